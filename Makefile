@@ -1,0 +1,59 @@
+# Needs python3 (3.11 or newer, with venv) and make; everything else goes into .venv at the versions of constraints.txt.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+
+.PHONY: help run test test-long bench docs clean
+.DEFAULT_GOAL := help
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.has-run ## Run the study rigid-body: figures, report and data in out/rigid-body
+	@$(BIN)/naiad run rigid-body --out out/rigid-body
+	@echo "Open out/rigid-body/report.html in a browser."
+
+test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 -m "not long" -p no:benchmark
+
+test-long: $(VENV)/.has-test ## Run the tests that take longer
+	$(BIN)/pytest -n 2 -m long -p no:benchmark
+
+bench: $(VENV)/.has-bench ## Measure speed
+	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
+
+docs: $(VENV)/.has-docs ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict --site-dir site
+
+clean: ## Remove .venv and all that was made
+	rm -rf $(VENV) site out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One file per set of packages says that it is installed; a change of the requirements installs again.
+$(VENV)/.has-run: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing naiad into $(VENV) ..."
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/.has-%: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing naiad and what 'make $*' needs into $(VENV) ..."
+	@$(INSTALL) '.[$*]'
+	@touch $@ $(VENV)/.has-run
+
+$(BIN)/python:
+	@for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "naiad needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo none)." \
+	         "Install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$($$found --version) ..."; \
+	$$found -m venv $(VENV) || { rm -rf $(VENV); \
+	    echo "$$found cannot make virtual environments; install its venv package (Debian, Ubuntu: python3-venv)" >&2; exit 1; }

@@ -1,0 +1,5 @@
+"""`python -m naiad` is the command line."""
+
+from naiad.cli import main
+
+main()

@@ -1,0 +1,78 @@
+"""`naiad show NAME`: what a study is, and the parameters it takes."""
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from naiad import studies
+from naiad.cli.console import out, say_json, table
+from naiad.cli.options import Json, StudyName
+
+if TYPE_CHECKING:
+    from naiad.studies.parameters import Parameter
+    from naiad.studies.study import Study
+
+
+def show_study(name: StudyName, as_json: Json = False) -> None:
+    """Show a study: its parameters, its paper, what to expect."""
+    from naiad.studies.values import to_json
+
+    study = studies.load(name)
+    if as_json:
+        say_json(to_json(_described(study)))
+        return
+    console = out()
+    console.print(Text(study.name, style="bold cyan"))
+    console.print(Text(study.summary()))
+    for text in (study.description(), study.paper and f"Paper: {study.paper}"):
+        if text:
+            console.print()
+            console.print(Text(text))
+    if study.parameters:
+        rows = table("parameter", "default", "unit", "meaning")
+        for each in study.parameters.values():
+            rows.add_row(each.name, Text(each.write(each.default)), Text(each.options.unit), _meaning(each))
+        console.print()
+        console.print(rows)
+    console.print()
+    console.print(Text("Run it: ", style="dim").append(_example(study), style="not dim"), soft_wrap=True)
+
+
+def _meaning(parameter: "Parameter") -> Text:
+    text = Text(parameter.options.help)
+    if not any(parameter.options.choices.values()):
+        return text.append(f"\n{parameter.expected}", style="dim")
+    width = max(map(len, parameter.options.choices))
+    for choice, what in parameter.options.choices.items():
+        text.append(f"\n  {choice.ljust(width)}", style="cyan").append(f"  {what}", style="dim")
+    return text
+
+
+def _example(study: "type[Study]") -> str:
+    """A command that sets the first number, or else the first parameter, to its default."""
+    from naiad.studies.kinds import Real
+
+    given = [each for each in study.parameters.values() if each.default is not None]
+    given.sort(key=lambda each: not isinstance(each.kind, Real))
+    return " ".join(["naiad run", study.name, *(f"-p {each.name}={each.write(each.default)}" for each in given[:1])])
+
+
+def _described(study: "type[Study]") -> dict:
+    return {
+        "study": study.name,
+        "summary": study.summary(),
+        "description": study.description(),
+        "paper": study.paper,
+        "parameters": [
+            {
+                "name": each.name,
+                "default": each.default,
+                "unit": each.options.unit,
+                "help": each.options.help,
+                "expected": each.expected,
+                "choices": dict(each.options.choices),
+                "optional": each.optional,
+            }
+            for each in study.parameters.values()
+        ],
+    }

@@ -1,0 +1,48 @@
+"""`naiad view DIR`: the motion of a result, in a browser."""
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from naiad.cli.console import out
+from naiad.cli.folder import MOTION, RESULT
+from naiad.errors import InputError
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a result, as `naiad run` wrote it.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Only make the page and print where it is.")]
+
+
+def view_motion(folder: Folder, no_open: NoOpen = False) -> None:
+    """Show the motion of a result in a browser.
+
+    The page is DIR/motion.html; it is made when it is not there yet.
+    """
+    page = folder / MOTION
+    if not page.exists():
+        _make(folder, page)
+    out().print(str(page), soft_wrap=True, markup=False)
+    if not no_open:
+        webbrowser.open(page.resolve().as_uri())
+
+
+def _make(folder: Path, page: Path) -> None:
+    """Write the page aside and rename it, so that a half-written one is never there."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; give one that `naiad run NAME --out DIR` wrote")
+    if not (folder / RESULT).exists():
+        raise InputError(f"{folder}: it holds no {RESULT}, so there is no motion to show; give a folder of `naiad run`")
+    from naiad import io
+    from naiad.io.places import clear_errors
+    from naiad.viz import animate
+
+    dataset = io.read(folder / RESULT)
+    aside = page.with_name(f".{os.getpid()}.{page.name}")
+    try:
+        with clear_errors(page):
+            animate(dataset, aside)
+            aside.replace(page)
+    finally:
+        aside.unlink(missing_ok=True)

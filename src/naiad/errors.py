@@ -1,0 +1,13 @@
+"""The errors that naiad raises for a user's mistake or a failed run; the command line shows each as one line."""
+
+
+class NaiadError(Exception):
+    """Base of every error whose message is meant to be read by a user."""
+
+
+class InputError(NaiadError, ValueError):
+    """What was given cannot be used: the message says what was given, what was expected, and what to do."""
+
+
+class RunError(NaiadError, RuntimeError):
+    """A run failed on the way: the message says where, and what remedy there is."""

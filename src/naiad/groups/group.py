@@ -1,0 +1,105 @@
+"""What a Lie group is to this library."""
+
+import abc
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.numerics.double import Module
+from naiad.numerics.linalg import transpose
+
+Element = Any
+
+
+class Names(NamedTuple):
+    """The symbols of the components of an element, of a velocity, and of a momentum."""
+
+    element: tuple[str, ...]
+    velocity: tuple[str, ...]
+    momentum: tuple[str, ...]
+
+
+class AbstractGroup(Module):
+    """A Lie group G, its algebra identified with R^dim and the dual with R^dim by the dot product.
+
+    Velocities are left-trivialised: xi = g^-1 g'. An element is an array or a named tuple of arrays.
+    """
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """The dimension of the algebra."""
+
+    @property
+    @abc.abstractmethod
+    def names(self) -> Names:
+        """The names of the components, in the order of `split` and of the leaves of an element."""
+
+    @abc.abstractmethod
+    def identity(self) -> Element:
+        """The identity e."""
+
+    @abc.abstractmethod
+    def compose(self, g: Element, f: Element) -> Element:
+        """The product g f."""
+
+    @abc.abstractmethod
+    def inverse(self, g: Element) -> Element:
+        """The inverse of g."""
+
+    @abc.abstractmethod
+    def hat(self, x: Float[Array, " dim"]) -> Element:
+        """The element of the matrix algebra (on S^3: of the quaternions) with coordinates x."""
+
+    @abc.abstractmethod
+    def vee(self, X: Element) -> Float[Array, " dim"]:
+        """The coordinates of an element of the matrix algebra: vee(hat(x)) = x."""
+
+    @abc.abstractmethod
+    def Ad(self, g: Element, x: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """The adjoint action Ad_g x = vee(g hat(x) g^-1)."""
+
+    @abc.abstractmethod
+    def ad(self, x: Float[Array, " dim"], y: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """The bracket ad_x y = [x, y]."""
+
+    @abc.abstractmethod
+    def exp(self, x: Float[Array, " dim"]) -> Element:
+        """The exponential map."""
+
+    @abc.abstractmethod
+    def tangent(self, g: Element, x: Float[Array, " dim"]) -> Element:
+        """The velocity g' = d/ds g exp(s x) at s = 0 in the ambient space, shaped as g."""
+
+    @abc.abstractmethod
+    def log(self, g: Element) -> Float[Array, " dim"]:
+        """The principal logarithm, the inverse of exp near the identity."""
+
+    @abc.abstractmethod
+    def act(self, g: Element, v: Any) -> Any:
+        """The action of g on a vector v of the space that the group moves; on SE(2) and SE(3) v is a point."""
+
+    @abc.abstractmethod
+    def split(self, x: Float[Array, " dim"]) -> tuple[Array, ...]:
+        """The components of a vector of the algebra or of its dual, in the order of `names`."""
+
+    @abc.abstractmethod
+    def error(self, g: Element) -> Float[Array, ""]:
+        """How far g lies from the group: |R^T R - I| (Frobenius), | |q| - 1 |, 0 where nothing constrains g."""
+
+    @abc.abstractmethod
+    def renormalise(self, g: Element) -> Element:
+        """One Newton step towards the group: squares an error of round-off size away."""
+
+    @abc.abstractmethod
+    def random(self, rng: np.random.Generator) -> Element:
+        """A random element (NumPy): rotations uniform (Haar), translations standard normal."""
+
+    def Ad_dual(self, g: Element, mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """Ad*_g mu, defined by <Ad*_g mu, x> = <mu, Ad_g x>."""
+        return transpose(lambda x: self.Ad(g, x), mu)
+
+    def ad_dual(self, x: Float[Array, " dim"], mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """ad*_x mu, defined by <ad*_x mu, y> = <mu, ad_x y>."""
+        return transpose(lambda y: self.ad(x, y), mu)

@@ -1,0 +1,31 @@
+"""Methods: from a system to a pure step."""
+
+from naiad.integrators.adjoint import Adjoint
+from naiad.integrators.composition import Composition, Symmetrised
+from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
+from naiad.integrators.quadrature import AbstractQuadrature, AdjointQuadrature, Left, Midpoint, Own, Right, Trapezoid
+from naiad.integrators.reduced import Reduced
+from naiad.integrators.runge_kutta import RK4, RKMK
+from naiad.integrators.variational import Legs, Variational
+
+__all__ = [
+    "RK4",
+    "RKMK",
+    "AbstractMethod",
+    "AbstractOneStepMethod",
+    "AbstractQuadrature",
+    "Adjoint",
+    "AdjointQuadrature",
+    "Composition",
+    "Left",
+    "Legs",
+    "Midpoint",
+    "OneStepCarry",
+    "Own",
+    "Reduced",
+    "Right",
+    "StepInfo",
+    "Symmetrised",
+    "Trapezoid",
+    "Variational",
+]

@@ -1,0 +1,65 @@
+"""The adjoint of a method: the inverse of its step by -h."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo
+from naiad.integrators.quadrature import AdjointQuadrature
+from naiad.integrators.variational import Variational
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics import Newton
+
+
+class Adjoint(AbstractOneStepMethod):
+    """Phi*_h = (Phi_{-h})^-1, of the same order.
+
+    A variational method has the adjoint discrete Lagrangian; any other one-step method is inverted by Newton's method on T*G, in the
+    coordinates (eta, mu) of (g exp(eta), mu).
+    """
+
+    method: AbstractOneStepMethod
+    newton: Newton = Newton()
+
+    def check(self, system: LagrangianSystem) -> None:
+        self.method.check(system)
+
+    def order(self, system: LagrangianSystem) -> int:
+        return self.method.order(system)
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return self.method.symmetric(system)
+
+    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Any:
+        return self.method.memory(system, state, t)
+
+    def advance(self, system, state, memory, t, h, inputs):
+        if isinstance(self.method, Variational):
+            return self._reflected(self.method, system).advance(system, state, memory, t, h, inputs)
+        return self._inverted(system, state, memory, t, h, inputs)
+
+    def _reflected(self, method: Variational, system: LagrangianSystem) -> Variational:
+        rule = AdjointQuadrature(method.rule(system))
+        return eqx.tree_at(lambda m: m.quadrature, method, rule, is_leaf=lambda leaf: leaf is None)
+
+    def _inverted(
+        self, system: LagrangianSystem, state: State, memory: Any, t: Float[Array, ""], h: Float[Array, ""], inputs: Any
+    ) -> tuple[State, Any, StepInfo]:
+        group, n = system.group, system.group.dim
+
+        def end(unknowns):
+            return State(group.compose(state.g, group.exp(unknowns[:n])), unknowns[n:])
+
+        def residual(unknowns):
+            back, _, _ = self.method.advance(system, end(unknowns), memory, t + h, -h, inputs)
+            return jnp.concatenate([group.log(group.compose(group.inverse(state.g), back.g)), back.mu - state.mu])
+
+        guess, _, _ = self.method.advance(system, state, memory, t, h, inputs)
+        eta = group.log(group.compose(group.inverse(state.g), guess.g))
+        root = self.newton.root(residual, jnp.concatenate([eta, guess.mu]))
+        miss = jnp.max(jnp.abs(residual(root.x)))
+        return end(root.x), memory, StepInfo(root.iterations, miss, root.converged, jnp.zeros(()))
+
+

@@ -1,0 +1,114 @@
+"""The contract that every integrator fulfils: `init`, `step`, `state`."""
+
+import abc
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from naiad.groups import AbstractGroup
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics import Module
+
+
+class StepInfo(NamedTuple):
+    """How a step went: Newton iterations and residual, whether it can be trusted, and the size of the round-off correction of g."""
+
+    iterations: Int[Array, ""]
+    residual: Float[Array, ""]
+    converged: Bool[Array, ""]
+    correction: Float[Array, ""]
+
+    @classmethod
+    def explicit(cls, correction: Float[Array, ""] | float = 0.0) -> "StepInfo":
+        """The information of a step without a solver."""
+        return cls(jnp.zeros((), int), jnp.zeros(()), jnp.ones((), bool), jnp.asarray(correction, float))
+
+    def then(self, other: "StepInfo") -> "StepInfo":
+        """The information of two steps in a row."""
+        return StepInfo(
+            self.iterations + other.iterations,
+            jnp.maximum(self.residual, other.residual),
+            self.converged & other.converged,
+            jnp.maximum(self.correction, other.correction),
+        )
+
+
+class AbstractMethod(Module):
+    """An integrator: `init` makes a carry of a state, `step` advances it by h from time t, `state` reads the state at its node."""
+
+    @abc.abstractmethod
+    def check(self, system: LagrangianSystem) -> None:
+        """Raise an `InputError` if the method does not fit the system."""
+
+    @abc.abstractmethod
+    def order(self, system: LagrangianSystem) -> int:
+        """The order of accuracy that the method claims for the system."""
+
+    @abc.abstractmethod
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        """Whether a step by -h undoes a step by h."""
+
+    @abc.abstractmethod
+    def init(self, system: LagrangianSystem, state: State, t: Float[Array, ""], h: Float[Array, ""]) -> Any:
+        """The carry at time t: what a checkpoint holds."""
+
+    @abc.abstractmethod
+    def step(self, system: LagrangianSystem, carry: Any, t: Float[Array, ""], h: Float[Array, ""], inputs: Any = None) -> Any:
+        """The carry at t + h. Pure and traceable; `inputs` are the noise and controls of this step."""
+
+    @abc.abstractmethod
+    def state(self, system: LagrangianSystem, carry: Any) -> State:
+        """The state at the node of the carry."""
+
+    @abc.abstractmethod
+    def info(self, carry: Any) -> StepInfo:
+        """How the last step went."""
+
+
+class OneStepCarry(NamedTuple):
+    """The state, what the method remembers to start its solver, and how the last step went."""
+
+    state: State
+    memory: Any
+    info: StepInfo
+
+
+class AbstractOneStepMethod(AbstractMethod):
+    """A method whose next state depends on the state alone; its memory only speeds up the solver."""
+
+    @abc.abstractmethod
+    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Any:
+        """What the solver starts from at the first step."""
+
+    @abc.abstractmethod
+    def advance(
+        self, system: LagrangianSystem, state: State, memory: Any, t: Float[Array, ""], h: Float[Array, ""], inputs: Any
+    ) -> tuple[State, Any, StepInfo]:
+        """One step: the new state, the new memory, and how it went."""
+
+    def init(self, system: LagrangianSystem, state: State, t: Float[Array, ""], h: Float[Array, ""]) -> OneStepCarry:
+        state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
+        return OneStepCarry(state, self.memory(system, state, t), StepInfo.explicit())
+
+    def step(
+        self, system: LagrangianSystem, carry: OneStepCarry, t: Float[Array, ""], h: Float[Array, ""], inputs: Any = None
+    ) -> OneStepCarry:
+        return OneStepCarry(*self.advance(system, carry.state, carry.memory, t, h, inputs))
+
+    def state(self, system: LagrangianSystem, carry: OneStepCarry) -> State:
+        return carry.state
+
+    def info(self, carry: OneStepCarry) -> StepInfo:
+        return carry.info
+
+
+def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:
+    """g increment, put back on the group at the level of round-off if wanted, and the size of that correction."""
+    moved = group.compose(g, increment)
+    if not renormalise:
+        return moved, jnp.zeros(())
+    corrected = group.renormalise(moved)
+    changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b)), corrected, moved)
+    return corrected, jnp.max(jnp.stack(jax.tree.leaves(changes)))

@@ -1,0 +1,152 @@
+"""Discrete Lagrangians: the action of one step, and the virtual work of the forces along it.
+
+The step runs from g at time t to g tau(h xi) at t + h. `action` is L_d(g, xi, t, h); `work` is the pair (F^-, F^+) with the virtual work
+F^- . eta_k + F^+ . eta_{k+1}, in the body frames of the two nodes.
+"""
+
+import abc
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.mechanics import LagrangianSystem
+from naiad.numerics import Module
+from naiad.retractions import AbstractRetraction
+
+Scalar = Float[Array, ""]
+Covector = Float[Array, " n"]
+Work = tuple[Covector, Covector]
+
+
+class AbstractQuadrature(Module):
+    """A discrete Lagrangian built from a system's Lagrangian and forces."""
+
+    @abc.abstractmethod
+    def order(self, system: LagrangianSystem) -> int:
+        """The order of the discrete Lagrangian."""
+
+    @abc.abstractmethod
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        """Whether it equals its adjoint."""
+
+    @abc.abstractmethod
+    def action(self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar) -> Scalar:
+        """L_d(g, xi, t, h)."""
+
+    @abc.abstractmethod
+    def work(self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar) -> Work:
+        """(F^-, F^+)."""
+
+
+def _force(system: LagrangianSystem, g: Any, xi: Covector, t: Scalar) -> Covector:
+    return jnp.zeros_like(xi) if system.force is None else system.force(g, xi, t)
+
+
+def _end(system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, h: Scalar) -> Any:
+    return system.group.compose(g, tau.tau(system.group, h * xi))
+
+
+class Left(AbstractQuadrature):
+    """L_d = h ell(g_k, xi, t_k): first order, one-sided."""
+
+    def order(self, system):
+        return 1
+
+    def symmetric(self, system):
+        return False
+
+    def action(self, system, tau, g, xi, t, h):
+        return h * system.lagrangian(g, xi, t)
+
+    def work(self, system, tau, g, xi, t, h):
+        return h * _force(system, g, xi, t), jnp.zeros_like(xi)
+
+
+class Right(AbstractQuadrature):
+    """L_d = h ell(g_{k+1}, xi, t_{k+1}): first order, the adjoint of `Left`."""
+
+    def order(self, system):
+        return 1
+
+    def symmetric(self, system):
+        return False
+
+    def action(self, system, tau, g, xi, t, h):
+        return h * system.lagrangian(_end(system, tau, g, xi, h), xi, t + h)
+
+    def work(self, system, tau, g, xi, t, h):
+        return jnp.zeros_like(xi), h * _force(system, _end(system, tau, g, xi, h), xi, t + h)
+
+
+class Trapezoid(AbstractQuadrature):
+    """L_d = h/2 (ell(g_k, xi, t_k) + ell(g_{k+1}, xi, t_{k+1})): second order, symmetric; explicit in a potential."""
+
+    def order(self, system):
+        return 2
+
+    def symmetric(self, system):
+        return True
+
+    def action(self, system, tau, g, xi, t, h):
+        end = _end(system, tau, g, xi, h)
+        return 0.5 * h * (system.lagrangian(g, xi, t) + system.lagrangian(end, xi, t + h))
+
+    def work(self, system, tau, g, xi, t, h):
+        end = _end(system, tau, g, xi, h)
+        return 0.5 * h * _force(system, g, xi, t), 0.5 * h * _force(system, end, xi, t + h)
+
+
+class Midpoint(AbstractQuadrature):
+    """L_d = h ell(g_k f^(1/2), xi, t_k + h/2), with f^(1/2) the square root of the increment f = tau(h xi): second order, symmetric."""
+
+    def order(self, system):
+        return 2
+
+    def symmetric(self, system):
+        return True
+
+    def action(self, system, tau, g, xi, t, h):
+        half = tau.tau(system.group, tau.half(system.group, h * xi))
+        return h * system.lagrangian(system.group.compose(g, half), xi, t + 0.5 * h)
+
+    def work(self, system, tau, g, xi, t, h):
+        group = system.group
+        half = tau.tau(group, tau.half(group, h * xi))
+        force = 0.5 * h * _force(system, group.compose(g, half), xi, t + 0.5 * h)
+        return group.Ad_dual(group.inverse(half), force), group.Ad_dual(half, force)
+
+
+class Own(AbstractQuadrature):
+    """The system's own discrete Lagrangian; its forces by the trapezoid."""
+
+    def order(self, system):
+        return system.discrete_order
+
+    def symmetric(self, system):
+        return system.discrete_symmetric
+
+    def action(self, system, tau, g, xi, t, h):
+        return system.discrete_lagrangian(g, xi, t, h, tau)
+
+    def work(self, system, tau, g, xi, t, h):
+        return Trapezoid().work(system, tau, g, xi, t, h)
+
+
+class AdjointQuadrature(AbstractQuadrature):
+    """L_d*(g_k, g_{k+1}, h) = -L_d(g_{k+1}, g_k, -h): its map is the inverse of the step by -h."""
+
+    quadrature: AbstractQuadrature
+
+    def order(self, system):
+        return self.quadrature.order(system)
+
+    def symmetric(self, system):
+        return self.quadrature.symmetric(system)
+
+    def action(self, system, tau, g, xi, t, h):
+        return -self.quadrature.action(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
+
+    def work(self, system, tau, g, xi, t, h):
+        minus, plus = self.quadrature.work(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
+        return -plus, -minus

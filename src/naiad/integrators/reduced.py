@@ -1,0 +1,110 @@
+"""The reduced step of a system with advected parameters: discrete Euler-Poincare equations on g* x Q x Q* x V*."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.quadrature import AbstractQuadrature, Trapezoid
+from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, State, diamond
+from naiad.numerics import Newton
+from naiad.retractions import AbstractRetraction, Cayley
+
+
+class Reduced(AbstractOneStepMethod):
+    """The discrete Euler-Poincare equations with advected parameters and additional dynamics [advected, eqs. (42)-(44)].
+
+    With ell_d(xi, n, s, a) the reduced discrete Lagrangian, n = g_k^-1 q_k and s = g_k^-1 q_{k+1}:
+
+        (dtau^-1_{h xi})* d_xi ell_d / h - (d_a <> a + d_n <> n + d_s <> s) = mu_k,     - d_n = p_k,
+        mu_{k+1} = (dtau^-1_{-h xi})* d_xi ell_d / h,    p_{k+1} = tau* d_s,    n_{k+1} = tau^-1 s,    a_{k+1} = tau^-1 a,
+
+    and g_{k+1} = g_k tau(h xi) is reconstructed. `Variational` on the full group, with the same quadrature, gives the same motion.
+    """
+
+    retraction: AbstractRetraction = Cayley()
+    quadrature: AbstractQuadrature = Trapezoid()
+    newton: Newton = Newton()
+    renormalise: bool = eqx.field(static=True, default=True)
+
+    def check(self, system: LagrangianSystem) -> None:
+        if not isinstance(system, AdvectedSystem) or system.force is not None or system.constraint is not None:
+            raise InputError(
+                f"Reduced needs an AdvectedSystem without forces and constraints; {type(system).__name__} was given. Use Variational."
+            )
+        self.retraction.check(system.base)
+
+    def order(self, system: LagrangianSystem) -> int:
+        return self.quadrature.order(system)
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return self.quadrature.symmetric(system)
+
+    def memory(self, system: AdvectedSystem, state: State, t: Float[Array, ""]) -> Float[Array, "3 m"]:
+        return jnp.tile(jnp.concatenate(system.reduced_velocity(system.reduce(state), t)), (3, 1))
+
+    def advance(self, system, state, memory, t, h, inputs):
+        base, size = system.base, system.base.dim
+        reduced = system.reduce(state)
+
+        def ends(v):
+            return self._momenta(system, reduced, v[:size], reduced.n + h * v[size:], t, h)
+
+        def residual(v):
+            left, _ = ends(v)
+            return jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])
+
+        root = self.newton.root(residual, 3.0 * memory[0] - 3.0 * memory[1] + memory[2])
+        left, right = ends(root.x)
+        g, _ = system.split_configuration(state.g)
+        moved, correction = move(base, g, self.retraction.tau(base, h * root.x[:size]), renormalise=self.renormalise)
+        new = _reconstruct(system, moved, right)
+        miss = jnp.max(jnp.abs(jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])))
+        info = StepInfo(root.iterations, miss, root.converged, correction)
+        return new, jnp.concatenate([root.x[None], memory[:2]]), info
+
+    def _momenta(
+        self,
+        system: AdvectedSystem,
+        start: ReducedState,
+        xi: Float[Array, " m"],
+        s: Float[Array, " k"],
+        t: Float[Array, ""],
+        h: Float[Array, ""],
+    ) -> tuple[ReducedState, ReducedState]:
+        """The reduced states at both nodes, from the derivatives of the reduced discrete Lagrangian."""
+        base = system.base
+
+        def action(xi, n, s, a):
+            shifted = eqx.tree_at(lambda each: each.a0, system, a)
+            velocity = jnp.concatenate([xi, (s - n) / h])
+            return self.quadrature.action(shifted, self.retraction, _configuration(system, base.identity(), n), velocity, t, h)
+
+        by_xi, by_n, by_s, by_a = jax.grad(action, argnums=(0, 1, 2, 3))(xi, start.n, s, start.a)
+        torque = (
+            diamond(base, system.act_a, by_a, start.a)
+            + diamond(base, system.act_q, by_n, start.n)
+            + diamond(base, system.act_q, by_s, s)
+        )
+        left = self.retraction.dtau_inv_dual(base, h * xi, by_xi / h) - torque
+        right = self.retraction.dtau_inv_dual(base, -h * xi, by_xi / h)
+        step = self.retraction.tau(base, h * xi)
+        back = base.inverse(step)
+        n = system.act_q(back, s)
+        end = ReducedState(right, n, system.pull_q(step, n, by_s), system.act_a(back, start.a))
+        return start._replace(mu=left, p=-by_n), end
+
+
+def _configuration(system: AdvectedSystem, g: Any, q: Float[Array, " k"]) -> Any:
+    return jax.tree.unflatten(jax.tree.structure(system.group.identity()), [*jax.tree.leaves(g), q]) if system.additional_dim else g
+
+
+def _reconstruct(system: AdvectedSystem, g: Any, reduced: ReducedState) -> State:
+    """The full state at g."""
+    q = system.act_q(g, reduced.n)
+    momentum = system.pull_q(system.base.inverse(g), q, reduced.p)
+    return State(_configuration(system, g, q), jnp.concatenate([reduced.mu, momentum]))

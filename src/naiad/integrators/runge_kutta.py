@@ -1,0 +1,93 @@
+"""Explicit Runge-Kutta methods, on the ambient matrices and of Munthe-Kaas: the controls that keep no symplectic form."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics.tableaux import TABLEAUX, Tableau
+from naiad.retractions import AbstractRetraction, Exponential
+
+
+def _tableau(name: str) -> Tableau:
+    if name not in TABLEAUX:
+        raise InputError(f"The tableau {name!r} is not known; expected one of {', '.join(TABLEAUX)}.")
+    return TABLEAUX[name]
+
+
+class RK4(AbstractOneStepMethod):
+    """The classical fourth-order method on the entries of g and mu: g drifts off the group."""
+
+    def check(self, system: LagrangianSystem) -> None:
+        """Every system has equations of motion."""
+
+    def order(self, system: LagrangianSystem) -> int:
+        return 4
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return False
+
+    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> tuple[()]:
+        return ()
+
+    def advance(self, system, state, memory, t, h, inputs):
+        def slope(stage: State, time: Float[Array, ""]) -> State:
+            rates = system.equations(stage, time)
+            return State(system.group.tangent(stage.g, rates.xi), rates.mu)
+
+        return _explicit_step(TABLEAUX["rk4"], slope, state, t, h), (), StepInfo.explicit()
+
+
+class RKMK(AbstractOneStepMethod):
+    """Runge-Kutta-Munthe-Kaas: an explicit method for Theta in g tau(Theta), Theta' = dtau^-1_{-Theta} xi, so that g stays on the group.
+
+    `tableau` is euler, heun2, kutta3 or rk4 (orders 1 to 4) [hairer2006, section IV.8].
+    """
+
+    tableau: str = eqx.field(static=True, default="rk4")
+    retraction: AbstractRetraction = Exponential()
+    renormalise: bool = eqx.field(static=True, default=True)
+
+    def __check_init__(self):
+        _tableau(self.tableau)
+
+    def check(self, system: LagrangianSystem) -> None:
+        self.retraction.check(system.group)
+
+    def order(self, system: LagrangianSystem) -> int:
+        return _tableau(self.tableau).order
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return False
+
+    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> tuple[()]:
+        return ()
+
+    def advance(self, system, state, memory, t, h, inputs):
+        group, tau = system.group, self.retraction
+
+        def slope(stage: State, time: Float[Array, ""]) -> State:
+            rates = system.equations(State(group.compose(state.g, tau.tau(group, stage.g)), stage.mu), time)
+            return State(tau.dtau_inv(group, -stage.g, rates.xi), rates.mu)
+
+        end = _explicit_step(_tableau(self.tableau), slope, State(jnp.zeros(group.dim), state.mu), t, h)
+        g, correction = move(system.group, state.g, tau.tau(group, end.g), renormalise=self.renormalise)
+        return State(g, end.mu), (), StepInfo.explicit(correction)
+
+
+def _explicit_step(tableau: Tableau, slope: Any, start: Any, t: Float[Array, ""], h: Float[Array, ""]) -> Any:
+    """One step of an explicit tableau for a pytree of arrays."""
+    slopes: list[Any] = []
+
+    def plus(weights: tuple[float, ...]) -> Any:
+        used = [(weight, each) for weight, each in zip(weights, slopes, strict=False) if weight]
+        return jax.tree.map(lambda y, *k: y + h * sum(w * x for (w, _), x in zip(used, k, strict=True)), start, *(each for _, each in used))
+
+    for row, c in zip(tableau.a, tableau.c, strict=True):
+        slopes.append(slope(plus(row), t + c * h))
+    return plus(tableau.b)

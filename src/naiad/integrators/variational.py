@@ -1,0 +1,119 @@
+"""The variational integrator of any Lagrangian, by the legs of its discrete Lagrangian."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.integrators.constrained import constrained_step
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State, pull_back
+from naiad.numerics import Newton
+from naiad.retractions import AbstractRetraction, Cayley
+
+
+class Legs(NamedTuple):
+    """The parts of the discrete Legendre transforms at (g, xi).
+
+    `kinetic` = (dtau^-1_{h xi})* D_xi L_d / h, `slope` = T*L_g D_g L_d, and the forces' virtual work at both nodes.
+    """
+
+    kinetic: Float[Array, " n"]
+    slope: Float[Array, " n"]
+    work_minus: Float[Array, " n"]
+    work_plus: Float[Array, " n"]
+
+    @property
+    def mu_minus(self) -> Float[Array, " n"]:
+        """The momentum at the left node."""
+        return self.kinetic - self.slope - self.work_minus
+
+
+class Variational(AbstractOneStepMethod):
+    """The variational integrator of a discrete Lagrangian L_d(g, xi, t, h), the action of a step from g to g tau(h xi).
+
+    Solve mu_minus(g_k, xi_k) = mu_k for xi_k, then g_{k+1} = g_k tau(h xi_k) and mu_{k+1} = mu_plus(g_k, xi_k), where
+
+        mu_minus = (dtau^-1_{h xi})* D_xi L_d / h - T*L_g D_g L_d - F^-
+        mu_plus  = Ad*_{tau(h xi)} (mu_minus + T*L_g D_g L_d + F^-) + F^+
+
+    [bourabee2007, eqs. (4.6.1)-(4.6.3)] for a Lagrangian of xi alone. The form of mu_plus makes the momentum in space exact whatever the
+    solver's residual; for an exact dtau^-1 it equals (dtau^-1_{-h xi})* D_xi L_d / h + F^+.
+
+    `quadrature` is `Left`, `Right`, `Trapezoid` or `Midpoint`; if not given, the system's own discrete Lagrangian if it has one, else
+    `Trapezoid`. `renormalise` removes the round-off by which g leaves the group, step by step.
+    """
+
+    retraction: AbstractRetraction = Cayley()
+    quadrature: AbstractQuadrature | None = None
+    newton: Newton = Newton()
+    renormalise: bool = eqx.field(static=True, default=True)
+
+    def check(self, system: LagrangianSystem) -> None:
+        self.retraction.check(system.group)
+
+    def order(self, system: LagrangianSystem) -> int:
+        return 2 if _reduced(system) and system.force is None else self.rule(system).order(system)
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return (_reduced(system) and system.force is None) or self.rule(system).symmetric(system)
+
+    def rule(self, system: LagrangianSystem) -> AbstractQuadrature:
+        """The discrete Lagrangian in use."""
+        if self.quadrature is not None:
+            return self.quadrature
+        return Trapezoid() if system.discrete_lagrangian is None else Own()
+
+    def legs(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Float[Array, ""], h: Float[Array, ""]) -> Legs:
+        """The discrete Legendre transforms, by automatic differentiation of the discrete Lagrangian."""
+        rule, tau, group = self.rule(system), self.retraction, system.group
+        if _reduced(system):
+            by_xi, slope = h * jax.grad(system.reduced_lagrangian)(xi), jnp.zeros_like(xi)
+        else:
+            by_g, by_xi = jax.grad(lambda g, xi: rule.action(system, tau, g, xi, t, h), argnums=(0, 1))(g, xi)
+            slope = pull_back(group, g, by_g)
+        minus, plus = rule.work(system, tau, g, xi, t, h)
+        return Legs(tau.dtau_inv_dual(group, h * xi, by_xi / h), slope, minus, plus)
+
+    def pair(self, system: LagrangianSystem, g0: Any, g1: Any, t: float, h: float) -> State:
+        """The state at g0 from which the first step lands on g1: a start from two configurations."""
+        group = system.group
+        xi = self.retraction.inverse(group, group.compose(group.inverse(g0), g1)) / h
+        return State(g0, self.legs(system, g0, xi, t, h).mu_minus)
+
+    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Float[Array, "3 n"]:
+        """The step velocities of the last three steps, newest first; to begin with, the velocity at the node."""
+        return jnp.tile(system.velocity(state.g, state.mu, t), (3, 1))
+
+    def advance(self, system, state, memory, t, h, inputs):
+        guess = 3.0 * memory[0] - 3.0 * memory[1] + memory[2]
+        if system.constraint is not None:
+            new, xi, info = constrained_step(self, system, state, guess, t, h)
+        else:
+            new, xi, info = self._free_step(system, state, guess, t, h)
+        return new, jnp.concatenate([xi[None], memory[:2]]), info
+
+    def _free_step(
+        self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Float[Array, ""], h: Float[Array, ""]
+    ) -> tuple[State, Float[Array, " n"], StepInfo]:
+        root = self.newton.root(lambda xi: self.legs(system, state.g, xi, t, h).mu_minus - state.mu, guess, system.structure)
+        new, residual, correction = self.land(system, state, root.x, t, h)
+        return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
+
+    def land(
+        self, system: LagrangianSystem, state: State, xi: Float[Array, " n"], t: Float[Array, ""], h: Float[Array, ""]
+    ) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
+        """The state at the end of a step with velocity xi, the residual of mu_minus = mu, and the round-off correction of g."""
+        legs = self.legs(system, state.g, xi, t, h)
+        increment = self.retraction.tau(system.group, h * xi)
+        g, correction = move(system.group, state.g, increment, renormalise=self.renormalise)
+        mu = system.group.Ad_dual(increment, state.mu + legs.slope + legs.work_minus) + legs.work_plus
+        return State(g, mu), jnp.max(jnp.abs(legs.mu_minus - state.mu)), correction
+
+
+def _reduced(system: LagrangianSystem) -> bool:
+    """Whether the step acts on mu alone: the Lagrangian and the discrete Lagrangian depend on xi only."""
+    return isinstance(system, EulerPoincareSystem) and system.discrete_lagrangian is None

@@ -1,0 +1,6 @@
+"""Trajectories on disk: labelled arrays as Zarr directories, written whole or piece by piece."""
+
+from naiad.io.store import read, write
+from naiad.io.writer import Writer
+
+__all__ = ["Writer", "read", "write"]

@@ -1,0 +1,136 @@
+"""The layout of a store: a Zarr (version 3) group, one array per variable, and a table of contents in its attributes.
+
+The root attributes are the dataset's own and three of naiad's: `naiad_format`, `naiad_layout` (the variables in order,
+which of them are coordinates, and the committed length of each growing dimension), and `coordinates`, by which
+`xarray.open_zarr` knows the coordinates too. An array may be longer than its committed length (a process was killed
+between writing rows and committing them): what lies beyond does not count.
+"""
+
+import math
+import re
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naiad.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    import zarr
+
+FORMAT = 1
+GROWING = ("time", "crossing")
+RESERVED = ("naiad_layout", "coordinates")
+CHUNK_BYTES = 4 * 2**20
+CHUNK_ROWS = 65536
+_WIDEST = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16, "U": np.inf}
+
+
+def check(dataset: "xr.Dataset") -> None:
+    """Refuse what a store cannot hold exactly: objects, odd names, reserved attributes."""
+    for name, variable in dataset.variables.items():
+        if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name) or name.startswith("__"):
+            raise InputError(f"a variable is named {name!r}; a store takes names of letters, digits, '_', '-' and '.'")
+        if variable.dtype.itemsize > _WIDEST.get(variable.dtype.kind, -1):
+            raise InputError(
+                f"variable {name!r} has dtype {variable.dtype}; a store takes numbers, booleans and text: "
+                f"convert it, for example with .astype(float) or .astype(str)"
+            )
+    for name in RESERVED:
+        if name in dataset.attrs:
+            raise InputError(f"the attribute {name!r} is reserved by the store; rename it")
+
+
+def plain(value: Any, where: str) -> Any:
+    """`value` as JSON has it: NumPy scalars become numbers, arrays and tuples become lists."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(item, where) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(item, where) for key, item in value.items()}
+    raise InputError(f"{where} holds a {type(value).__name__}; attributes take numbers, text, lists and dictionaries")
+
+
+def plain_attributes(holder: "xr.Dataset | xr.Variable", name: str) -> dict[str, Any]:
+    """The attributes of a dataset or variable, ready for JSON."""
+    return {str(key): plain(value, f"attribute {key!r} of {name}") for key, value in holder.attrs.items()}
+
+
+def commit(
+    group: "zarr.Group",
+    own: Mapping[str, Any],
+    variables: list[str],
+    coordinates: list[str],
+    lengths: Mapping[str, int],
+) -> None:
+    """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count."""
+    layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths)}
+    named = {"coordinates": " ".join(coordinates)} if coordinates else {}
+    group.attrs.put({**own, **named, "naiad_format": FORMAT, "naiad_layout": layout})
+
+
+def consolidate(group: "zarr.Group") -> None:
+    """Copy the arrays' metadata to the root, where `xarray.open_zarr` looks first."""
+    import zarr
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zarr.errors.ZarrUserWarning)  # "not part of the specification": yet expected
+        zarr.consolidate_metadata(group.store, path=group.path)
+
+
+def chunk_shape(shape: tuple[int, ...], itemsize: int, growing: int | None = None) -> tuple[int, ...]:
+    """Chunks of a few MiB: whole rows if they fit; an axis that grows gets as many rows as fit, up to 65536."""
+    chunks = [max(1, size) for size in shape]
+    order = [axis for axis in range(len(shape)) if axis != growing]
+    if growing is not None:
+        chunks[growing] = CHUNK_ROWS
+        order.insert(0, growing)
+    for axis in order:
+        rest = itemsize * math.prod(chunks) // chunks[axis]
+        chunks[axis] = min(chunks[axis], max(1, CHUNK_BYTES // rest))
+    return tuple(chunks)
+
+
+def create_array(
+    group: "zarr.Group", name: str, variable: "xr.Variable", shape: tuple[int, ...], growing: int | None = None
+) -> "zarr.Array[Any]":
+    """An array for `variable`, compressed without loss; a checksum on every chunk makes damage visible."""
+    from zarr.codecs import BloscCodec, Crc32cCodec
+
+    text = variable.dtype.kind == "U"
+    itemsize = variable.dtype.itemsize or 1
+    return group.create_array(
+        name,
+        shape=shape,
+        dtype=np.dtypes.StringDType() if text else variable.dtype.newbyteorder("="),
+        chunks=chunk_shape(shape, itemsize, growing),
+        dimension_names=[str(dim) for dim in variable.dims],
+        attributes=plain_attributes(variable, name),
+        compressors=[BloscCodec(cname="zstd", clevel=3, shuffle="shuffle"), Crc32cCodec()],
+        fill_value=None,
+        config={"write_empty_chunks": True},
+        overwrite=True,
+    )
+
+
+def write_array(group: "zarr.Group", name: str, variable: "xr.Variable") -> "zarr.Array[Any]":
+    """A whole variable as an array."""
+    array = create_array(group, name, variable, variable.shape)
+    if variable.size:
+        array[...] = stored(variable.to_numpy())
+    return array
+
+
+def stored(values: np.ndarray) -> np.ndarray:
+    """`values` as an array of the store takes them: text of variable length instead of fixed."""
+    return values.astype(np.dtypes.StringDType()) if values.dtype.kind == "U" else values
+
+
+def restored(values: np.ndarray) -> np.ndarray:
+    """The inverse of `stored`: text of the least fixed length that holds it."""
+    return np.array(values.tolist(), dtype=str).reshape(values.shape) if values.dtype.kind == "T" else values

@@ -1,0 +1,91 @@
+"""Where a store may stand: written aside, renamed into place, and never over something that is not naiad's."""
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from naiad.errors import InputError, RunError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_BROKEN = {errno.EIO}
+
+
+@contextlib.contextmanager
+def clear_errors(path: Path, kept: str = "nothing was left behind") -> Iterator[None]:
+    """Turn an operating system's refusal into one line about `path`; `kept` says what remains of the data."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in _FULL:
+            raise RunError(f"cannot write {path}: {reason}; {kept}; free some space or choose another disk") from error
+        if error.errno in _BROKEN:
+            raise RunError(f"cannot write {path}: {reason}; {kept}; the disk may be failing") from error
+        raise InputError(f"cannot write {path}: {reason}; choose a place that can be written") from error
+
+
+def attributes(path: Path) -> dict[str, Any]:
+    """The attributes of the Zarr group at `path`; ValueError if there is none that can be understood."""
+    node = json.loads((path / "zarr.json").read_text(encoding="utf-8"))
+    if not isinstance(node, dict) or node.get("node_type") != "group" or not isinstance(node.get("attributes"), dict):
+        raise ValueError("zarr.json does not describe a group")
+    return node["attributes"]
+
+
+def is_store(path: Path) -> bool:
+    """Whether `path` is a directory that naiad wrote."""
+    try:
+        return "naiad_format" in attributes(path)
+    except (OSError, ValueError):
+        return False
+
+
+def check_free(path: Path, *, overwrite: bool) -> None:
+    """Refuse a place that is taken: by a store without `overwrite`, by anything else always."""
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: {path.parent} is not a folder; create it first")
+    if not os.path.lexists(path):
+        return
+    if not is_store(path):
+        raise InputError(f"{path} exists and is not a naiad store, so it is never overwritten; choose another name")
+    if not overwrite:
+        raise InputError(f"{path} exists; choose another name, or pass overwrite=True to replace it")
+
+
+def _sibling(path: Path) -> Path:
+    """A fresh hidden name beside `path`, on the same disk."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+
+
+@contextlib.contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """A fresh directory beside `path`, to be filled and renamed; removed with all its contents on any failure."""
+    fresh = _sibling(path)
+    try:
+        fresh.mkdir()
+        yield fresh
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def put_in_place(new: Path, path: Path, *, overwrite: bool) -> None:
+    """Rename the finished store `new` to `path`; an older store goes only after the new one stands."""
+    check_free(path, overwrite=overwrite)
+    if not path.exists():
+        new.rename(path)
+        return
+    old = _sibling(path)
+    path.rename(old)
+    try:
+        new.rename(path)
+    except BaseException:
+        old.rename(path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,108 @@
+"""Whole datasets: written in one go, read back bit by bit."""
+
+import itertools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.io import layout, places
+
+if TYPE_CHECKING:
+    import xarray as xr
+    import zarr
+
+
+def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write `dataset` to the Zarr directory `path`.
+
+    It is written aside and renamed into place, so that `path` holds the old store or the new one, never a part. An
+    existing store is replaced only with `overwrite`; anything that naiad did not write is never replaced.
+    """
+    import zarr
+
+    given, path = Path(path), Path(path).resolve()
+    layout.check(dataset)
+    own = layout.plain_attributes(dataset, "the dataset")
+    names, coordinates = list(map(str, dataset.variables)), list(map(str, dataset.coords))
+    with places.clear_errors(given):
+        places.check_free(path, overwrite=overwrite)
+        with places.aside(path) as aside:
+            group = zarr.create_group(aside, zarr_format=3)
+            for name, variable in dataset.variables.items():
+                layout.write_array(group, str(name), variable)
+            layout.commit(group, own, names, coordinates, {})
+            layout.consolidate(group)
+            places.put_in_place(aside, path, overwrite=overwrite)
+
+
+def read(path: str | os.PathLike[str]) -> "xr.Dataset":
+    """The dataset that `write` or a `Writer` (finished, failed or killed) left at `path`, loaded into memory.
+
+    Every chunk is checked against its checksum. A store larger than memory opens lazily with `xarray.open_zarr(path)`.
+    """
+    import xarray as xr
+    import zarr
+
+    path = Path(path)
+    own = _root(path)
+    try:
+        contents = own.pop("naiad_layout")
+        own.pop("coordinates", None)
+        group = zarr.open_group(path, mode="r", use_consolidated=False)
+        variables = {name: _variable(path, group, name, contents["lengths"]) for name in contents["variables"]}
+        coordinates = {name: variables.pop(name) for name in contents["coordinates"]}
+        return xr.Dataset(variables, coordinates, own)
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"{path} is damaged ({reason}); restore it from a copy, or run again") from error
+
+
+def _root(path: Path) -> dict[str, Any]:
+    """The attributes of the store at `path`, once it is known to be one that this version understands."""
+    try:
+        if not path.exists():
+            partial = path.with_name(path.name + ".partial")
+            hint = f"; its run was interrupted: what it wrote is at {partial}" if places.is_store(partial) else ""
+            raise InputError(f"{path} does not exist{hint}")
+        if not (path / "zarr.json").is_file():
+            raise InputError(f"{path} is not a naiad store: expected a Zarr directory that naiad wrote")
+        own = places.attributes(path)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); restore it from a copy, or run again") from error
+    version = own.pop("naiad_format", None)
+    if version is None:
+        raise InputError(f"{path} is a Zarr directory that naiad did not write; open it with xarray.open_zarr")
+    if not isinstance(version, int) or version > layout.FORMAT:
+        raise InputError(
+            f"{path} has format {version}, this naiad reads up to format {layout.FORMAT}; install a newer naiad"
+        )
+    return own
+
+
+def _variable(path: Path, group: "zarr.Group", name: str, lengths: dict[str, int]) -> "xr.Variable":
+    """One variable, cut to the committed lengths, with every chunk present."""
+    import xarray as xr
+    import zarr
+
+    array = group[name]
+    if not isinstance(array, zarr.Array):
+        raise ValueError(f"{name} is not an array")
+    dims = tuple(str(dim) for dim in getattr(array.metadata, "dimension_names", None) or ())
+    shape = tuple(lengths.get(dim, size) for dim, size in zip(dims, array.shape, strict=True))
+    if any(wanted > size for wanted, size in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"{name} is shorter than its committed length")
+    counts = [range(-(-size // chunk)) for size, chunk in zip(shape, array.chunks, strict=True)]
+    for index in itertools.product(*counts):
+        if not (path / name / array.metadata.encode_chunk_key(index)).is_file():
+            raise ValueError(f"a chunk of {name} is missing")
+    values = np.asarray(array[tuple(slice(size) for size in shape)])
+    return xr.Variable(dims, layout.restored(values), dict(array.attrs))

@@ -1,0 +1,185 @@
+"""Long runs: rows are appended as they come, memory stays bounded, and a killed run keeps what it had."""
+
+import contextlib
+import math
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.io import layout, places
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BUFFER_BYTES = 32 * 2**20
+FLUSH_SECONDS = 1.0
+
+
+class Writer:
+    """Appends datasets along the dimensions `time` and `crossing` of one store.
+
+    The store grows at `PATH.partial` and is renamed to `PATH` by `close`. Rows gather in memory and are flushed when
+    there are 32 MiB of them, or by the first append that comes a second after the last flush. A flush writes the rows
+    first and their number last, in one atomic replacement of the root's metadata, so that `read` opens `PATH.partial`
+    at any moment, also after a crash or a kill. As a context manager the writer closes at the end; after an exception
+    what came before it stays at `PATH.partial`.
+
+    Variables without a growing dimension are written once and must not change. Attributes of later datasets add to the
+    earlier ones, and are committed together with the rows.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], overwrite: bool = False):
+        import zarr
+
+        self._given = Path(path)
+        self._path = self._given.resolve()
+        self._partial = self._path.with_name(self._path.name + ".partial")
+        self._overwrite = overwrite
+        self._closed = False
+        self._attributes: dict[str, Any] = {}
+        self._arrays: dict[str, zarr.Array[Any]] = {}
+        self._coordinates: set[str] = set()
+        self._schemas: dict[str, dict[str, str]] = {}
+        self._fixed: dict[str, xr.Variable] = {}
+        self._waiting: dict[str, list[dict[str, xr.Variable]]] = {dim: [] for dim in layout.GROWING}
+        self._waiting_bytes = 0
+        self._lengths: dict[str, int] = dict.fromkeys(layout.GROWING, 0)
+        self._flushed_at = -math.inf
+        with places.clear_errors(self._given):
+            places.check_free(self._path, overwrite=overwrite)
+            self._clear_partial()
+            with places.aside(self._partial) as aside:
+                layout.commit(zarr.create_group(aside, zarr_format=3), {}, [], [], self._lengths)
+                aside.rename(self._partial)
+            self._group = zarr.open_group(self._partial, mode="r+", use_consolidated=False)
+
+    def append(self, dataset: "xr.Dataset") -> None:
+        """Add the rows of `dataset`; either growing dimension may be absent or have none."""
+        if self._closed:
+            raise InputError(f"the writer of {self._given} is closed; open a new one to write more")
+        layout.check(dataset)
+        attributes = layout.plain_attributes(dataset, "the dataset")
+        attributes.pop("naiad_format", None)
+        rows: dict[str, dict[str, xr.Variable]] = {dim: {} for dim in layout.GROWING}
+        fixed: dict[str, xr.Variable] = {}
+        for name, variable in dataset.variables.items():
+            growing = [dim for dim in layout.GROWING if dim in variable.dims]
+            if len(growing) > 1:
+                raise InputError(f"variable {name!r} grows along both time and crossing; a store takes one of them")
+            (rows[growing[0]] if growing else fixed)[str(name)] = variable
+        for dim in layout.GROWING:
+            if dim in dataset.sizes:
+                self._check_schema(dim, rows[dim])
+        self._check_fixed(fixed)
+
+        self._attributes |= attributes
+        self._coordinates |= {str(name) for name in dataset.coords}
+        for dim, added in rows.items():
+            if dim in dataset.sizes:
+                self._schemas.setdefault(dim, _schema(dim, added))
+                self._waiting[dim].append({name: variable.copy(deep=True) for name, variable in added.items()})
+                self._waiting_bytes += sum(variable.nbytes for variable in added.values())
+        self._fixed |= {name: variable.copy(deep=True) for name, variable in fixed.items()}
+        if self._waiting_bytes >= BUFFER_BYTES or time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits in memory and commit it."""
+        lengths = dict(self._lengths)
+        with places.clear_errors(self._given, f"what was written before is at {self._partial}"):
+            for name, variable in self._fixed.items():
+                if name not in self._arrays:
+                    self._arrays[name] = layout.write_array(self._group, name, variable)
+            for dim, pieces in self._waiting.items():
+                for name in self._schemas.get(dim, {}) if pieces else ():
+                    lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
+            names = list(self._arrays)
+            coordinates = [name for name in names if name in self._coordinates]
+            layout.commit(self._group, self._attributes, names, coordinates, lengths)
+        self._lengths = lengths
+        self._waiting = {dim: [] for dim in layout.GROWING}
+        self._waiting_bytes = 0
+        self._flushed_at = time.monotonic()
+
+    def close(self) -> None:
+        """Write what waits, and rename the store into place."""
+        if self._closed:
+            return
+        self.flush()
+        self._closed = True
+        with places.clear_errors(self._given, f"what was written is at {self._partial}"):
+            layout.consolidate(self._group)
+            places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is None:
+            self.close()
+        elif not self._closed:
+            with contextlib.suppress(Exception):  # the first error is the one to show
+                self.flush()
+            self._closed = True
+
+    def _clear_partial(self) -> None:
+        if not os.path.lexists(self._partial):
+            return
+        if not places.is_store(self._partial):
+            raise InputError(f"{self._partial} is in the way and is not a naiad store; move it or choose another name")
+        if not self._overwrite:
+            raise InputError(
+                f"{self._partial} holds what an interrupted run wrote; move it, or pass overwrite=True to discard it"
+            )
+        shutil.rmtree(self._partial)
+
+    def _check_schema(self, dim: str, added: "dict[str, xr.Variable]") -> None:
+        expected, found = self._schemas.get(dim), _schema(dim, added)
+        if expected is None:
+            return
+        for name in sorted(expected.keys() | found.keys()):
+            if name not in found:
+                raise InputError(f"variable {name!r} was in earlier rows along {dim} and is missing now; append all")
+            if name not in expected:
+                raise InputError(f"variable {name!r} was not in earlier rows along {dim}; append all from the start")
+            if found[name] != expected[name]:
+                raise InputError(f"variable {name!r} was {expected[name]} and is now {found[name]}; keep to one")
+
+    def _check_fixed(self, fixed: "dict[str, xr.Variable]") -> None:
+        for name, variable in fixed.items():
+            known = self._fixed.get(name, variable)
+            same = known.dims == variable.dims and known.dtype == variable.dtype and known.shape == variable.shape
+            if not same or known.to_numpy().tobytes() != variable.to_numpy().tobytes():
+                raise InputError(f"variable {name!r} has no growing dimension, so it must not change between appends")
+
+    def _extend(self, dim: str, name: str, pieces: "list[xr.Variable]") -> int:
+        """Put `pieces` after the committed rows of an array, and return its new length."""
+        first = pieces[0]
+        axis = first.dims.index(dim)
+        values = np.concatenate([piece.to_numpy() for piece in pieces], axis)
+        start = self._lengths[dim]
+        stop = start + values.shape[axis]
+        if name not in self._arrays:
+            shape = (*values.shape[:axis], 0, *values.shape[axis + 1 :])
+            self._arrays[name] = layout.create_array(self._group, name, first, shape, axis)
+        array = self._arrays[name]
+        array.resize((*values.shape[:axis], stop, *values.shape[axis + 1 :]))
+        if values.size:
+            array[(*[slice(None)] * axis, slice(start, stop))] = layout.stored(values)
+        return stop
+
+
+def _schema(dim: str, added: "dict[str, xr.Variable]") -> dict[str, str]:
+    """What must stay the same between appends, in words: the kind of number and the sizes that do not grow."""
+
+    def describe(variable: "xr.Variable") -> str:
+        kind = "text" if variable.dtype.kind == "U" else variable.dtype.name
+        sizes = (str(d) if d == dim else f"{d}={n}" for d, n in variable.sizes.items())
+        return f"{kind} ({', '.join(sizes)})"
+
+    return {name: describe(variable) for name, variable in added.items()}

@@ -1,0 +1,24 @@
+"""What a system is: Lagrangians on groups, their symmetry, and what follows from them by automatic differentiation."""
+
+from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, generator
+from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
+from naiad.mechanics.euler_poincare import EulerPoincareSystem
+from naiad.mechanics.initial import check_state
+from naiad.mechanics.state import State
+from naiad.mechanics.system import LagrangianSystem, Rates
+
+__all__ = [
+    "AdvectedSystem",
+    "EulerPoincareSystem",
+    "LagrangianSystem",
+    "Rates",
+    "ReducedState",
+    "State",
+    "check_state",
+    "diamond",
+    "generator",
+    "left_gradient",
+    "left_jacobian",
+    "left_velocity",
+    "pull_back",
+]

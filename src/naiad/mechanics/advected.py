@@ -1,0 +1,154 @@
+"""Euler-Poincare systems with advected parameters and additional dynamics."""
+
+import abc
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.groups import AbstractGroup, Product, Rn
+from naiad.mechanics.state import State
+from naiad.mechanics.system import LagrangianSystem
+from naiad.numerics import Newton
+
+Action = Callable[[Any, Float[Array, " k"]], Float[Array, " k"]]
+
+
+class ReducedState(NamedTuple):
+    """What is left when the group is divided out: mu = d ell/d xi, n = g^-1 q, p = d ell/d nu, a = g^-1 a_0."""
+
+    mu: Float[Array, " m"]
+    n: Float[Array, " k"]
+    p: Float[Array, " k"]
+    a: Float[Array, " l"]
+
+
+def generator(group: AbstractGroup, action: Action, xi: Float[Array, " m"], point: Float[Array, " k"]) -> Float[Array, " k"]:
+    """xi acting on a point: d/ds exp(s xi) point at s = 0."""
+    return jax.jvp(lambda g: action(g, point), (group.identity(),), (group.tangent(group.identity(), xi),))[1]
+
+
+def diamond(group: AbstractGroup, action: Action, b: Float[Array, " k"], point: Float[Array, " k"]) -> Float[Array, " m"]:
+    """b <> point, defined by <b <> point, xi> = -<b, xi point> [advected, eq. (14)]."""
+    (covector,) = jax.linear_transpose(lambda xi: generator(group, action, xi, point), jnp.zeros(group.dim))(b)
+    return -covector
+
+
+class AdvectedSystem(LagrangianSystem):
+    """A Lagrangian ell(xi, n, nu, a, t) of xi = g^-1 g', n = g^-1 q, nu = g^-1 q' and the advected parameter a = g^-1 a_0.
+
+    `base` is the group, `a0` the parameter in space, `additional_dim` the dimension of the vector space Q of q (0 for none: then n and
+    nu are empty). The actions on Q and on the parameter are the natural one of the group unless a subclass defines `act_on_q` or
+    `act_on_a`. The configuration (g, q) of the full system lives on `group`, a product if there are additional dynamics.
+    """
+
+    base: eqx.AbstractVar[AbstractGroup]
+    a0: eqx.AbstractVar[Float[Array, " l"]]
+
+    additional_dim = 0
+    act_on_q = None
+    act_on_a = None
+
+    @abc.abstractmethod
+    def reduced_lagrangian(
+        self,
+        xi: Float[Array, " m"],
+        n: Float[Array, " k"],
+        nu: Float[Array, " k"],
+        a: Float[Array, " l"],
+        t: Float[Array, ""],
+    ) -> Float[Array, ""]:
+        """ell(xi, n, nu, a, t)."""
+
+    @property
+    def group(self) -> AbstractGroup:
+        return Product(g=self.base, q=Rn(self.additional_dim)) if self.additional_dim else self.base
+
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Float[Array, ""]) -> Float[Array, ""]:
+        """The full Lagrangian on G x Q: ell at g^-1 of everything."""
+        h, q = self.split_configuration(g)
+        back = self.base.inverse(h)
+        n, nu = self._tangent_action(back, q, xi[self.base.dim :])
+        return self.reduced_lagrangian(xi[: self.base.dim], n, nu, self.act_a(back, self.a0), t)
+
+    def act_q(self, g: Any, q: Float[Array, " k"]) -> Float[Array, " k"]:
+        """g q."""
+        return (self.base.act if self.act_on_q is None else self.act_on_q)(g, q) if self.additional_dim else q
+
+    def act_a(self, g: Any, a: Float[Array, " l"]) -> Float[Array, " l"]:
+        """g a."""
+        return (self.base.act if self.act_on_a is None else self.act_on_a)(g, a)
+
+    def split_configuration(self, configuration: Any) -> tuple[Any, Float[Array, " k"]]:
+        """(g, q) of a configuration; q is empty where there are no additional dynamics."""
+        return tuple(configuration) if self.additional_dim else (configuration, jnp.zeros(0))
+
+    def reduce(self, state: State) -> ReducedState:
+        """The reduced state of a full one."""
+        g, q = self.split_configuration(state.g)
+        n, _ = self._tangent_action(self.base.inverse(g), q, q)
+        return ReducedState(
+            state.mu[: self.base.dim], n, self.pull_q(g, n, state.mu[self.base.dim :]), self.act_a(self.base.inverse(g), self.a0)
+        )
+
+    def pull_q(self, g: Any, n: Float[Array, " k"], p: Float[Array, " k"]) -> Float[Array, " k"]:
+        """The pull-back of a covector on Q at g n to n: <g* p, w> = <p, g w>."""
+        return jax.vjp(lambda w: self.act_q(g, w), n)[1](p)[0]
+
+    def reduced_velocity(self, reduced: ReducedState, t: float = 0.0) -> tuple[Float[Array, " m"], Float[Array, " k"]]:
+        """(xi, nu) of the momenta (mu, p)."""
+        size = self.base.dim
+
+        def residual(v):
+            partial = jax.grad(lambda v: self.reduced_lagrangian(v[:size], reduced.n, v[size:], reduced.a, t))(v)
+            return partial - jnp.concatenate([reduced.mu, reduced.p])
+
+        v = Newton().root(residual, jnp.zeros(size + self.additional_dim)).x
+        return v[:size], v[size:]
+
+    def reduced_equations(self, reduced: ReducedState, t: float = 0.0) -> ReducedState:
+        """The Euler-Poincare equations with advected parameters and additional dynamics [advected, eqs. (20)-(22)].
+
+        mu' = ad*_xi mu + d_a <> a + d_n <> n + d_nu <> nu,  p' = d_n + L*_xi p,  n' = nu - xi n,  a' = -xi a.
+        """
+        xi, nu = self.reduced_velocity(reduced, t)
+        d_n, d_a = jax.grad(self.reduced_lagrangian, argnums=(1, 3))(xi, reduced.n, nu, reduced.a, t)
+
+        def on_n(x, n):
+            return generator(self.base, self.act_q, x, n)
+
+        def on_nu(x):
+            return jax.jvp(lambda n: on_n(x, n), (reduced.n,), (nu,))[1]
+
+        (carried,) = jax.linear_transpose(on_nu, jnp.zeros(self.base.dim))(reduced.p)
+        (transported,) = jax.vjp(lambda n: on_n(xi, n), reduced.n)[1](reduced.p)
+        return ReducedState(
+            self.base.ad_dual(xi, reduced.mu)
+            + diamond(self.base, self.act_a, d_a, reduced.a)
+            + diamond(self.base, self.act_q, d_n, reduced.n)
+            - carried,
+            nu - on_n(xi, reduced.n),
+            d_n + transported,
+            -generator(self.base, self.act_a, xi, reduced.a),
+        )
+
+    def kelvin_noether(self, state: State, c0: Float[Array, " m"]) -> Float[Array, ""]:
+        """<c, mu - p <> n> with c = Ad_{g^-1} c_0: the momentum along c_0 of the group moving g and q together [advected, eq. (27)]."""
+        g, _ = self.split_configuration(state.g)
+        reduced = self.reduce(state)
+        carried = diamond(self.base, self.act_q, reduced.p, reduced.n)
+        return self.base.Ad(self.base.inverse(g), jnp.asarray(c0)) @ (reduced.mu - carried)
+
+    def kelvin_noether_rate(self, state: State, c0: Float[Array, " m"], t: float = 0.0) -> Float[Array, ""]:
+        """d/dt of `kelvin_noether`: <c, d ell/da <> a>, zero where c_0 leaves a_0 alone [advected, eq. (28)]."""
+        g, _ = self.split_configuration(state.g)
+        reduced = self.reduce(state)
+        xi, nu = self.reduced_velocity(reduced, t)
+        d_a = jax.grad(self.reduced_lagrangian, argnums=3)(xi, reduced.n, nu, reduced.a, t)
+        return self.base.Ad(self.base.inverse(g), jnp.asarray(c0)) @ diamond(self.base, self.act_a, d_a, reduced.a)
+
+    def _tangent_action(self, g: Any, q: Float[Array, " k"], v: Float[Array, " k"]) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
+        return jax.jvp(lambda x: self.act_q(g, x), (q,), (v,))

@@ -1,0 +1,20 @@
+"""Systems with the whole group as their symmetry: Lagrangians of the body velocity alone."""
+
+import abc
+from typing import Any
+
+from jaxtyping import Array, Float
+
+from naiad.mechanics.system import LagrangianSystem
+
+
+class EulerPoincareSystem(LagrangianSystem):
+    """A Lagrangian ell(xi) of the body velocity alone: mu' = ad*_xi mu, and the momentum in space is conserved."""
+
+    @abc.abstractmethod
+    def reduced_lagrangian(self, xi: Float[Array, " n"]) -> Float[Array, ""]:
+        """ell(xi)."""
+
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Float[Array, ""]) -> Float[Array, ""]:
+        """ell(xi), whatever g and t."""
+        return self.reduced_lagrangian(xi)

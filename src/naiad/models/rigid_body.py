@@ -1,0 +1,27 @@
+"""The free rigid body."""
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.groups import AbstractGroup, SO3, S3
+from naiad.mechanics import EulerPoincareSystem
+from naiad.models.inertia import inertia_matrix
+
+
+class RigidBody(EulerPoincareSystem):
+    """A free rigid body, ell = Omega . J Omega / 2; Euler's equations Pi' = Pi x Omega, Pi = J Omega.
+
+    `J` is three principal moments or a symmetric positive definite matrix; `group` is SO(3) (rotation matrices) or S^3 (quaternions).
+    """
+
+    J: Float[Array, "3 3"]
+    group: AbstractGroup = eqx.field(static=True)
+
+    def __init__(self, J, group: AbstractGroup | None = None):
+        self.J = inertia_matrix("J", J, 3)
+        self.group = SO3() if group is None else group
+
+    def reduced_lagrangian(self, xi: Float[Array, "3"]) -> Float[Array, ""]:
+        """Omega . J Omega / 2."""
+        return 0.5 * xi @ self.J @ xi

@@ -1,0 +1,33 @@
+"""Numerics that know nothing of mechanics: precision, series, small linear algebra, Newton, coefficients of methods."""
+
+from naiad.numerics.composition import COMPOSITIONS
+from naiad.numerics.double import Module, double
+from naiad.numerics.linalg import inverse, solve, transpose
+from naiad.numerics.newton import Newton, Root
+from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff
+from naiad.numerics.structure import AbstractStructure, Chain, Dense
+from naiad.numerics.tableaux import TABLEAUX, Tableau
+from naiad.numerics.vectors import cross, hat, quarter_turn, vee
+
+__all__ = [
+    "COMPOSITIONS",
+    "TABLEAUX",
+    "AbstractStructure",
+    "Chain",
+    "Dense",
+    "Module",
+    "Newton",
+    "Root",
+    "Tableau",
+    "cross",
+    "dexp_inv_coefficient",
+    "double",
+    "hat",
+    "inverse",
+    "quarter_turn",
+    "rotation_angle_ratio",
+    "solve",
+    "stumpff",
+    "transpose",
+    "vee",
+]

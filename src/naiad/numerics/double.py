@@ -1,0 +1,33 @@
+"""Double precision without touching JAX's global switch."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+import equinox as eqx
+import jax
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def double(function: Callable[P, T]) -> Callable[P, T]:
+    """Run `function` with 64-bit JAX types, whatever the caller's setting, and leave that setting as it was."""
+
+    @functools.wraps(function)
+    def in_double(*args: P.args, **kwargs: P.kwargs) -> T:
+        with jax.enable_x64(True):
+            return function(*args, **kwargs)
+
+    return in_double
+
+
+class Module(eqx.Module):
+    """An equinox module whose public methods always compute in double precision."""
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for name, value in list(vars(cls).items()):
+            if inspect.isfunction(value) and not name.startswith("_"):
+                setattr(cls, name, double(value))

@@ -1,0 +1,73 @@
+"""Functions of a rotation angle theta that are smooth at theta = 0, written in u = theta^2.
+
+The only file with small-angle branches. Below `SWITCH` a function is its Taylor polynomial, above it its closed form;
+the switch lies so high that neither the values nor the derivatives of the closed forms cancel there. Derivatives of
+every order come by automatic differentiation. The argument of the unused branch is replaced by a harmless one, so
+that no derivative meets 0/0 or an overflow.
+"""
+
+import math
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+SWITCH = 4.0
+STUMPFF_TERMS = 13
+ARCTAN_TERMS = 26
+
+Scalar = Float[Array, ""]
+
+
+def horner(coefficients: Sequence[float], u: Scalar) -> Scalar:
+    """The polynomial sum_j coefficients[j] u^j."""
+    value = jnp.full_like(u, coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        value = coefficient + u * value
+    return value
+
+
+def stumpff(k: int, u: Scalar) -> Scalar:
+    """The Stumpff function c_k(u) = sum_j (-u)^j / (2j + k)!, k = 0, ..., 4, for u = theta^2 >= 0.
+
+    c_0 = cos theta, c_1 = sin theta / theta, c_2 = (1 - cos theta) / theta^2, c_3 = (theta - sin theta) / theta^3,
+    and c_k = 1/k! - u c_{k+2}. [stumpff1959]
+    """
+    small = u < SWITCH
+    coefficients = [(-1.0) ** j / math.factorial(2 * j + k) for j in range(STUMPFF_TERMS)]
+    series = horner(coefficients, jnp.where(small, u, 0.0))
+    return jnp.where(small, series, _stumpff_closed(k, jnp.where(small, SWITCH, u)))
+
+
+def _stumpff_closed(k: int, u: Scalar) -> Scalar:
+    if k >= 3:
+        return (1.0 / math.factorial(k - 2) - _stumpff_closed(k - 2, u)) / u
+    theta = jnp.sqrt(u)
+    if k == 2:
+        return 2.0 * jnp.sin(0.5 * theta) ** 2 / u
+    return jnp.sin(theta) / theta if k == 1 else jnp.cos(theta)
+
+
+def dexp_inv_coefficient(u: Scalar) -> Scalar:
+    """beta(u) = (1 - (theta/2) cot(theta/2)) / theta^2 = 1/12 + u/720 + ..., for theta < 2 pi.
+
+    It is alpha_3 of the exponential map on SO(3) [bourabee2007, section 5.5], the coefficient of ad^2 in dexp^-1.
+    In Stumpff functions beta = (c_3 - 2 c_4) / (2 c_2), which needs no branch of its own.
+    """
+    return (stumpff(3, u) - 2.0 * stumpff(4, u)) / (2.0 * stumpff(2, u))
+
+
+def rotation_angle_ratio(w: Scalar, s: Scalar) -> Scalar:
+    """2 atan2(sqrt(s), w) / sqrt(s): the rotation angle over the sine of its half, for s = |v|^2, quaternion (w, v).
+
+    For w >= 0 the angle is halved twice more by tan(phi/2) = sin(phi) / (1 + cos(phi)), which brings it to a quarter of
+    a right angle, where the series of the arctangent converges; so there is no closed form near s = 0.
+    """
+    near = w >= 0.0
+    w_near, s_near = jnp.where(near, w, 1.0), jnp.where(near, s, 0.0)
+    half = w_near + jnp.sqrt(w_near**2 + s_near)
+    quarter = half + jnp.sqrt(half**2 + s_near)
+    coefficients = [(-1.0) ** j / (2 * j + 1) for j in range(ARCTAN_TERMS)]
+    series = 8.0 / quarter * horner(coefficients, s_near / quarter**2)
+    sine = jnp.sqrt(jnp.where(near, 1.0, s))
+    return jnp.where(near, series, 2.0 * jnp.arctan2(sine, jnp.where(near, 0.0, w)) / sine)

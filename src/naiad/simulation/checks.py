@@ -1,0 +1,87 @@
+"""What is checked before a run starts."""
+
+import math
+from typing import Any
+
+import jax
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem
+from naiad.simulation.plan import Plan
+
+DEFAULT_FRAMES = 1000
+MEMORY_BYTES = 2**31
+WHOLE = 1e-9  # a remainder below this fraction of a step is rounding
+
+
+def check_system(system: Any) -> LagrangianSystem:
+    """The system with its numbers in double precision, or an `InputError`."""
+    if not isinstance(system, LagrangianSystem):
+        raise InputError(f"{system!r} is not a system; expected an instance of a LagrangianSystem.")
+    leaves, structure = jax.tree_util.tree_flatten_with_path(system)
+    return jax.tree.unflatten(structure, [_double_leaf(type(system).__name__, path, leaf) for path, leaf in leaves])
+
+
+def check_method(method: Any, system: LagrangianSystem) -> None:
+    """Raise an `InputError` unless this is a method that fits the system."""
+    if isinstance(method, type) or not isinstance(method, AbstractMethod):
+        raise InputError(f"{method!r} is not a method; expected an instance such as Variational(Cayley()) or RK4().")
+    method.check(system)
+
+
+def check_times(t0: float, t1: float, dt: float) -> tuple[float, float, int, float]:
+    """(t0, h, whole steps, rest) of a run from t0 to t1 by steps of dt."""
+    for name, value in (("t0", t0), ("t1", t1), ("dt", dt)):
+        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise InputError(f"{name} = {value!r}; expected a finite number of seconds.")
+    if not dt > 0:
+        raise InputError(f"dt = {dt:g}; expected a step above 0 s.")
+    if not t1 >= t0:
+        raise InputError(f"t1 = {t1:g} lies before t0 = {t0:g}; expected t1 >= t0.")
+    h = float(dt)
+    ratio = (t1 - t0) / h
+    if ratio > 2**52:
+        raise InputError(f"dt = {dt:g} is too small for t1 - t0 = {t1 - t0:g}: {ratio:.3g} steps cannot be counted.")
+    steps = round(ratio) if abs(ratio - round(ratio)) <= WHOLE * max(1.0, ratio * 1e-6) else math.floor(ratio)
+    rest = (t1 - t0) - steps * h
+    return float(t0), h, steps, rest if rest > WHOLE * h * max(1.0, ratio * 1e-6) else 0.0
+
+
+def check_save_every(save_every: int | None, steps: int) -> int:
+    """A whole number of steps between saved nodes."""
+    if save_every is None:
+        return max(1, math.ceil(steps / DEFAULT_FRAMES))
+    if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
+        raise InputError(f"save_every = {save_every!r}; expected a whole number of steps, at least 1.")
+    return int(save_every)
+
+
+def check_memory(plan: Plan, carry: Any) -> None:
+    """Refuse to hold more nodes in memory than is sensible."""
+    state = jax.eval_shape(plan.program.method.state, plan.program.system, carry)
+    frames = (plan.last - plan.first) // plan.save_every + 2
+    size = 8 * frames * sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(state))
+    if size > MEMORY_BYTES:
+        enough = math.ceil(plan.save_every * size / MEMORY_BYTES)
+        raise InputError(
+            f"{frames} saved nodes would take {size / 2**30:.1f} GiB of memory; save every {enough} steps or fewer nodes "
+            f"(save_every={enough}), or write the run to disk as it goes (out='run.zarr')."
+        )
+
+
+def _double_leaf(owner: str, path: Any, leaf: Any) -> Any:
+    name = f"{owner}{jax.tree_util.keystr(path)}"
+    if isinstance(leaf, float):
+        leaf = np.float64(leaf)
+    if not isinstance(leaf, np.ndarray | np.generic | jax.Array) or not np.issubdtype(leaf.dtype, np.floating):
+        return leaf
+    if leaf.dtype != np.float64:
+        raise InputError(
+            f"{name} is {leaf.dtype}; naiad computes in float64. Give a Python number or a NumPy array (np.array(...)), "
+            "or make the JAX array inside `with jax.enable_x64():`."
+        )
+    if not np.all(np.isfinite(leaf)):
+        raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
+    return np.asarray(leaf)

@@ -1,0 +1,45 @@
+"""A bar on long runs."""
+
+import sys
+import time
+from typing import Any, Self
+
+from naiad.simulation.plan import Chunk, Plan
+
+PATIENCE = 2.0  # seconds before a bar appears
+
+
+class Progress:
+    """Shows how far a run has come on standard error, once it has taken a while."""
+
+    def __init__(self, plan: Plan, *, shown: bool | None):
+        self._total = plan.last - plan.first
+        self._first = plan.first
+        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._started = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def update(self, chunk: Chunk) -> None:
+        """Show the standing after a chunk."""
+        if self._bar is None and self._shown and time.monotonic() - self._started > PATIENCE:
+            self._begin()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=chunk.node - self._first)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _begin(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TextColumn("steps"), TimeRemainingColumn())
+        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("simulating", total=self._total)
+        self._bar.start()

@@ -1,0 +1,159 @@
+"""The front door: run a system through time."""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from naiad import io
+from naiad.errors import InputError
+from naiad.integrators import AbstractMethod, Variational
+from naiad.mechanics import LagrangianSystem, State, check_state
+from naiad.numerics import double
+from naiad.simulation.checks import check_memory, check_method, check_save_every, check_system, check_times
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.plan import AbstractEngine, Observable, Plan, Program
+from naiad.simulation.progress import Progress
+from naiad.simulation.record import record_chunk
+from naiad.simulation.section import Section
+from naiad.simulation.trajectory import Trajectory
+from naiad.simulation.xla import XLA
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+@double
+def simulate(
+    system: LagrangianSystem,
+    state: State,
+    *,
+    t1: float,
+    dt: float,
+    t0: float = 0.0,
+    method: AbstractMethod | None = None,
+    save_every: int | None = None,
+    outputs: Mapping[str, Observable] | None = None,
+    monitors: Mapping[str, Observable] | None = None,
+    sections: Mapping[str, Section] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+    engine: AbstractEngine | None = None,
+) -> Trajectory:
+    """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of steps away).
+
+    - `method`: the integrator; `Variational(Cayley())` if not given.
+    - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first and the last always are.
+    - `outputs`: functions f(state, t) recorded at the saved nodes; `monitors`: scalar ones whose maximum, mean and trend are kept over
+      every step; `sections`: surfaces whose crossings are located, `Section(function, direction, terminal)`.
+    - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory and a killed run
+      keeps what it had (at OUT.partial).
+    - `progress`: a bar on long runs; by default where there is a terminal.
+
+    A run that cannot go on ends early and says so in `outcome`; what was computed until then is kept.
+    """
+    method = Variational() if method is None else method
+    system = check_system(system)
+    check_method(method, system)
+    start, h, steps, rest = check_times(t0, t1, dt)
+    state = check_state(system, State(*state), start)
+    carry = _init(method, system, state, start, h)
+    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps))
+    return _run(plan, carry, engine=engine, out=out, overwrite=overwrite, progress=progress)
+
+
+@double
+def resume(
+    trajectory: Trajectory,
+    *,
+    t1: float,
+    save_every: int | None = None,
+    outputs: Mapping[str, Observable] | None = None,
+    monitors: Mapping[str, Observable] | None = None,
+    sections: Mapping[str, Section] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+    engine: AbstractEngine | None = None,
+) -> Trajectory:
+    """Go on from the end of a run to t1 with the same step, bit for bit as if it had not stopped there; options as for `simulate`."""
+    system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.record.attrs
+    t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
+    if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
+        t0, node = attributes["t"], 0
+    if not t1 > t0 + node * h:
+        raise InputError(f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1.")
+    _, _, last, rest = check_times(t0, t1, h)
+    example = jax.eval_shape(lambda: method.init(system, trajectory.final, jnp.asarray(t0), jnp.asarray(h)))
+    leaves, structure = jax.tree.flatten(example)
+    carry = [np.asarray(value, leaf.dtype).reshape(leaf.shape) for value, leaf in zip(attributes["carry"], leaves, strict=True)]
+    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    plan = Plan(program, t0, h, node, last, rest, check_save_every(save_every, last - node))
+    return _run(plan, jax.tree.unflatten(structure, carry), engine=engine, out=out, overwrite=overwrite, progress=progress)
+
+
+@double
+def propagate(
+    system: LagrangianSystem, state: State, *, dt: float, steps: int, t0: float = 0.0, method: AbstractMethod | None = None
+) -> State:
+    """The state after `steps` steps: a pure function of system and state, to be differentiated, batched or compiled by JAX."""
+    method = Variational() if method is None else method
+    t0, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
+
+    def body(carry, k):
+        return method.step(system, carry, t0 + k * h, h), None
+
+    carry, _ = jax.lax.scan(body, method.init(system, state, t0, h), jnp.arange(steps))
+    return method.state(system, carry)
+
+
+@eqx.filter_jit
+def _init(method: AbstractMethod, system: LagrangianSystem, state: State, t0: Any, h: Any) -> Any:
+    return method.init(system, state, jnp.asarray(t0), jnp.asarray(h))
+
+
+def _run(
+    plan: Plan, carry: Any, *, engine: AbstractEngine | None, out: Any, overwrite: bool, progress: bool | None
+) -> Trajectory:
+    """Drive the plan, keep its pieces in memory or on disk, and hear an interrupt between them."""
+    system, method = plan.program.system, plan.program.method
+    if out is None:
+        check_memory(plan, carry)
+    pieces: list[xr.Dataset] = []
+    with contextlib.ExitStack() as stack:
+        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite))
+        keep = pieces.append if writer is None else writer.append
+        bar = stack.enter_context(Progress(plan, shown=progress))
+        piece = None
+        try:
+            for chunk in (engine or XLA()).chunks(plan, carry):
+                piece = record_chunk(plan, chunk)
+                keep(piece)
+                bar.update(chunk)
+        except KeyboardInterrupt:
+            if piece is None:
+                raise
+            keep(_interrupted(piece))
+    return Trajectory(system, method, _joined(pieces) if out is None else io.read(out))
+
+
+def _interrupted(piece: "xr.Dataset") -> "xr.Dataset":
+    """No more rows, and the word that the run was interrupted."""
+    return piece.isel({dim: slice(0, 0) for dim in ("time", "crossing") if dim in piece.sizes}).assign_attrs(
+        outcome=Outcome.INTERRUPTED.name
+    )
+
+
+def _joined(pieces: "list[xr.Dataset]") -> "xr.Dataset":
+    """The pieces of a run in one dataset, with the standing of the last."""
+    import xarray as xr
+
+    along = {dim: [piece.drop_dims([d for d in ("time", "crossing") if d != dim and d in piece.sizes]) for piece in pieces] for dim in ("time", "crossing") if dim in pieces[0].sizes}
+    joined = [xr.concat(parts, dim, join="outer", combine_attrs="override") for dim, parts in along.items()]
+    return xr.merge(joined).assign_attrs(pieces[-1].attrs)

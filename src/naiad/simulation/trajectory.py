@@ -1,0 +1,161 @@
+"""What a run gives back: labelled arrays, and what follows from them."""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from naiad import io
+from naiad.errors import InputError
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics import double
+from naiad.simulation.monitor import Monitor
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.record import algebra_variables, monitor_of, stacked_states, variable
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BATCH = 8192
+
+
+class Trajectory:
+    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`); velocities, energy, momentum and so on
+    are computed from it when they are first asked for.
+    """
+
+    def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "xr.Dataset"):
+        self.system = system
+        self.method = method
+        self.record = record
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended."""
+        return Outcome[self.record.attrs["outcome"]]
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Steps taken, Newton iterations, largest residual and largest round-off correction of g, over every step."""
+        return {"steps": self.record.attrs["steps"], **self.record.attrs["statistics"]}
+
+    @functools.cached_property
+    def monitors(self) -> dict[str, Monitor]:
+        """The running statistics that were asked for, over every step."""
+        return {name: monitor_of(numbers) for name, numbers in self.record.attrs["monitors"].items()}
+
+    @property
+    def t(self) -> "xr.DataArray":
+        """The times of the saved nodes."""
+        return self.record["time"]
+
+    @functools.cached_property
+    def states(self) -> State:
+        """The saved states, stacked along the first axis."""
+        return stacked_states(self.system.group, self.record)
+
+    @property
+    def g(self) -> Any:
+        """The saved configurations, stacked."""
+        return self.states.g
+
+    @property
+    def mu(self) -> "xr.DataArray":
+        """The momenta at the saved nodes, in the body frame."""
+        return self._labelled("mu", self.states.mu)
+
+    @functools.cached_property
+    def xi(self) -> "xr.DataArray":
+        """The velocities at the saved nodes, from the momenta, in the body frame."""
+        return self._labelled("xi", self.evaluate(lambda state, t: self.system.velocity(state.g, state.mu, t)))
+
+    @functools.cached_property
+    def energy(self) -> "xr.DataArray":
+        """The energy at the saved nodes, from the momenta."""
+        return self._labelled("energy", self.evaluate(self.system.energy))
+
+    @functools.cached_property
+    def momentum(self) -> "xr.DataArray":
+        """The momentum of the system's declared symmetry, or of left translations: Ad*_{g^-1} mu, in space."""
+        return self._labelled("momentum", self.evaluate(lambda state, t: self.system.noether(state)))
+
+    @functools.cached_property
+    def group_error(self) -> "xr.DataArray":
+        """How far the saved configurations are off the group (orthogonality error)."""
+        return self._labelled("group_error", self.evaluate(lambda state, t: self.system.group.error(state.g)))
+
+    @property
+    def final(self) -> State:
+        """The last saved state."""
+        return jax.tree.map(lambda leaf: leaf[-1], self.states)
+
+    @functools.cached_property
+    def dataset(self) -> "xr.Dataset":
+        """Everything along time, labelled: configurations, momenta, velocities, energy, momentum, outputs."""
+        along_time = self.record.drop_dims("crossing", errors="ignore")
+        velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
+        return along_time.assign(velocities).assign(energy=self.energy, momentum=self.momentum)
+
+    @functools.cached_property
+    def crossings(self) -> dict[str, "xr.Dataset"]:
+        """The located crossings of each section: `crossing_time`, and the state there."""
+        if not self.record.attrs["sections"]:
+            return {}
+        along = self.record[[name for name in self.record.variables if str(name).startswith("crossing_")]]
+        renamed = along.rename({name: str(name).removeprefix("crossing_") for name in along.variables})
+        number = renamed["section"].to_numpy()
+        return {
+            name: renamed.isel(crossing=number == index).drop_vars("section")
+            for index, name in enumerate(self.record.attrs["sections"])
+        }
+
+    @double
+    def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
+        """An observable f(state, t) at every saved node, stacked."""
+        times = self.t.to_numpy()
+        compiled = jax.jit(jax.vmap(observable))
+        pieces = [
+            np.asarray(compiled(jax.tree.map(lambda leaf, i=i: leaf[i : i + BATCH], self.states), times[i : i + BATCH]))
+            for i in range(0, len(times), BATCH)
+        ]
+        return np.concatenate(pieces)
+
+    def plot(self, **options: Any) -> Any:
+        """An overview figure (see `naiad.viz.plot`)."""
+        from naiad import viz
+
+        return viz.plot(self.dataset, **options)
+
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """The motion as one HTML page that opens in any browser (see `naiad.viz.animate`)."""
+        from naiad import viz
+
+        viz.animate(self.dataset, path, **options)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the run as a Zarr directory; `load` reads it back bit by bit."""
+        io.write(self.record, path, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        span = f"t = {float(self.t[0]):g} .. {self.record.attrs['t']:g} s"
+        return f"Trajectory({type(self.system).__name__}, {span}, {self.record.attrs['steps']} steps, {self.outcome.name.lower()})"
+
+    def _labelled(self, name: str, values: np.ndarray) -> "xr.DataArray":
+        import xarray as xr
+
+        dims, data = variable("time", name, values)
+        return xr.DataArray(data, {"time": self.t}, dims, name)
+
+
+def load(path: str | os.PathLike[str], system: LagrangianSystem, method: AbstractMethod) -> Trajectory:
+    """The run that `save`, or `simulate(out=...)`, wrote, for the same system and method (they are code, and are not stored)."""
+    record = io.read(path)
+    names = (*system.group.names.element, *system.group.names.momentum)
+    missing = [name for name in ("carry", "outcome") if name not in record.attrs] + [name for name in names if name not in record]
+    if missing:
+        raise InputError(f"{path} does not hold a run of {type(system).__name__}: {missing[0]} is missing; give the system it was made with.")
+    return Trajectory(system, method, record)

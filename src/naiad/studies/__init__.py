@@ -1,0 +1,43 @@
+"""The studies: the experiments of the papers and ours, by name.
+
+A study is registered with one line in `STUDIES`. Its module is imported only when it is run or shown; the summary for a
+list is read from the source, so that listing never imports JAX.
+"""
+
+import ast
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING
+
+from naiad.errors import InputError
+from naiad.studies.matches import did_you_mean
+
+if TYPE_CHECKING:
+    from naiad.studies.study import Study
+
+STUDIES: dict[str, str] = {}
+"""Name -> "module:Class"."""
+
+
+def load(name: str) -> "type[Study]":
+    """The class of a study."""
+    module, _, attribute = _target(name).partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def summary(name: str) -> str:
+    """The first line of a study's docstring, without importing its module."""
+    module, _, attribute = _target(name).partition(":")
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"no module {module} for the study {name}")
+    with open(spec.origin, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    (node,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == attribute)
+    return (ast.get_docstring(node) or "").partition("\n")[0]
+
+
+def _target(name: str) -> str:
+    if name not in STUDIES:
+        raise InputError(f"there is no study {name}; {did_you_mean(name, STUDIES)}`naiad list` lists them")
+    return STUDIES[name]

@@ -1,0 +1,40 @@
+"""Where a result comes from: versions, machine, date."""
+
+import importlib.metadata
+import os
+import platform
+from datetime import datetime
+from pathlib import Path
+
+PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "scipy", "xarray", "zarr", "matplotlib")
+
+
+def version(package: str = "naiad") -> str:
+    """The version of an installed package."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def versions() -> dict[str, str]:
+    """naiad, Python and the libraries under naiad."""
+    return {"naiad": version(), "Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+
+
+def processor() -> str:
+    """The name of the CPU and the number of cores that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"{_processor_name()}, {cores} core{'' if cores == 1 else 's'}"
+
+
+def now() -> str:
+    """The local date and time with its offset, to the second."""
+    return datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+
+
+def _processor_name() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

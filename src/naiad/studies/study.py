@@ -1,0 +1,118 @@
+"""What a study is: parameters in, findings out."""
+
+import dataclasses
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform, get_type_hints
+
+from naiad.errors import InputError
+from naiad.studies.matches import did_you_mean
+from naiad.studies.parameters import Parameter, parameter
+from naiad.studies.progress import Progress
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Findings:
+    """What a study found.
+
+    `results` are the numbers to report, `dataset` the trajectory behind them, `figures` maps a name to a function that
+    draws the figure (called only when files are written), `notes` says in plain text how to read them.
+    """
+
+    results: Mapping[str, Any]
+    dataset: "xarray.Dataset | None" = None
+    figures: "Mapping[str, Callable[[], Figure]]" = dataclasses.field(default_factory=dict)
+    notes: str = ""
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
+class Study(ABC):
+    """An experiment with named parameters. A subclass becomes a frozen dataclass that checks its values when made.
+
+    class RigidBody(Study, name="rigid-body"):
+        '''One line: what it is.
+
+        Then what to expect.
+        '''
+
+        paper = "Author, year, section"
+        dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
+
+        def run(self, progress): ...
+
+    The docstring's first line is the summary. `validate` checks parameters against each other.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str] = ""
+    parameters: ClassVar[Mapping[str, Parameter]]
+
+    def __init_subclass__(cls, *, name: str, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        cls.name = name
+        made: Any = dataclasses.dataclass(init=False, frozen=True, eq=False)(cls)
+        hints = get_type_hints(cls, include_extras=True)
+        cls.parameters = {field.name: Parameter.of(field, hints[field.name]) for field in dataclasses.fields(made)}
+
+    def __init__(self, **values: Any):
+        """Take values by name, as Python values or as texts; those left out have their defaults."""
+        for key in values:
+            if key not in self.parameters:
+                raise InputError(self._unknown(key))
+        for key, each in self.parameters.items():
+            object.__setattr__(self, key, each.read(values[key]) if key in values else each.default)
+        self.validate()
+
+    @classmethod
+    def parse(cls, assignments: Iterable[str]) -> "Study":
+        """The study with the parameters of texts such as `dt=0.01`."""
+        values: dict[str, str] = {}
+        for assignment in assignments:
+            key, equals, text = (part.strip() for part in assignment.partition("="))
+            if not key or not equals:
+                raise InputError(f"-p {assignment}: expected NAME=VALUE; {cls._how_to_list()}")
+            if key in values:
+                raise InputError(f"{key} is given twice, {key}={values[key]} and {key}={text}; give it once")
+            values[key] = text
+        return cls(**values)
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+    @classmethod
+    def description(cls) -> str:
+        """The docstring after its first line: what to expect."""
+        return (inspect.getdoc(cls) or "").partition("\n")[2].strip()
+
+    def values(self) -> dict[str, Any]:
+        """All parameters and their values."""
+        return {key: getattr(self, key) for key in self.parameters}
+
+    def changed(self) -> dict[str, str]:
+        """The parameters that differ from their defaults, as texts that `parse` takes."""
+        texts = {
+            key: (each.write(getattr(self, key)), each.write(each.default)) for key, each in self.parameters.items()
+        }
+        return {key: text for key, (text, default) in texts.items() if text != default}
+
+    def validate(self) -> None:  # noqa: B027 - a study need not have rules of its own
+        """Raise InputError if the parameters do not fit together."""
+
+    @abstractmethod
+    def run(self, progress: Progress) -> Findings:
+        """Do the experiment."""
+
+    @classmethod
+    def _unknown(cls, key: str) -> str:
+        return f"{cls.name} has no parameter {key}; {did_you_mean(key, cls.parameters)}{cls._how_to_list()}"
+
+    @classmethod
+    def _how_to_list(cls) -> str:
+        return f"`naiad show {cls.name}` lists them"

@@ -1,0 +1,7 @@
+"""The command line with the study `pond`, for tests that need a process of their own."""
+
+from naiad import studies
+from naiad.cli import main
+
+studies.STUDIES["pond"] = "tests.cli.pond:Pond"
+main()
