@@ -3,5 +3,5 @@
 from naiad import studies
 from naiad.cli import main
 
-studies.STUDIES["pond"] = "tests.cli.pond:Pond"
+studies.STUDIES["pond"] = "tests.studies.pond:Pond"
 main()

@@ -104,7 +104,7 @@ def test_random_elements_lie_on_the_group_and_differ(name):
     assert distance(jax.tree.map(lambda leaf: leaf[:-1], g), jax.tree.map(lambda leaf: leaf[1:], g)) > 0.1
 
 
-@pytest.mark.parametrize("name", ["SO3", "SO(2)", "SO(4)", "SO(5)"])
+@pytest.mark.parametrize("name", ["SO3", "SO(4)"])
 def test_random_rotations_are_uniform(name):
     """Under Haar measure the mean of R is 0 and that of R_11^2 is 1/n, with det R = 1."""
     G, rng = GROUPS[name], np.random.default_rng(4)

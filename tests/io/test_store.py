@@ -38,7 +38,8 @@ def example(seed: int = 0) -> xr.Dataset:
 
 
 def same_bits(a: xr.Dataset, b: xr.Dataset) -> None:
-    assert list(a.variables) == list(b.variables) and set(a.coords) == set(b.coords)
+    assert list(a.variables) == list(b.variables)
+    assert set(a.coords) == set(b.coords)
     for name in a.variables:
         x, y = a.variables[name], b.variables[name]
         assert (x.dims, x.dtype, x.shape, x.attrs) == (y.dims, y.dtype, y.shape, y.attrs), name
@@ -67,14 +68,17 @@ def test_nan_payloads_survive(tmp_path):
 def test_non_finite_attributes_survive(tmp_path):
     write(xr.Dataset(attrs={"a": np.inf, "b": [np.nan], "c": 0.1 + 0.2}), tmp_path / "a.zarr")
     attrs = read(tmp_path / "a.zarr").attrs
-    assert attrs["a"] == np.inf and np.isnan(attrs["b"][0]) and attrs["c"] == 0.1 + 0.2
+    assert attrs["a"] == np.inf
+    assert np.isnan(attrs["b"][0])
+    assert attrs["c"] == 0.1 + 0.2
 
 
 def test_other_byte_orders_and_widths(tmp_path):
     dataset = xr.Dataset({"a": ("k", np.arange(3, dtype=">f8")), "b": ("k", np.arange(3, dtype="f4"))})
     write(dataset, tmp_path / "a.zarr")
     back = read(tmp_path / "a.zarr")
-    assert back["a"].dtype == np.float64 and back["b"].dtype == np.float32
+    assert back["a"].dtype == np.float64
+    assert back["b"].dtype == np.float32
     np.testing.assert_array_equal(back["a"], dataset["a"])
 
 
@@ -167,17 +171,18 @@ def test_a_link_is_followed(tmp_path):
     same_bits(read(tmp_path / "real" / "a.zarr"), example(1))
 
 
-@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), MemoryError()])
 @pytest.mark.parametrize("survivors", [0, 1, 5, 12, 20])
 def test_a_failure_in_the_middle_leaves_the_old_one(tmp_path, fail_after, failure, survivors):
     path = tmp_path / "a.zarr"
     write(example(0), path)
     before = files(path)
-    with fail_after(survivors, failure), pytest.raises((RunError, KeyboardInterrupt)) as caught:
+    with fail_after(survivors, failure), pytest.raises((RunError, MemoryError)) as caught:
         write(example(1), path, overwrite=True)
     if isinstance(failure, OSError):
         assert re.fullmatch(r"cannot write .*a\.zarr: No space left on device; .*free some space.*", str(caught.value))
-    assert os.listdir(tmp_path) == ["a.zarr"] and files(path) == before
+    assert os.listdir(tmp_path) == ["a.zarr"]
+    assert files(path) == before
 
 
 def test_a_failed_rename_brings_the_old_one_back(tmp_path, monkeypatch):
@@ -240,12 +245,15 @@ def test_every_kind_of_damage_is_found(tmp_path):
             file = path / name
             file.unlink() if spoilt is None else file.write_bytes(spoilt)
             try:
-                back = read(path)
+                back, complaint = read(path), None
             except InputError as error:
-                assert "\n" not in str(error) and "a.zarr" in str(error)
-            else:
-                assert name.endswith("zarr.json") and spoilt is not None, name
+                back, complaint = whole, str(error)
+            if complaint is None:
+                assert name.endswith("zarr.json")
+                assert spoilt is not None
                 np.testing.assert_array_equal(back["R"], whole["R"])
+            else:
+                assert re.match(r"\S*a\.zarr is (damaged|not a naiad store)[^\n]*$", complaint)
             file.write_bytes(content)
     same_bits(read(path), whole)
 
@@ -263,4 +271,5 @@ def test_a_damaged_store_may_be_replaced(tmp_path):
 def test_is_store(tmp_path):
     write(example(), tmp_path / "a.zarr")
     assert places.is_store(tmp_path / "a.zarr")
-    assert not places.is_store(tmp_path) and not places.is_store(tmp_path / "nothing")
+    assert not places.is_store(tmp_path)
+    assert not places.is_store(tmp_path / "nothing")

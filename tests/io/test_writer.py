@@ -128,10 +128,16 @@ def test_nothing_appended(tmp_path):
 
 
 def test_an_exception_keeps_the_data(tmp_path):
-    with pytest.raises(ZeroDivisionError), Writer(tmp_path / "a.zarr") as out:
-        out.append(rows(0, 3))
-        out.append(rows(3, 7))
-        raise ZeroDivisionError
+    out = Writer(tmp_path / "a.zarr")
+
+    def run():
+        with out:
+            out.append(rows(0, 3))
+            out.append(rows(3, 7))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run()
     assert os.listdir(tmp_path) == ["a.zarr.partial"]
     xr.testing.assert_identical(read(tmp_path / "a.zarr.partial"), rows(0, 7))
     with pytest.raises(InputError, match=r"interrupted: what it wrote is at .*a\.zarr\.partial"):
@@ -170,7 +176,8 @@ def test_a_killed_process_leaves_a_readable_store(tmp_path, flush_seconds, wait)
     assert process.returncode == -signal.SIGKILL
     back = read(tmp_path / "a.zarr.partial")
     n = back.sizes["time"]
-    assert n > 0 and n % 5 == 0
+    assert n > 0
+    assert n % 5 == 0
     if flush_seconds == "0":
         assert n in (appended, appended + 5)
     xr.testing.assert_identical(back.drop_dims("crossing"), rows(0, n, step=n - 5).drop_dims("crossing"))
@@ -181,13 +188,19 @@ def test_a_killed_process_leaves_a_readable_store(tmp_path, flush_seconds, wait)
 def test_a_full_disk_keeps_what_was_committed(tmp_path, monkeypatch, fail_after, survivors):
     monkeypatch.setattr(writer, "FLUSH_SECONDS", 0.0)
     full = OSError(errno.ENOSPC, "No space left on device")
-    with pytest.raises(RunError, match=r"No space left.*is at .*a\.zarr\.partial"), Writer(tmp_path / "a.zarr") as out:
-        out.append(rows(0, 3, crossings=1))
-        with fail_after(survivors, full):
-            for k in range(3, 30):
-                out.append(rows(k, k + 1))
+
+    def run():
+        with Writer(tmp_path / "a.zarr") as out:
+            out.append(rows(0, 3, crossings=1))
+            with fail_after(survivors, full):
+                for k in range(3, 30):
+                    out.append(rows(k, k + 1))
+
+    with pytest.raises(RunError, match=r"No space left.*is at .*a\.zarr\.partial"):
+        run()
     back = read(tmp_path / "a.zarr.partial")
-    assert back.sizes["time"] >= 3 and back.sizes["crossing"] == 1
+    assert back.sizes["time"] >= 3
+    assert back.sizes["crossing"] == 1
     xr.testing.assert_identical(back.drop_dims("crossing"), rows(0, back.sizes["time"]).drop_dims("crossing"))
 
 
@@ -203,10 +216,15 @@ def test_a_failed_flush_can_be_repeated(tmp_path, monkeypatch, fail_after):
 
 def test_a_disk_that_stays_full_shows_the_first_error(tmp_path, fail_after):
     full = OSError(errno.ENOSPC, "No space left on device")
-    with fail_after(9, full), pytest.raises(RunError, match="No space left"), Writer(tmp_path / "a.zarr") as out:
-        for k in range(30):
-            out.append(rows(k, k + 1))
-            out.flush()
+
+    def run():
+        with fail_after(9, full), Writer(tmp_path / "a.zarr") as out:
+            for k in range(30):
+                out.append(rows(k, k + 1))
+                out.flush()
+
+    with pytest.raises(RunError, match="No space left"):
+        run()
     assert read(tmp_path / "a.zarr.partial").sizes.get("time", 0) < 30
 
 
@@ -218,7 +236,8 @@ def test_an_older_store_stays_until_the_end(tmp_path):
     with Writer(path, overwrite=True) as out:
         out.append(rows(0, 9))
         assert read(path).sizes["time"] == 2
-    assert read(path).sizes["time"] == 9 and os.listdir(tmp_path) == ["a.zarr"]
+    assert read(path).sizes["time"] == 9
+    assert os.listdir(tmp_path) == ["a.zarr"]
 
 
 def test_an_interrupted_run_is_not_discarded_unasked(tmp_path):

@@ -3,6 +3,8 @@
 import abc
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -65,8 +67,16 @@ class AbstractGroup(Module):
         """The bracket ad_x y = [x, y]."""
 
     @abc.abstractmethod
-    def exp(self, x: Float[Array, " dim"]) -> Element:
-        """The exponential map."""
+    def expm1(self, x: Float[Array, " dim"]) -> Element:
+        """exp(x) - e in the ambient space, without cancellation for small x."""
+
+    @abc.abstractmethod
+    def advance(self, g: Element, d: Element) -> Element:
+        """g (e + d), for a small difference d from the identity whose digits are kept."""
+
+    @abc.abstractmethod
+    def Ad_change(self, d: Element, x: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """Ad_{e + d} x - x, for a small difference d from the identity whose digits are kept."""
 
     @abc.abstractmethod
     def tangent(self, g: Element, x: Float[Array, " dim"]) -> Element:
@@ -96,9 +106,17 @@ class AbstractGroup(Module):
     def random(self, rng: np.random.Generator) -> Element:
         """A random element (NumPy): rotations uniform (Haar), translations standard normal."""
 
+    def exp(self, x: Float[Array, " dim"]) -> Element:
+        """The exponential map."""
+        return jax.tree.map(jnp.add, self.identity(), self.expm1(x))
+
     def Ad_dual(self, g: Element, mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """Ad*_g mu, defined by <Ad*_g mu, x> = <mu, Ad_g x>."""
         return transpose(lambda x: self.Ad(g, x), mu)
+
+    def Ad_dual_advance(self, d: Element, mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """Ad*_{e + d} mu, as mu and its change."""
+        return mu + transpose(lambda x: self.Ad_change(d, x), mu)
 
     def ad_dual(self, x: Float[Array, " dim"], mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """ad*_x mu, defined by <ad*_x mu, y> = <mu, ad_x y>."""

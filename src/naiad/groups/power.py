@@ -66,8 +66,14 @@ class Power(AbstractGroup):
     def ad(self, x: Vector, y: Vector) -> Vector:
         return jax.vmap(self.base.ad)(self.stack(x), self.stack(y)).reshape(-1)
 
-    def exp(self, x: Vector) -> Any:
-        return jax.vmap(self.base.exp)(self.stack(x))
+    def expm1(self, x: Vector) -> Any:
+        return jax.vmap(self.base.expm1)(self.stack(x))
+
+    def advance(self, g: Any, d: Any) -> Any:
+        return jax.vmap(self.base.advance)(g, d)
+
+    def Ad_change(self, d: Any, x: Vector) -> Vector:
+        return jax.vmap(self.base.Ad_change)(d, self.stack(x)).reshape(-1)
 
     def tangent(self, g: Any, x: Vector) -> Any:
         return jax.vmap(self.base.tangent)(g, self.stack(x))

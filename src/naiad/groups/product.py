@@ -82,8 +82,14 @@ class Product(AbstractGroup):
     def ad(self, x: Vector, y: Vector) -> Vector:
         return self._vector("ad", self.parts(x), self.parts(y))
 
-    def exp(self, x: Vector) -> Any:
-        return self._element("exp", self.parts(x))
+    def expm1(self, x: Vector) -> Any:
+        return self._element("expm1", self.parts(x))
+
+    def advance(self, g: Any, d: Any) -> Any:
+        return self._element("advance", g, d)
+
+    def Ad_change(self, d: Any, x: Vector) -> Vector:
+        return self._vector("Ad_change", d, self.parts(x))
 
     def tangent(self, g: Any, x: Vector) -> Any:
         return self._element("tangent", g, self.parts(x))

@@ -50,8 +50,14 @@ class Rn(AbstractGroup):
     def ad(self, x: Vector, y: Vector) -> Vector:
         return jnp.zeros_like(y)
 
-    def exp(self, x: Vector) -> Vector:
+    def expm1(self, x: Vector) -> Vector:
         return jnp.asarray(x)
+
+    def advance(self, g: Vector, d: Vector) -> Vector:
+        return jnp.add(g, d)
+
+    def Ad_change(self, d: Vector, x: Vector) -> Vector:
+        return jnp.zeros_like(x)
 
     def tangent(self, g: Vector, x: Vector) -> Vector:
         return jnp.asarray(x)

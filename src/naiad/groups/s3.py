@@ -51,10 +51,17 @@ class S3(AbstractGroup):
     def ad(self, x: Vector, y: Vector) -> Vector:
         return cross(x, y)
 
-    def exp(self, x: Vector) -> Quaternion:
+    def expm1(self, x: Vector) -> Quaternion:
         """exp(x) = (cos(t/2), sin(t/2) x/t), t = |x|."""
         u = 0.25 * jnp.dot(x, x)
-        return jnp.concatenate([stumpff(0, u)[None], 0.5 * stumpff(1, u) * x])
+        return jnp.concatenate([(-u * stumpff(2, u))[None], 0.5 * stumpff(1, u) * x])
+
+    def advance(self, g: Quaternion, d: Quaternion) -> Quaternion:
+        return g + self.compose(g, d)
+
+    def Ad_change(self, d: Quaternion, x: Vector) -> Vector:
+        t = 2.0 * cross(d[1:], x)
+        return (1.0 + d[0]) * t + cross(d[1:], t)
 
     def tangent(self, g: Quaternion, x: Vector) -> Quaternion:
         return self.compose(g, self.hat(x))

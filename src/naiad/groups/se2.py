@@ -59,11 +59,19 @@ class SE2(AbstractGroup):
         (Omega, v), (y, z) = self.split(x), self.split(y)
         return self._join(jnp.zeros_like(y), quarter_turn(Omega * z - y * v))
 
-    def exp(self, x: Twist) -> PlanarPose:
+    def expm1(self, x: Twist) -> PlanarPose:
         """beta = Omega, x = (sin Omega / Omega) v + ((1 - cos Omega) / Omega) J v."""
         Omega, v = self.split(x)
         u = Omega**2
         return PlanarPose(Omega, stumpff(1, u) * v + Omega * stumpff(2, u) * quarter_turn(v))
+
+    def advance(self, g: PlanarPose, d: PlanarPose) -> PlanarPose:
+        return self.compose(g, d)
+
+    def Ad_change(self, d: PlanarPose, x: Twist) -> Twist:
+        Omega, v = self.split(x)
+        turned = jnp.sin(d.beta) * quarter_turn(v) - 2.0 * jnp.sin(0.5 * d.beta) ** 2 * v
+        return self._join(jnp.zeros_like(Omega), turned - Omega * quarter_turn(d.x))
 
     def tangent(self, g: PlanarPose, x: Twist) -> PlanarPose:
         Omega, v = self.split(x)

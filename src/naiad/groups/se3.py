@@ -59,11 +59,19 @@ class SE3(AbstractGroup):
         (Omega, v), (y, z) = self.split(x), self.split(y)
         return jnp.concatenate([cross(Omega, y), cross(Omega, z) + cross(v, y)])
 
-    def exp(self, x: Twist) -> Pose:
-        """R = exp(Omega), x = v + c_2 Omega x v + c_3 Omega x (Omega x v), c_k the Stumpff functions of |Omega|^2."""
+    def expm1(self, x: Twist) -> Pose:
+        """R = exp(Omega), x = v + c_2 Omega x v + c_3 Omega x (Omega x v), with the Stumpff functions c_k(|Omega|^2)."""
         Omega, v = self.split(x)
         u, turned = jnp.dot(Omega, Omega), cross(Omega, v)
-        return Pose(SO3().exp(Omega), v + stumpff(2, u) * turned + stumpff(3, u) * cross(Omega, turned))
+        return Pose(SO3().expm1(Omega), v + stumpff(2, u) * turned + stumpff(3, u) * cross(Omega, turned))
+
+    def advance(self, g: Pose, d: Pose) -> Pose:
+        return Pose(g.R + g.R @ d.R, g.x + g.R @ d.x)
+
+    def Ad_change(self, d: Pose, x: Twist) -> Twist:
+        Omega, v = self.split(x)
+        turned = d.R @ Omega
+        return jnp.concatenate([turned, d.R @ v + cross(d.x, Omega + turned)])
 
     def tangent(self, g: Pose, x: Twist) -> Pose:
         Omega, v = self.split(x)

@@ -48,8 +48,14 @@ class SO2(AbstractGroup):
     def ad(self, x: Float[Array, "1"], y: Float[Array, "1"]) -> Float[Array, "1"]:
         return jnp.zeros_like(y)
 
-    def exp(self, x: Float[Array, "1"]) -> Angle:
+    def expm1(self, x: Float[Array, "1"]) -> Angle:
         return jnp.asarray(x)[0]
+
+    def advance(self, g: Angle, d: Angle) -> Angle:
+        return jnp.add(g, d)
+
+    def Ad_change(self, d: Angle, x: Float[Array, "1"]) -> Float[Array, "1"]:
+        return jnp.zeros_like(x)
 
     def tangent(self, g: Angle, x: Float[Array, "1"]) -> Float[Array, ""]:
         return jnp.asarray(x)[0]

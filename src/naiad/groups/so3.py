@@ -44,10 +44,16 @@ class SO3(AbstractGroup):
     def ad(self, x: Vector, y: Vector) -> Vector:
         return cross(x, y)
 
-    def exp(self, x: Vector) -> Rotation:
-        """exp(x) = I + (sin t / t) hat(x) + ((1 - cos t) / t^2) hat(x)^2, t = |x| [bourabee2007, section 5.5]."""
+    def expm1(self, x: Vector) -> Float[Array, "3 3"]:
+        """Rodrigues: exp(x) - I = (sin t / t) hat(x) + ((1 - cos t) / t^2) hat(x)^2, t = |x| [bourabee2007, eq. (5.4.1)]."""
         u, X = jnp.dot(x, x), hat(x)
-        return jnp.eye(3) + stumpff(1, u) * X + stumpff(2, u) * (X @ X)
+        return stumpff(1, u) * X + stumpff(2, u) * (X @ X)
+
+    def advance(self, g: Rotation, d: Float[Array, "3 3"]) -> Rotation:
+        return g + g @ d
+
+    def Ad_change(self, d: Float[Array, "3 3"], x: Vector) -> Vector:
+        return jnp.matmul(d, x)
 
     def tangent(self, g: Rotation, x: Vector) -> Float[Array, "3 3"]:
         return g @ hat(x)

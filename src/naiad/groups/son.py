@@ -61,9 +61,17 @@ class SOn(AbstractGroup):
         X, Y = self.hat(x), self.hat(y)
         return self.vee(X @ Y - Y @ X)
 
-    def exp(self, x: Vector) -> Rotation:
-        """The exponential, to round-off for rotation angles up to 2 pi."""
-        return matrix_functions.exp(self.hat(x))
+    def expm1(self, x: Vector) -> Float[Array, "n n"]:
+        """exp(X) - I, to round-off for rotation angles up to 2 pi."""
+        return matrix_functions.expm1(self.hat(x))
+
+    def advance(self, g: Rotation, d: Float[Array, "n n"]) -> Rotation:
+        return g + g @ d
+
+    def Ad_change(self, d: Float[Array, "n n"], x: Vector) -> Vector:
+        X = self.hat(x)
+        turned = d @ X
+        return self.vee(turned - jnp.transpose(turned) + turned @ jnp.transpose(d))
 
     def tangent(self, g: Rotation, x: Vector) -> Float[Array, "n n"]:
         return g @ self.hat(x)

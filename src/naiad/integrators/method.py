@@ -105,8 +105,8 @@ class AbstractOneStepMethod(AbstractMethod):
 
 
 def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:
-    """g increment, put back on the group at the level of round-off if wanted, and the size of that correction."""
-    moved = group.compose(g, increment)
+    """g (e + increment), put back on the group at the level of round-off if wanted, and the size of that correction."""
+    moved = group.advance(g, increment)
     if not renormalise:
         return moved, jnp.zeros(())
     corrected = group.renormalise(moved)

@@ -52,7 +52,7 @@ class Reduced(AbstractOneStepMethod):
         reduced = system.reduce(state)
 
         def ends(v):
-            return self._momenta(system, reduced, v[:size], reduced.n + h * v[size:], t, h)
+            return self._momenta(system, reduced, v[:size], v[size:], t, h)
 
         def residual(v):
             left, _ = ends(v)
@@ -61,7 +61,7 @@ class Reduced(AbstractOneStepMethod):
         root = self.newton.root(residual, 3.0 * memory[0] - 3.0 * memory[1] + memory[2])
         left, right = ends(root.x)
         g, _ = system.split_configuration(state.g)
-        moved, correction = move(base, g, self.retraction.tau(base, h * root.x[:size]), renormalise=self.renormalise)
+        moved, correction = move(base, g, self.retraction.increment(base, h * root.x[:size]), renormalise=self.renormalise)
         new = _reconstruct(system, moved, right)
         miss = jnp.max(jnp.abs(jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])))
         info = StepInfo(root.iterations, miss, root.converged, correction)
@@ -72,19 +72,20 @@ class Reduced(AbstractOneStepMethod):
         system: AdvectedSystem,
         start: ReducedState,
         xi: Float[Array, " m"],
-        s: Float[Array, " k"],
+        w: Float[Array, " k"],
         t: Float[Array, ""],
         h: Float[Array, ""],
     ) -> tuple[ReducedState, ReducedState]:
-        """The reduced states at both nodes, from the derivatives of the reduced discrete Lagrangian."""
-        base = system.base
+        """The reduced states at both nodes, from the derivatives of the reduced discrete Lagrangian; s = n + h w."""
+        base, s = system.base, start.n + h * w
 
-        def action(xi, n, s, a):
+        def action(xi, n, w, a):
             shifted = eqx.tree_at(lambda each: each.a0, system, a)
-            velocity = jnp.concatenate([xi, (s - n) / h])
-            return self.quadrature.action(shifted, self.retraction, _configuration(system, base.identity(), n), velocity, t, h)
+            configuration, velocity = _configuration(system, base.identity(), n), jnp.concatenate([xi, w])
+            return self.quadrature.action(shifted, self.retraction, configuration, velocity, t, h)
 
-        by_xi, by_n, by_s, by_a = jax.grad(action, argnums=(0, 1, 2, 3))(xi, start.n, s, start.a)
+        by_xi, by_n, by_w, by_a = jax.grad(action, argnums=(0, 1, 2, 3))(xi, start.n, w, start.a)
+        by_s, by_n = by_w / h, by_n - by_w / h
         torque = (
             diamond(base, system.act_a, by_a, start.a)
             + diamond(base, system.act_q, by_n, start.n)

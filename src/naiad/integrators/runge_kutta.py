@@ -76,7 +76,7 @@ class RKMK(AbstractOneStepMethod):
             return State(tau.dtau_inv(group, -stage.g, rates.xi), rates.mu)
 
         end = _explicit_step(_tableau(self.tableau), slope, State(jnp.zeros(group.dim), state.mu), t, h)
-        g, correction = move(system.group, state.g, tau.tau(group, end.g), renormalise=self.renormalise)
+        g, correction = move(system.group, state.g, tau.increment(group, end.g), renormalise=self.renormalise)
         return State(g, end.mu), (), StepInfo.explicit(correction)
 
 

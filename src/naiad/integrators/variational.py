@@ -108,9 +108,9 @@ class Variational(AbstractOneStepMethod):
     ) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
         """The state at the end of a step with velocity xi, the residual of mu_minus = mu, and the round-off correction of g."""
         legs = self.legs(system, state.g, xi, t, h)
-        increment = self.retraction.tau(system.group, h * xi)
+        increment = self.retraction.increment(system.group, h * xi)
         g, correction = move(system.group, state.g, increment, renormalise=self.renormalise)
-        mu = system.group.Ad_dual(increment, state.mu + legs.slope + legs.work_minus) + legs.work_plus
+        mu = system.group.Ad_dual_advance(increment, state.mu + legs.slope + legs.work_minus) + legs.work_plus
         return State(g, mu), jnp.max(jnp.abs(legs.mu_minus - state.mu)), correction
 
 

@@ -77,9 +77,10 @@ def commit(
 def consolidate(group: "zarr.Group") -> None:
     """Copy the arrays' metadata to the root, where `xarray.open_zarr` looks first."""
     import zarr
+    from zarr.errors import ZarrUserWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", zarr.errors.ZarrUserWarning)  # "not part of the specification": yet expected
+        warnings.simplefilter("ignore", ZarrUserWarning)  # "not part of the specification": yet expected
         zarr.consolidate_metadata(group.store, path=group.path)
 
 

@@ -65,7 +65,7 @@ class AdvectedSystem(LagrangianSystem):
 
     @property
     def group(self) -> AbstractGroup:
-        return Product(g=self.base, q=Rn(self.additional_dim)) if self.additional_dim else self.base
+        return Product(base=self.base, q=Rn(self.additional_dim)) if self.additional_dim else self.base
 
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Float[Array, ""]) -> Float[Array, ""]:
         """The full Lagrangian on G x Q: ell at g^-1 of everything."""

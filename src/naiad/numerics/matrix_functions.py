@@ -29,8 +29,8 @@ def polynomial(coefficients: Sequence[float], X: Matrix) -> Matrix:
     return value
 
 
-def exp(X: Matrix) -> Matrix:
-    """The exponential: the diagonal Pade approximant of X / 2^s, squared s times.
+def expm1(X: Matrix) -> Matrix:
+    """exp(X) - I: the diagonal Pade approximant of X / 2^s, squared s times.
 
     [higham2008, section 10.3] with order 7 and s = 3 for all X: round-off for |X|_2 <= 2 pi. For skew X the approximant
     N(X) N(-X)^-1 is orthogonal. The squarings work on E = exp - I by (I + E)^2 - I = 2 E + E^2, which keeps small E.
@@ -43,7 +43,7 @@ def exp(X: Matrix) -> Matrix:
     E = solve(even - odd, 2.0 * odd)
     for _ in range(EXP_SQUARINGS):
         E = 2.0 * E + E @ E
-    return jnp.eye(X.shape[0], dtype=X.dtype) + E
+    return E
 
 
 def polar_factor(A: Matrix) -> Matrix:

@@ -50,10 +50,10 @@ class Newton(Module):
                 _Progress(start, jnp.inf * jnp.ones(()), jnp.zeros((), int), jnp.zeros((), bool)),
             )
             converged = end.done & jnp.all(jnp.isfinite(end.x))
-            return end.x, (end.iterations, converged)
+            return end.x, (end.iterations.astype(float), converged.astype(float))  # custom_root has no integer tangents
 
-        x, information = jax.lax.custom_root(residual, guess, solve, coupling.solve, has_aux=True)
-        return Root(x, *information)
+        x, (iterations, converged) = jax.lax.custom_root(residual, guess, solve, coupling.solve, has_aux=True)
+        return Root(x, iterations.astype(int), converged > 0)
 
 
 def _iterate(residual: Residual, structure: AbstractStructure, last: _Progress) -> _Progress:

@@ -32,7 +32,7 @@ class Cayley(AbstractSimpleRetraction):
 
     groups: ClassVar[tuple[type[AbstractGroup], ...]] = (SO2, SE2, SO3, S3, SE3, SOn)
 
-    def _tau(self, group: Home, x: Vector) -> Element:
+    def _increment(self, group: Home, x: Vector) -> Element:
         match group:
             case SO2():
                 return 2.0 * jnp.arctan(0.5 * x[0])
@@ -40,16 +40,16 @@ class Cayley(AbstractSimpleRetraction):
                 c = 0.5 * x[0]
                 return PlanarPose(2.0 * jnp.arctan(c), _planar_resolvent(c, x[1:]))
             case SO3():
-                return rotation_form.tau(x, *_so3_coefficients(x))
+                return rotation_form.increment(x, *_so3_coefficients(x))
             case SE3():
-                return Pose(rotation_form.tau(x[:3], *_so3_coefficients(x[:3])), _resolvent(0.5 * x[:3], x[3:]))
+                return Pose(rotation_form.increment(x[:3], *_so3_coefficients(x[:3])), _resolvent(0.5 * x[:3], x[3:]))
             case S3():
                 c = 0.25 * x
                 s = jnp.dot(c, c)
-                return jnp.concatenate([(1.0 - s)[None], 2.0 * c]) / (1.0 + s)
+                return jnp.concatenate([(-2.0 * s)[None], 2.0 * c]) / (1.0 + s)
             case SOn():
-                C, identity = 0.5 * group.hat(x), group.identity()
-                return solve(identity - C, identity + C)
+                X = group.hat(x)
+                return solve(group.identity() - 0.5 * X, X)
 
     def _inverse(self, group: Home, f: Element) -> Vector:
         match group:

@@ -44,8 +44,8 @@ class Exponential(AbstractSimpleRetraction):
             )
         self.order = None if order is None else int(order)
 
-    def _tau(self, group: AbstractGroup, x: Vector) -> Element:
-        return group.exp(x)
+    def _increment(self, group: AbstractGroup, x: Vector) -> Element:
+        return group.expm1(x)
 
     def _inverse(self, group: AbstractGroup, f: Element) -> Vector:
         return group.log(f)

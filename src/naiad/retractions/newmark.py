@@ -22,8 +22,8 @@ class Newmark(AbstractSimpleRetraction):
 
     groups: ClassVar[tuple[type[AbstractGroup], ...]] = (SO3,)
 
-    def _tau(self, group: SO3, x: Vector) -> Rotation:
-        return rotation_form.tau(x, _half_cosine(x), 0.5)
+    def _increment(self, group: SO3, x: Vector) -> Rotation:
+        return rotation_form.increment(x, _half_cosine(x), 0.5)
 
     def _inverse(self, group: SO3, f: Rotation) -> Vector:
         return 2.0 * quaternion(f)[1:]

@@ -31,8 +31,8 @@ class PerFactor(AbstractRetraction):
                 )
         self.labels, self.retractions = tuple(retractions), tuple(retractions.values())
 
-    def tau(self, group: Product, x: Vector) -> Any:
-        return group.element(self._each("tau", group, group.parts(x)))
+    def increment(self, group: Product, x: Vector) -> Any:
+        return group.element(self._each("increment", group, group.parts(x)))
 
     def inverse(self, group: Product, f: Any) -> Vector:
         return jnp.concatenate(self._each("inverse", group, f))

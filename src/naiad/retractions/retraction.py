@@ -26,8 +26,8 @@ class AbstractRetraction(Module):
     """
 
     @abc.abstractmethod
-    def tau(self, group: AbstractGroup, x: Vector) -> Element:
-        """The group element tau(x)."""
+    def increment(self, group: AbstractGroup, x: Vector) -> Element:
+        """tau(x) - e in the ambient space, without cancellation for small x."""
 
     @abc.abstractmethod
     def inverse(self, group: AbstractGroup, f: Element) -> Vector:
@@ -49,6 +49,10 @@ class AbstractRetraction(Module):
     def check(self, group: AbstractGroup) -> None:
         """Raise an `InputError` unless the map lives on the group."""
 
+    def tau(self, group: AbstractGroup, x: Vector) -> Element:
+        """The group element tau(x)."""
+        return jax.tree.map(jnp.add, group.identity(), self.increment(group, x))
+
     def dtau_dual(self, group: AbstractGroup, x: Vector, mu: Vector) -> Vector:
         """(dtau_x)* mu, defined by <(dtau_x)* mu, y> = <mu, dtau_x(y)>."""
         return transpose(lambda y: self.dtau(group, x, y), mu)
@@ -64,15 +68,15 @@ class AbstractSimpleRetraction(AbstractRetraction):
     groups: ClassVar[tuple[type[AbstractGroup], ...]]
     """The simple groups on which the map lives."""
 
-    def tau(self, group: AbstractGroup, x: Vector) -> Element:
+    def increment(self, group: AbstractGroup, x: Vector) -> Element:
         if isinstance(group, Rn):
             return jnp.asarray(x)
         if isinstance(group, Product):
-            return group.element(map(self.tau, group.factors, group.parts(x)))
+            return group.element(map(self.increment, group.factors, group.parts(x)))
         if isinstance(group, Power):
-            return jax.vmap(lambda own: self.tau(group.base, own))(group.stack(x))
+            return jax.vmap(lambda own: self.increment(group.base, own))(group.stack(x))
         self.check(group)
-        return self._tau(group, x)
+        return self._increment(group, x)
 
     def inverse(self, group: AbstractGroup, f: Element) -> Vector:
         if isinstance(group, Rn):
@@ -121,8 +125,8 @@ class AbstractSimpleRetraction(AbstractRetraction):
         return getattr(self, f"_{method}")(group, *vectors)
 
     @abc.abstractmethod
-    def _tau(self, group: Any, x: Vector) -> Element:
-        """`tau` on a simple group."""
+    def _increment(self, group: Any, x: Vector) -> Element:
+        """`increment` on a simple group."""
 
     @abc.abstractmethod
     def _inverse(self, group: Any, f: Element) -> Vector:

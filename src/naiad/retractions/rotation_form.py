@@ -9,10 +9,10 @@ Scalar = Float[Array, ""] | float
 Vector = Float[Array, "3"]
 
 
-def tau(x: Vector, c1: Scalar, c2: Scalar) -> Float[Array, "3 3"]:
-    """tau(x) = I + c1 hat(x) + c2 hat(x)^2 [bourabee2007, eq. (5.4.1)]."""
+def increment(x: Vector, c1: Scalar, c2: Scalar) -> Float[Array, "3 3"]:
+    """tau(x) - I = c1 hat(x) + c2 hat(x)^2 [bourabee2007, eq. (5.4.1)]."""
     X = hat(x)
-    return jnp.eye(3) + c1 * X + c2 * (X @ X)
+    return c1 * X + c2 * (X @ X)
 
 
 def dtau(x: Vector, y: Vector, c1: Scalar, c2: Scalar, c3: Scalar) -> Vector:

@@ -28,13 +28,14 @@ class Skew(AbstractSimpleRetraction):
 
     groups: ClassVar[tuple[type[AbstractGroup], ...]] = (SO3, SOn)
 
-    def _tau(self, group: Home, x: Vector) -> Rotation:
+    def _increment(self, group: Home, x: Vector) -> Rotation:
         match group:
             case SO3():
-                return rotation_form.tau(x, 1.0, 1.0 / (1.0 + _cosine(x)))
+                return rotation_form.increment(x, 1.0, 1.0 / (1.0 + _cosine(x)))
             case SOn():
-                X = group.hat(x)
-                return X + symmetric_square_root(group.identity() + X @ X)
+                X, identity = group.hat(x), group.identity()
+                square = X @ X
+                return X + solve(identity + symmetric_square_root(identity + square), square)
 
     def _inverse(self, group: Home, f: Rotation) -> Vector:
         return group.vee(f)
@@ -45,7 +46,7 @@ class Skew(AbstractSimpleRetraction):
             case SO3():
                 return x / jnp.sqrt(2.0 * (1.0 + _cosine(x)))
             case SOn():
-                return group.vee(rotation_square_root(self._tau(group, x)))
+                return group.vee(rotation_square_root(self.tau(group, x)))
 
     def _dtau(self, group: Home, x: Vector, y: Vector) -> Vector:
         match group:
@@ -62,7 +63,7 @@ class Skew(AbstractSimpleRetraction):
                 a = 0.5 * (1.0 + _cosine(x))
                 return rotation_form.dtau_inv(x, y, a, -0.25 / a)
             case SOn():
-                F, Y = self._tau(group, x), group.hat(y)
+                F, Y = self.tau(group, x), group.hat(y)
                 return group.vee(0.5 * (Y @ F + jnp.transpose(F) @ Y))
 
 

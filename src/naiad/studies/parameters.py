@@ -116,7 +116,7 @@ class Parameter:
         return all(bound is None or bool(np.all(test(value, bound))) for bound, test in tests)
 
     def _refusal(self, value: Any) -> InputError:
-        given = value if isinstance(value, str) else " ".join(repr(value).split())
+        given = " ".join((value if isinstance(value, str) else repr(value)).split())
         given = given if len(given) <= 60 else given[:57] + "..."
         meant = did_you_mean(given, self.options.choices)
         remedy = "or leave it out" if self.default is None else f"for example -p {self.name}={self.write(self.default)}"

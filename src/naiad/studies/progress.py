@@ -13,7 +13,7 @@ class Progress:
     """Call it with the fraction done, from 0 to 1; `part` gives the same for one stage of several.
 
     for i, method in enumerate(methods):
-        nd.simulate(..., method=method, progress=progress.part(i, len(methods), str(method)))
+        compare(method, progress.part(i, len(methods), label=method))
     """
 
     report: Callable[[float, str], None] = _nowhere

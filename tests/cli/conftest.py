@@ -1,0 +1,47 @@
+"""The command line in this process, and in one of its own, both with the study `pond`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from naiad import studies
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def naiad(monkeypatch, tmp_path):
+    """Call a command in an empty folder."""
+    from naiad.cli.app import app
+
+    monkeypatch.setitem(studies.STUDIES, "pond", "tests.studies.pond:Pond")
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(app, list(map(str, args)), prog_name="naiad")
+
+
+class Process:
+    """Runs modules with Python in processes of their own, in an empty folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        self.environment = os.environ | {"PYTHONPATH": paths, "COLUMNS": "80"}
+
+    def __call__(self, *arguments: str, module: str = "tests.cli.naiad_with_pond") -> subprocess.CompletedProcess[str]:
+        return self.python("-m", module, *arguments)
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120
+        )
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Call a command as a process."""
+    return Process(tmp_path)

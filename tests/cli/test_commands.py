@@ -1,0 +1,130 @@
+"""The other commands, and what the command line says to a mistake."""
+
+import json
+import sys
+import types
+import webbrowser
+
+import pytest
+
+from naiad.errors import InputError
+
+
+def test_list_has_one_line_a_study(naiad):
+    done = naiad("list")
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()].count("pond") == 1
+    assert "Ripples on a <small> pond." in done.stdout
+    assert {"name": "pond", "summary": "Ripples on a <small> pond."} in json.loads(naiad("list", "--json").stdout)
+
+
+def test_show_tells_what_to_give_and_expect(naiad):
+    text = naiad("show", "pond").stdout
+    for part in (
+        "Expect `rings` that spread & fade.",
+        'Paper: Thales, "On water" (section 1 < 2)',
+        "kg m^2",
+        "1,2,3",
+        "initial momentum",
+        "a finite number above 0",
+        "Cayley map",
+        "naiad run pond -p dt=0.01",
+    ):
+        assert part in text
+
+
+def test_show_json_describes_every_parameter(naiad):
+    described = json.loads(naiad("show", "pond", "--json").stdout)
+    by_name = {each["name"]: each for each in described["parameters"]}
+    assert described["study"] == "pond"
+    assert by_name["J"]["default"] == [1.0, 2.0, 3.0]
+    assert by_name["J"]["unit"] == "kg m^2"
+    assert by_name["method"]["choices"] == {"cay": "Cayley map", "exp": "exponential"}
+    assert (by_name["Pi0"]["default"], by_name["Pi0"]["optional"]) == (None, True)
+
+
+def test_help_and_version(naiad):
+    assert naiad().stdout == naiad("--help").stdout
+    assert "naiad run NAME" in naiad().stdout
+    assert naiad("--version").stdout.startswith("naiad ")
+    assert naiad("--version").exit_code == 0
+
+
+def test_info_names_the_back_end(naiad):
+    done = naiad("info")
+    assert done.exit_code == 0
+    assert "XLA on cpu" in done.stdout
+    assert "numpy" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["rum"], ["No such command 'rum'. Did you mean 'run'?", "`naiad --help`"]),
+        (["--loud"], ["No such option: --loud", "`naiad --help`"]),
+        (["run"], ["Missing argument 'NAME'", "`naiad run --help`"]),
+        (["run", "pond", "--outt", "x"], ["No such option: --outt", "--out", "`naiad run --help`"]),
+        (["run", "pond", "-p"], ["Option '-p' requires an argument; `naiad --help`"]),
+        (["run", "pnd"], ["there is no study pnd; did you mean pond? `naiad list` lists them"]),
+        (["show", "[bold]x"], ["there is no study [bold]x; `naiad list` lists them"]),
+        (["run", "pond", "-p", "dtt=1"], ["pond has no parameter dtt; did you mean dt? `naiad show pond` lists them"]),
+        (["run", "pond", "-p", "dt=nan", "--json"], ["dt=nan: expected a finite number above 0 (in s)"]),
+        (["run", "pond", "-p", "damped=yes"], ["damped=true needs Pi0"]),
+        (["view", "nowhere"], ["nowhere: there is no such folder"]),
+        (["view", "."], [".: it holds no result.zarr"]),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(naiad, arguments, parts):
+    done = naiad(*arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("naiad: ")
+    assert done.stderr.count("\n") == 1
+    for part in parts:
+        assert part in done.stderr
+
+
+@pytest.fixture
+def viewed(monkeypatch, naiad, tmp_path):
+    """A result to view, a stand-in for naiad.viz, and the pages that were opened."""
+    naiad("run", "pond")
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    viz = types.ModuleType("naiad.viz")
+    viz.animate = lambda dataset, path: path.write_text(f"motion of {sorted(dataset.variables)}")
+    monkeypatch.setitem(sys.modules, "naiad.viz", viz)
+    return viz, tmp_path / "out" / "pond" / "motion.html", opened
+
+
+def test_view_makes_the_page_once_and_opens_it(naiad, viewed):
+    viz, page, opened = viewed
+    done = naiad("view", "out/pond")
+    assert (done.exit_code, done.stdout) == (0, "out/pond/motion.html\n")
+    assert page.read_text() == "motion of ['height', 'time']"
+    assert opened == [page.as_uri()]
+    viz.animate = None
+    assert naiad("view", "out/pond", "--no-open").exit_code == 0
+    assert len(opened) == 1
+
+
+def test_view_leaves_no_half_page(naiad, viewed):
+    viz, page, opened = viewed
+    before = sorted(page.parent.iterdir())
+
+    def breaks(dataset, path):
+        path.write_text("half")
+        raise InputError("this dataset has no motion to show")
+
+    viz.animate = breaks
+    done = naiad("view", "out/pond")
+    assert (done.exit_code, done.stderr) == (2, "naiad: this dataset has no motion to show\n")
+    assert (sorted(page.parent.iterdir()), opened) == (before, [])
+
+
+def test_view_of_a_damaged_result(naiad, viewed):
+    _, page, _ = viewed
+    (page.parent / "result.zarr" / "zarr.json").write_text("{")
+    done = naiad("view", "out/pond")
+    assert done.exit_code == 2
+    assert "result.zarr is damaged" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,90 @@
+import json
+
+import numpy as np
+import pytest
+
+from naiad import io
+
+FILES = ["report.html", "result.zarr", "summary.json", "wave_height.png"]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_run_shows_and_keeps_its_findings(naiad, tmp_path):
+    done = naiad("run", "pond", "-p", "dt=0.5")
+    assert done.exit_code == 0, done.stderr
+    assert "0.3333333333" in done.stdout
+    assert "out/pond/report.html" in done.stdout
+    assert "a study may print" in done.stderr
+    folder = tmp_path / "out" / "pond"
+    assert names(folder) == FILES
+    assert names(tmp_path / "out") == ["pond"]
+    np.testing.assert_array_equal(io.read(folder / "result.zarr")["time"], 0.5 * np.arange(11))
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["study"], summary["params"]["dt"]) == ("pond", 0.5)
+    assert summary["files"] == [name for name in FILES if name != "summary.json"]
+    assert "Ripples on a &lt;small&gt; pond." in (folder / "report.html").read_text()
+
+
+def test_json_is_one_object_and_no_files(naiad, tmp_path):
+    done = naiad("run", "pond", "--json", "-p", "J=1,0,0;0,2,0;0,0,3", "-p", "method=EXP")
+    assert done.exit_code == 0
+    record = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert list(record) == ["study", "params", "results", "elapsed_s"]
+    assert record["study"] == "pond"
+    assert record["params"]["J"] == [[1, 0, 0], [0, 2, 0], [0, 0, 3]]
+    assert record["params"]["method"] == "exp"
+    assert record["params"]["Pi0"] is None
+    assert record["results"] == {"energy": 1 / 3, "drift": None, "Pi": [1.0, None, 0.1], "n": 3}
+    assert record["elapsed_s"] > 0
+    assert done.stdout.count("\n") == 1
+    assert names(tmp_path) == []
+
+
+def test_json_with_a_folder_does_both(naiad, tmp_path):
+    done = naiad("run", "pond", "--json", "--out", "a/b")
+    record = json.loads(done.stdout)
+    summary = json.loads((tmp_path / "a" / "b" / "summary.json").read_text())
+    assert {key: summary[key] for key in record} == record
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "message"),
+    [
+        ("run", 1, "naiad: Newton did not converge at t=0.1; reduce dt\n"),
+        ("crash", 1, "naiad: unexpected KeyError: 'rings'; "),
+        ("file", 1, "naiad: unexpected FileNotFoundError: [Errno 2] No such file or directory: 'waves.csv'; "),
+        ("figure", 1, "naiad: unexpected ValueError: no ink; "),
+        ("result", 1, "naiad: unexpected TypeError: a result must be "),
+    ],
+)
+@pytest.mark.parametrize("before", [True, False])
+def test_a_failed_run_leaves_things_as_they_were(naiad, tmp_path, failure, code, message, before):
+    if before:
+        assert naiad("run", "pond", "-p", "dt=0.5").exit_code == 0
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    done = naiad("run", "pond", "-p", f"fail={failure}")
+    assert done.exit_code == code
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.name != "out"} == {
+        path: time for path, time in kept.items() if path.name != "out"
+    }
+    assert (tmp_path / "out").exists() == before
+
+
+def test_debug_shows_the_traceback(naiad):
+    done = naiad("run", "pond", "-p", "fail=crash", "--debug")
+    assert done.exit_code == 1
+    assert "Traceback (most recent call last)" in done.stderr
+    assert "unexpected KeyError: 'rings'" in done.stderr
+
+
+def test_a_run_replaces_its_own_folder(naiad, tmp_path):
+    naiad("run", "pond", "-p", "dt=0.5")
+    assert naiad("run", "pond", "-p", "dt=0.25").exit_code == 0
+    assert json.loads((tmp_path / "out/pond/summary.json").read_text())["params"]["dt"] == 0.25
+    assert names(tmp_path / "out") == ["pond"]

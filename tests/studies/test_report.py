@@ -1,0 +1,106 @@
+import base64
+import re
+from html.parser import HTMLParser
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from naiad.studies import figures
+from naiad.studies.figures import Picture, draw
+from naiad.studies.progress import Progress
+from naiad.studies.report import command, report
+from naiad.studies.study import Findings
+from tests.studies.pond import Pond
+
+
+class Page(HTMLParser):
+    """Collects the text and the links of a page, and checks that its tags are nested."""
+
+    VOID = frozenset({"meta", "img"})
+
+    def __init__(self, source: str):
+        super().__init__()
+        self.text, self.links, self._open = "", [], []
+        self.feed(source)
+        assert not self._open
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def study():
+    return Pond(dt=0.25, A="1,2;3,4")
+
+
+def page(study, findings=None, pictures=()) -> Page:
+    return Page(report(study, findings or study.run(Progress()), pictures, elapsed=1.25))
+
+
+def test_the_page_says_everything(study):
+    text = page(study).text
+    for part in (
+        "Ripples on a <small> pond.",
+        "that spread & fade.",
+        'Thales, "On water" (section 1 < 2)',
+        "0.333333333333333",
+        "Rings are <round>.",
+        "kg m^2",
+        "1,2;3,4",
+        "initial momentum",
+        "naiad run pond -p 'A=1,2;3,4' -p dt=0.25",
+        "1.25 s on",
+        f"numpy {np.__version__}",
+    ):
+        assert part in text
+
+
+def test_the_page_stands_alone(study, tmp_path):
+    pictures = draw(study.run(Progress()).figures, tmp_path)
+    parsed = page(study, pictures=pictures)
+    assert len(parsed.links) == 1
+    assert parsed.links[0].startswith("data:image/svg+xml;base64,")
+    source = report(study, Findings({}), pictures, elapsed=0.0)
+    assert not re.search(r"<script|<link|@import|url\(", source)
+
+
+def test_names_cannot_break_the_page(study):
+    nasty = '"><script>alert(1)</script>'
+    parsed = page(study, Findings({nasty: nasty}, notes=nasty), [Picture(nasty, "data:,")])
+    assert parsed.text.count("<script>alert(1)</script>") == 4
+
+
+def test_empty_parts_are_left_out(study):
+    text = page(study, Findings({})).text
+    for heading in ("Results", "Figures", "How to read it"):
+        assert heading not in text
+    assert "Parameters" in text
+
+
+def test_the_command_repeats_the_defaults_silently():
+    assert command(Pond()) == "naiad run pond"
+
+
+def test_large_figures_are_embedded_as_png(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "LARGEST_SVG", 10)
+    (picture,) = draw(study.run(Progress()).figures, tmp_path)
+    png = (tmp_path / "wave_height.png").read_bytes()
+    assert picture.title == "Wave height"
+    assert picture.url == "data:image/png;base64," + base64.b64encode(png).decode()
+    assert png.startswith(b"\x89PNG")
+    assert plt.get_fignums() == []
+
+
+def test_figure_names_stay_in_the_folder(study, tmp_path):
+    make = study.run(Progress()).figures["wave_height"]
+    draw({"../up & away": make}, tmp_path / ".")
+    assert [path.name for path in tmp_path.iterdir()] == ["up-away.png"]
