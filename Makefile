@@ -29,7 +29,7 @@ bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
 
 docs: $(VENV)/.has-docs ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 clean: ## Remove .venv and all that was made
 	rm -rf $(VENV) site out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks
@@ -51,7 +51,7 @@ $(BIN)/python:
 	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	    echo "naiad needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo none)." \
+	    echo "naiad needs Python 3.11 or newer; found: $$(python3 --version 2>/dev/null || echo none)." \
 	         "Install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; \
 	fi; \
 	echo "Making $(VENV) with $$($$found --version) ..."; \

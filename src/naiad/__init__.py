@@ -1,17 +1,106 @@
-"""naiad: mechanical systems on Lie groups, with integrators that keep the physics."""
+"""naiad: mechanical systems on Lie groups, with integrators that keep the physics.
 
-from importlib.metadata import PackageNotFoundError, version
+Importing it is cheap: each public name is loaded from its package when it is first used.
+"""
 
-from naiad import models
-from naiad.errors import InputError, NaiadError, RunError
-from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
-from naiad.integrators import RK4, RKMK, Adjoint, Composition, Left, Midpoint, Reduced, Right, Symmetrised, Trapezoid, Variational
-from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
-from naiad.numerics import Chain, Dense, Newton
-from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
-from naiad.simulation import Outcome, Section, Trajectory, load, propagate, resume, simulate
+import importlib
+from typing import TYPE_CHECKING, Any
 
-try:
-    __version__ = version("naiad")
-except PackageNotFoundError:
-    __version__ = "0.0.0"
+if TYPE_CHECKING:
+    from naiad import diagnostics, models
+    from naiad.errors import InputError, NaiadError, RunError
+    from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
+    from naiad.integrators import (
+        RK4,
+        RKMK,
+        Adjoint,
+        Composition,
+        Left,
+        Midpoint,
+        Reduced,
+        Right,
+        Symmetrised,
+        Trapezoid,
+        Variational,
+    )
+    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
+    from naiad.numerics import Chain, Dense, Newton
+    from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
+    from naiad.simulation import Outcome, Section, Trajectory, load, propagate, resume, simulate
+
+_HOMES = {
+    "errors": "InputError NaiadError RunError",
+    "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
+    "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Symmetrised Trapezoid Variational",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
+    "numerics": "Chain Dense Newton",
+    "retractions": "Cayley Exponential Newmark PerFactor Skew",
+    "simulation": "Outcome Section Trajectory load propagate resume simulate",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_PACKAGES = ("diagnostics", "models")
+
+__all__ = [
+    "RK4",
+    "RKMK",
+    "S3",
+    "SE2",
+    "SE3",
+    "SO2",
+    "SO3",
+    "Adjoint",
+    "AdvectedSystem",
+    "Cayley",
+    "Chain",
+    "Composition",
+    "Dense",
+    "EulerPoincareSystem",
+    "Exponential",
+    "InputError",
+    "LagrangianSystem",
+    "Left",
+    "Midpoint",
+    "NaiadError",
+    "Newmark",
+    "Newton",
+    "Outcome",
+    "PerFactor",
+    "Power",
+    "Product",
+    "Reduced",
+    "Right",
+    "Rn",
+    "RunError",
+    "SOn",
+    "Section",
+    "Skew",
+    "State",
+    "Symmetrised",
+    "Trajectory",
+    "Trapezoid",
+    "Variational",
+    "diagnostics",
+    "load",
+    "models",
+    "propagate",
+    "resume",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"naiad.{name}")
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(f"naiad.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("naiad")
+    raise AttributeError(f"module 'naiad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -50,7 +50,13 @@ def test_shapes_agree(name):
     expected = form(lambda g: g, g)
     assert form(G.identity) == form(G.exp, x) == form(G.tangent, g, x) == expected
     assert form(G.compose, g, g) == form(G.inverse, g) == form(G.renormalise, g) == expected
-    assert form(G.log, g) == form(G.Ad, g, x) == form(G.ad, x, x) == form(lambda x: G.vee(G.hat(x)), x) == form(lambda x: x, x)
+    assert (
+        form(G.log, g)
+        == form(G.Ad, g, x)
+        == form(G.ad, x, x)
+        == form(lambda x: G.vee(G.hat(x)), x)
+        == form(lambda x: x, x)
+    )
 
 
 def test_names():

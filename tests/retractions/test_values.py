@@ -9,12 +9,11 @@ from naiad.groups import S3, SE3, SO2, SO3, Power, Product, Rn, SOn
 from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
 
 
-@pytest.mark.parametrize("retraction", [Exponential(), Exponential(4), Cayley(), Skew(), Newmark()], ids=repr)
+@pytest.mark.parametrize("retraction", [Cayley(), Newmark(), Exponential(2)], ids=repr)
 def test_double_precision_whatever_the_setting(retraction):
+    """Results are float64 although JAX's own switch is off, and stays off."""
     G, x, y = SO3(), np.array([0.3, -0.2, 0.5]), np.array([1.0, 2.0, 3.0])
-    f = retraction.tau(G, x)
-    results = [f, retraction.inverse(G, f), retraction.half(G, x), retraction.dtau(G, x, y), retraction.dtau_inv(G, x, y)]
-    results += [retraction.dtau_dual(G, x, y), retraction.dtau_inv_dual(G, x, y)]
+    results = [retraction.tau(G, x), retraction.half(G, x), retraction.dtau_inv_dual(G, x, y)]
     assert all(result.dtype == np.float64 for result in results)
     assert not jax.config.jax_enable_x64
 
@@ -49,7 +48,11 @@ def test_check_accepts(retraction, group):
         (Skew(), Power(SO2(), 2), "Skew was given SO2(), but it lives on SO3, SOn"),
         (Skew(), S3(), "use Exponential() or Cayley() there"),
         (PerFactor(R=Cayley()), SO3(), "but the group has no factors: SO3()"),
-        (PerFactor(R=Cayley()), Product(R=SO3(), x=Rn(3)), "maps for the factors R, but the group has the factors R, x"),
+        (
+            PerFactor(R=Cayley()),
+            Product(R=SO3(), x=Rn(3)),
+            "maps for the factors R, but the group has the factors R, x",
+        ),
         (PerFactor(R=Newmark(), x=Cayley()), Product(R=SE3(), x=Rn(3)), "Newmark was given SE3()"),
     ],
 )

@@ -61,7 +61,7 @@ class Pond(Study, name="pond"):
                 "Pi": np.array([1.0, -np.inf, 0.1]),
                 "n": np.int64(3) if self.fail != "result" else object(),
             },
-            dataset=xr.Dataset({"height": ("time", np.exp(-t))}, coords={"time": t}),
+            dataset=lambda: xr.Dataset({"height": ("time", np.exp(-t))}, coords={"time": t}),
             figures={"wave_height": lambda: self._figure(t)},
             notes="Rings are <round>.\n\nSee `height`.",
         )

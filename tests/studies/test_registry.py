@@ -11,7 +11,7 @@ def pond(monkeypatch):
 
 def test_every_registered_study_is_what_the_registry_says():
     for name in studies.STUDIES:
-        study = studies.load(name)
+        study = studies.find(name)
         assert study.name == name
         assert study.summary() == studies.summary(name)
         assert study.summary()

@@ -88,4 +88,4 @@ def _replace(target: Path, aside: Path) -> None:
     except BaseException:
         old.rename(target)
         raise
-    shutil.rmtree(old)
+    shutil.rmtree(old, ignore_errors=True)

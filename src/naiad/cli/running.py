@@ -39,7 +39,7 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
     from naiad.io.places import clear_errors
     from naiad.studies.values import to_json
 
-    study = studies.load(name).parse(param or [])
+    study = studies.find(name).parse(param or [])
     if folder is None and not as_json:
         folder = Path("out") / name
     with result_folder(folder) if folder else contextlib.nullcontext() as aside:
@@ -94,7 +94,7 @@ def _write(study: "Study", findings: "Findings", elapsed: float, folder: Path) -
     pictures = draw(findings.figures, folder)
     (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
     if findings.dataset is not None:
-        io.write(findings.dataset, folder / RESULT)
+        io.write(findings.dataset(), folder / RESULT)
     origin = {"naiad": provenance.version(), "date": provenance.now()}
     files = {"files": sorted(path.name for path in folder.iterdir())}
     seal(folder, to_json(_record(study, findings, elapsed) | origin | files, indent=2))

@@ -17,7 +17,7 @@ def show_study(name: StudyName, as_json: Json = False) -> None:
     """Show a study: its parameters, its paper, what to expect."""
     from naiad.studies.values import to_json
 
-    study = studies.load(name)
+    study = studies.find(name)
     if as_json:
         say_json(to_json(_described(study)))
         return

@@ -60,7 +60,7 @@ class SE3(AbstractGroup):
         return jnp.concatenate([cross(Omega, y), cross(Omega, z) + cross(v, y)])
 
     def expm1(self, x: Twist) -> Pose:
-        """R = exp(Omega), x = v + c_2 Omega x v + c_3 Omega x (Omega x v), with the Stumpff functions c_k(|Omega|^2)."""
+        """R = exp(Omega), x = v + c_2 Omega x v + c_3 Omega x (Omega x v), c_k the Stumpff functions of |Omega|^2."""
         Omega, v = self.split(x)
         u, turned = jnp.dot(Omega, Omega), cross(Omega, v)
         return Pose(SO3().expm1(Omega), v + stumpff(2, u) * turned + stumpff(3, u) * cross(Omega, turned))

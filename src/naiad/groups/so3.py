@@ -45,7 +45,7 @@ class SO3(AbstractGroup):
         return cross(x, y)
 
     def expm1(self, x: Vector) -> Float[Array, "3 3"]:
-        """Rodrigues: exp(x) - I = (sin t / t) hat(x) + ((1 - cos t) / t^2) hat(x)^2, t = |x| [bourabee2007, eq. (5.4.1)]."""
+        """exp(x) - I = (sin t / t) hat(x) + ((1 - cos t) / t^2) hat(x)^2, t = |x| [bourabee2007, section 5.5]."""
         u, X = jnp.dot(x, x), hat(x)
         return stumpff(1, u) * X + stumpff(2, u) * (X @ X)
 

@@ -4,20 +4,19 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.integrators.quadrature import AdjointQuadrature
 from naiad.integrators.variational import Variational
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Newton
 
 
 class Adjoint(AbstractOneStepMethod):
     """Phi*_h = (Phi_{-h})^-1, of the same order.
 
-    A variational method has the adjoint discrete Lagrangian; any other one-step method is inverted by Newton's method on T*G, in the
-    coordinates (eta, mu) of (g exp(eta), mu).
+    A variational method has the adjoint discrete Lagrangian; any other one-step method is inverted by Newton's method
+    on T*G, in the coordinates (eta, mu) of (g exp(eta), mu).
     """
 
     method: AbstractOneStepMethod
@@ -32,7 +31,7 @@ class Adjoint(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.method.symmetric(system)
 
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Any:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         return self.method.memory(system, state, t)
 
     def advance(self, system, state, memory, t, h, inputs):
@@ -45,7 +44,7 @@ class Adjoint(AbstractOneStepMethod):
         return eqx.tree_at(lambda m: m.quadrature, method, rule, is_leaf=lambda leaf: leaf is None)
 
     def _inverted(
-        self, system: LagrangianSystem, state: State, memory: Any, t: Float[Array, ""], h: Float[Array, ""], inputs: Any
+        self, system: LagrangianSystem, state: State, memory: Any, t: Scalar, h: Scalar, inputs: Any
     ) -> tuple[State, Any, StepInfo]:
         group, n = system.group, system.group.dim
 
@@ -61,5 +60,3 @@ class Adjoint(AbstractOneStepMethod):
         root = self.newton.root(residual, jnp.concatenate([eta, guess.mu]))
         miss = jnp.max(jnp.abs(residual(root.x)))
         return end(root.x), memory, StepInfo(root.iterations, miss, root.converged, jnp.zeros(()))
-
-

@@ -4,12 +4,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics.composition import COMPOSITIONS
 
 
@@ -47,7 +46,7 @@ class Composition(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Any:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         """One memory a stage, stacked: a stage's solver starts from what that stage did in the steps before."""
         single = self.method.memory(system, state, t)
         return jax.tree.map(lambda leaf: jnp.tile(leaf, (len(self.weights),) + (1,) * leaf.ndim), single)
@@ -59,7 +58,9 @@ class Composition(AbstractOneStepMethod):
         def stage(carry, each):
             state, info = carry
             weight, start, remembered = each
-            state, remembered, stage_info = self.method.advance(system, state, remembered, t + start * h, weight * h, inputs)
+            state, remembered, stage_info = self.method.advance(
+                system, state, remembered, t + start * h, weight * h, inputs
+            )
             return (state, info.then(stage_info)), remembered
 
         (state, info), memory = jax.lax.scan(stage, (state, StepInfo.explicit()), (weights, starts, memory))
@@ -81,7 +82,7 @@ class Symmetrised(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Any:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         return self.method.memory(system, state, t), Adjoint(self.method).memory(system, state, t)
 
     def advance(self, system, state, memory, t, h, inputs):

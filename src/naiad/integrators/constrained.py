@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.integrators.method import StepInfo
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 
 if TYPE_CHECKING:
     from naiad.integrators.variational import Variational
@@ -17,13 +17,13 @@ def constrained_step(
     system: LagrangianSystem,
     state: State,
     guess: Float[Array, " n"],
-    t: Float[Array, ""],
-    h: Float[Array, ""],
+    t: Scalar,
+    h: Scalar,
 ) -> tuple[State, Float[Array, " n"], StepInfo]:
     """One step on the constraint phi(g, t) = 0, with G its left-trivialised derivative.
 
-    mu_minus(g_k, xi_k) = mu_k + G_k^T lambda with phi(g_{k+1}) = 0, then mu_{k+1} = mu_plus + G_{k+1}^T lambda' with the velocity at
-    the node along the constraint: RATTLE on a group [marsden2001, section 3.5].
+    mu_minus(g_k, xi_k) = mu_k + G_k^T lambda with phi(g_{k+1}) = 0, then mu_{k+1} = mu_plus + G_{k+1}^T lambda' with
+    the velocity at the node along the constraint: RATTLE on a group [marsden2001, section 3.5].
     """
     n = guess.size
     normal = system.constraint_jacobian(state.g, t)

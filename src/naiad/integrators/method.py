@@ -8,12 +8,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.groups import AbstractGroup
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module
 
 
 class StepInfo(NamedTuple):
-    """How a step went: Newton iterations and residual, whether it can be trusted, and the size of the round-off correction of g."""
+    """How a step went: Newton's iterations, residual and success, and the round-off correction of g."""
 
     iterations: Int[Array, ""]
     residual: Float[Array, ""]
@@ -36,7 +36,7 @@ class StepInfo(NamedTuple):
 
 
 class AbstractMethod(Module):
-    """An integrator: `init` makes a carry of a state, `step` advances it by h from time t, `state` reads the state at its node."""
+    """An integrator: `init` makes a carry of a state, `step` takes it from t to t + h, `state` reads the state."""
 
     @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:
@@ -51,11 +51,11 @@ class AbstractMethod(Module):
         """Whether a step by -h undoes a step by h."""
 
     @abc.abstractmethod
-    def init(self, system: LagrangianSystem, state: State, t: Float[Array, ""], h: Float[Array, ""]) -> Any:
+    def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> Any:
         """The carry at time t: what a checkpoint holds."""
 
     @abc.abstractmethod
-    def step(self, system: LagrangianSystem, carry: Any, t: Float[Array, ""], h: Float[Array, ""], inputs: Any = None) -> Any:
+    def step(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """The carry at t + h. Pure and traceable; `inputs` are the noise and controls of this step."""
 
     @abc.abstractmethod
@@ -79,21 +79,26 @@ class AbstractOneStepMethod(AbstractMethod):
     """A method whose next state depends on the state alone; its memory only speeds up the solver."""
 
     @abc.abstractmethod
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Any:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         """What the solver starts from at the first step."""
 
     @abc.abstractmethod
     def advance(
-        self, system: LagrangianSystem, state: State, memory: Any, t: Float[Array, ""], h: Float[Array, ""], inputs: Any
+        self, system: LagrangianSystem, state: State, memory: Any, t: Scalar, h: Scalar, inputs: Any
     ) -> tuple[State, Any, StepInfo]:
         """One step: the new state, the new memory, and how it went."""
 
-    def init(self, system: LagrangianSystem, state: State, t: Float[Array, ""], h: Float[Array, ""]) -> OneStepCarry:
+    def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> OneStepCarry:
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
         return OneStepCarry(state, self.memory(system, state, t), StepInfo.explicit())
 
     def step(
-        self, system: LagrangianSystem, carry: OneStepCarry, t: Float[Array, ""], h: Float[Array, ""], inputs: Any = None
+        self,
+        system: LagrangianSystem,
+        carry: OneStepCarry,
+        t: Scalar,
+        h: Scalar,
+        inputs: Any = None,
     ) -> OneStepCarry:
         return OneStepCarry(*self.advance(system, carry.state, carry.memory, t, h, inputs))
 

@@ -1,7 +1,7 @@
 """Discrete Lagrangians: the action of one step, and the virtual work of the forces along it.
 
-The step runs from g at time t to g tau(h xi) at t + h. `action` is L_d(g, xi, t, h); `work` is the pair (F^-, F^+) with the virtual work
-F^- . eta_k + F^+ . eta_{k+1}, in the body frames of the two nodes.
+The step runs from g at time t to g tau(h xi) at t + h. `action` is L_d(g, xi, t, h); `work` is the pair (F^-, F^+) with
+the virtual work F^- . eta_k + F^+ . eta_{k+1}, in the body frames of the two nodes.
 """
 
 import abc
@@ -10,11 +10,10 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from naiad.mechanics import LagrangianSystem
+from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction
 
-Scalar = Float[Array, ""]
 Covector = Float[Array, " n"]
 Work = tuple[Covector, Covector]
 
@@ -31,11 +30,15 @@ class AbstractQuadrature(Module):
         """Whether it equals its adjoint."""
 
     @abc.abstractmethod
-    def action(self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar) -> Scalar:
+    def action(
+        self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar
+    ) -> Scalar:
         """L_d(g, xi, t, h)."""
 
     @abc.abstractmethod
-    def work(self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar) -> Work:
+    def work(
+        self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar
+    ) -> Work:
         """(F^-, F^+)."""
 
 
@@ -98,7 +101,7 @@ class Trapezoid(AbstractQuadrature):
 
 
 class Midpoint(AbstractQuadrature):
-    """L_d = h ell(g_k f^(1/2), xi, t_k + h/2), with f^(1/2) the square root of the increment f = tau(h xi): second order, symmetric."""
+    """L_d = h ell(g_k f^(1/2), xi, t_k + h/2), f^(1/2) the root of f = tau(h xi): second order, symmetric."""
 
     def order(self, system):
         return 2

@@ -10,20 +10,23 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Trapezoid
-from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, State, diamond
+from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
 from naiad.numerics import Newton
 from naiad.retractions import AbstractRetraction, Cayley
 
 
 class Reduced(AbstractOneStepMethod):
-    """The discrete Euler-Poincare equations with advected parameters and additional dynamics [advected, eqs. (42)-(44)].
+    """The discrete Euler-Poincare equations with advected parameters and additional dynamics [advected, eqs.
+    (42)-(44)].
 
     With ell_d(xi, n, s, a) the reduced discrete Lagrangian, n = g_k^-1 q_k and s = g_k^-1 q_{k+1}:
 
         (dtau^-1_{h xi})* d_xi ell_d / h - (d_a <> a + d_n <> n + d_s <> s) = mu_k,     - d_n = p_k,
-        mu_{k+1} = (dtau^-1_{-h xi})* d_xi ell_d / h,    p_{k+1} = tau* d_s,    n_{k+1} = tau^-1 s,    a_{k+1} = tau^-1 a,
+        mu_{k+1} = (dtau^-1_{-h xi})* d_xi ell_d / h,    p_{k+1} = tau* d_s,    n_{k+1} = tau^-1 s,    a_{k+1} = tau^-1
+        a,
 
-    and g_{k+1} = g_k tau(h xi) is reconstructed. `Variational` on the full group, with the same quadrature, gives the same motion.
+    and g_{k+1} = g_k tau(h xi) is reconstructed. `Variational` on the full group, with the same quadrature, gives the
+    same motion.
     """
 
     retraction: AbstractRetraction = Cayley()
@@ -34,7 +37,8 @@ class Reduced(AbstractOneStepMethod):
     def check(self, system: LagrangianSystem) -> None:
         if not isinstance(system, AdvectedSystem) or system.force is not None or system.constraint is not None:
             raise InputError(
-                f"Reduced needs an AdvectedSystem without forces and constraints; {type(system).__name__} was given. Use Variational."
+                f"Reduced needs an AdvectedSystem without forces and constraints; {type(system).__name__} was given. "
+                "Use Variational."
             )
         self.retraction.check(system.base)
 
@@ -44,10 +48,10 @@ class Reduced(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.quadrature.symmetric(system)
 
-    def memory(self, system: AdvectedSystem, state: State, t: Float[Array, ""]) -> Float[Array, "3 m"]:
+    def memory(self, system: AdvectedSystem, state: State, t: Scalar) -> Float[Array, "3 m"]:
         return jnp.tile(jnp.concatenate(system.reduced_velocity(system.reduce(state), t)), (3, 1))
 
-    def advance(self, system, state, memory, t, h, inputs):
+    def advance(self, system: AdvectedSystem, state, memory, t, h, inputs):
         base, size = system.base, system.base.dim
         reduced = system.reduce(state)
 
@@ -61,7 +65,9 @@ class Reduced(AbstractOneStepMethod):
         root = self.newton.root(residual, 3.0 * memory[0] - 3.0 * memory[1] + memory[2])
         left, right = ends(root.x)
         g, _ = system.split_configuration(state.g)
-        moved, correction = move(base, g, self.retraction.increment(base, h * root.x[:size]), renormalise=self.renormalise)
+        moved, correction = move(
+            base, g, self.retraction.increment(base, h * root.x[:size]), renormalise=self.renormalise
+        )
         new = _reconstruct(system, moved, right)
         miss = jnp.max(jnp.abs(jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])))
         info = StepInfo(root.iterations, miss, root.converged, correction)
@@ -73,8 +79,8 @@ class Reduced(AbstractOneStepMethod):
         start: ReducedState,
         xi: Float[Array, " m"],
         w: Float[Array, " k"],
-        t: Float[Array, ""],
-        h: Float[Array, ""],
+        t: Scalar,
+        h: Scalar,
     ) -> tuple[ReducedState, ReducedState]:
         """The reduced states at both nodes, from the derivatives of the reduced discrete Lagrangian; s = n + h w."""
         base, s = system.base, start.n + h * w
@@ -101,7 +107,11 @@ class Reduced(AbstractOneStepMethod):
 
 
 def _configuration(system: AdvectedSystem, g: Any, q: Float[Array, " k"]) -> Any:
-    return jax.tree.unflatten(jax.tree.structure(system.group.identity()), [*jax.tree.leaves(g), q]) if system.additional_dim else g
+    return (
+        jax.tree.unflatten(jax.tree.structure(system.group.identity()), [*jax.tree.leaves(g), q])
+        if system.additional_dim
+        else g
+    )
 
 
 def _reconstruct(system: AdvectedSystem, g: Any, reduced: ReducedState) -> State:

@@ -1,15 +1,14 @@
-"""Explicit Runge-Kutta methods, on the ambient matrices and of Munthe-Kaas: the controls that keep no symplectic form."""
+"""Explicit Runge-Kutta methods, on matrix entries and of Munthe-Kaas: the controls that are not symplectic."""
 
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics.tableaux import TABLEAUX, Tableau
 from naiad.retractions import AbstractRetraction, Exponential
 
@@ -32,11 +31,11 @@ class RK4(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return False
 
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> tuple[()]:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> tuple[()]:
         return ()
 
     def advance(self, system, state, memory, t, h, inputs):
-        def slope(stage: State, time: Float[Array, ""]) -> State:
+        def slope(stage: State, time: Scalar) -> State:
             rates = system.equations(stage, time)
             return State(system.group.tangent(stage.g, rates.xi), rates.mu)
 
@@ -44,7 +43,8 @@ class RK4(AbstractOneStepMethod):
 
 
 class RKMK(AbstractOneStepMethod):
-    """Runge-Kutta-Munthe-Kaas: an explicit method for Theta in g tau(Theta), Theta' = dtau^-1_{-Theta} xi, so that g stays on the group.
+    """Runge-Kutta-Munthe-Kaas: an explicit method for Theta in g tau(Theta), Theta' = dtau^-1_{-Theta} xi, so that g
+    stays on the group.
 
     `tableau` is euler, heun2, kutta3 or rk4 (orders 1 to 4) [hairer2006, section IV.8].
     """
@@ -65,13 +65,13 @@ class RKMK(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return False
 
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> tuple[()]:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> tuple[()]:
         return ()
 
     def advance(self, system, state, memory, t, h, inputs):
         group, tau = system.group, self.retraction
 
-        def slope(stage: State, time: Float[Array, ""]) -> State:
+        def slope(stage: State, time: Scalar) -> State:
             rates = system.equations(State(group.compose(state.g, tau.tau(group, stage.g)), stage.mu), time)
             return State(tau.dtau_inv(group, -stage.g, rates.xi), rates.mu)
 
@@ -80,13 +80,17 @@ class RKMK(AbstractOneStepMethod):
         return State(g, end.mu), (), StepInfo.explicit(correction)
 
 
-def _explicit_step(tableau: Tableau, slope: Any, start: Any, t: Float[Array, ""], h: Float[Array, ""]) -> Any:
+def _explicit_step(tableau: Tableau, slope: Any, start: Any, t: Scalar, h: Scalar) -> Any:
     """One step of an explicit tableau for a pytree of arrays."""
     slopes: list[Any] = []
 
     def plus(weights: tuple[float, ...]) -> Any:
         used = [(weight, each) for weight, each in zip(weights, slopes, strict=False) if weight]
-        return jax.tree.map(lambda y, *k: y + h * sum(w * x for (w, _), x in zip(used, k, strict=True)), start, *(each for _, each in used))
+        return jax.tree.map(
+            lambda y, *k: y + h * sum(w * x for (w, _), x in zip(used, k, strict=True)),
+            start,
+            *(each for _, each in used),
+        )
 
     for row, c in zip(tableau.a, tableau.c, strict=True):
         slopes.append(slope(plus(row), t + c * h))

@@ -1,6 +1,6 @@
 """The variational integrator of any Lagrangian, by the legs of its discrete Lagrangian."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State, pull_back
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, pull_back
 from naiad.numerics import Newton
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -40,11 +40,11 @@ class Variational(AbstractOneStepMethod):
         mu_minus = (dtau^-1_{h xi})* D_xi L_d / h - T*L_g D_g L_d - F^-
         mu_plus  = Ad*_{tau(h xi)} (mu_minus + T*L_g D_g L_d + F^-) + F^+
 
-    [bourabee2007, eqs. (4.6.1)-(4.6.3)] for a Lagrangian of xi alone. The form of mu_plus makes the momentum in space exact whatever the
-    solver's residual; for an exact dtau^-1 it equals (dtau^-1_{-h xi})* D_xi L_d / h + F^+.
+    [bourabee2007, eqs. (4.6.1)-(4.6.3)] for a Lagrangian of xi alone. The form of mu_plus makes the momentum in space
+    exact whatever the solver's residual; for an exact dtau^-1 it equals (dtau^-1_{-h xi})* D_xi L_d / h + F^+.
 
-    `quadrature` is `Left`, `Right`, `Trapezoid` or `Midpoint`; if not given, the system's own discrete Lagrangian if it has one, else
-    `Trapezoid`. `renormalise` removes the round-off by which g leaves the group, step by step.
+    `quadrature` is `Left`, `Right`, `Trapezoid` or `Midpoint`; if not given, the system's own discrete Lagrangian if it
+    has one, else `Trapezoid`. `renormalise` removes the round-off by which g leaves the group, step by step.
     """
 
     retraction: AbstractRetraction = Cayley()
@@ -67,7 +67,7 @@ class Variational(AbstractOneStepMethod):
             return self.quadrature
         return Trapezoid() if system.discrete_lagrangian is None else Own()
 
-    def legs(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Float[Array, ""], h: Float[Array, ""]) -> Legs:
+    def legs(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar) -> Legs:
         """The discrete Legendre transforms, by automatic differentiation of the discrete Lagrangian."""
         rule, tau, group = self.rule(system), self.retraction, system.group
         if _reduced(system):
@@ -78,13 +78,13 @@ class Variational(AbstractOneStepMethod):
         minus, plus = rule.work(system, tau, g, xi, t, h)
         return Legs(tau.dtau_inv_dual(group, h * xi, by_xi / h), slope, minus, plus)
 
-    def pair(self, system: LagrangianSystem, g0: Any, g1: Any, t: float, h: float) -> State:
+    def pair(self, system: LagrangianSystem, g0: Any, g1: Any, t: Scalar, h: Scalar) -> State:
         """The state at g0 from which the first step lands on g1: a start from two configurations."""
         group = system.group
         xi = self.retraction.inverse(group, group.compose(group.inverse(g0), g1)) / h
         return State(g0, self.legs(system, g0, xi, t, h).mu_minus)
 
-    def memory(self, system: LagrangianSystem, state: State, t: Float[Array, ""]) -> Float[Array, "3 n"]:
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Float[Array, "3 n"]:
         """The step velocities of the last three steps, newest first; to begin with, the velocity at the node."""
         return jnp.tile(system.velocity(state.g, state.mu, t), (3, 1))
 
@@ -97,16 +97,23 @@ class Variational(AbstractOneStepMethod):
         return new, jnp.concatenate([xi[None], memory[:2]]), info
 
     def _free_step(
-        self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Float[Array, ""], h: Float[Array, ""]
+        self,
+        system: LagrangianSystem,
+        state: State,
+        guess: Float[Array, " n"],
+        t: Scalar,
+        h: Scalar,
     ) -> tuple[State, Float[Array, " n"], StepInfo]:
-        root = self.newton.root(lambda xi: self.legs(system, state.g, xi, t, h).mu_minus - state.mu, guess, system.structure)
+        root = self.newton.root(
+            lambda xi: self.legs(system, state.g, xi, t, h).mu_minus - state.mu, guess, system.structure
+        )
         new, residual, correction = self.land(system, state, root.x, t, h)
         return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
 
     def land(
-        self, system: LagrangianSystem, state: State, xi: Float[Array, " n"], t: Float[Array, ""], h: Float[Array, ""]
+        self, system: LagrangianSystem, state: State, xi: Float[Array, " n"], t: Scalar, h: Scalar
     ) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
-        """The state at the end of a step with velocity xi, the residual of mu_minus = mu, and the round-off correction of g."""
+        """The state after a step with velocity xi, the residual of mu_minus = mu, and the correction of g."""
         legs = self.legs(system, state.g, xi, t, h)
         increment = self.retraction.increment(system.group, h * xi)
         g, correction = move(system.group, state.g, increment, renormalise=self.renormalise)
@@ -114,6 +121,6 @@ class Variational(AbstractOneStepMethod):
         return State(g, mu), jnp.max(jnp.abs(legs.mu_minus - state.mu)), correction
 
 
-def _reduced(system: LagrangianSystem) -> bool:
+def _reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
     """Whether the step acts on mu alone: the Lagrangian and the discrete Lagrangian depend on xi only."""
     return isinstance(system, EulerPoincareSystem) and system.discrete_lagrangian is None

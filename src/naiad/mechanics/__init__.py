@@ -4,7 +4,7 @@ from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, gene
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
 from naiad.mechanics.euler_poincare import EulerPoincareSystem
 from naiad.mechanics.initial import check_state
-from naiad.mechanics.state import State
+from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "LagrangianSystem",
     "Rates",
     "ReducedState",
+    "Scalar",
     "State",
     "check_state",
     "diamond",

@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.groups import AbstractGroup, Product, Rn
-from naiad.mechanics.state import State
+from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import Newton
 
@@ -26,31 +26,41 @@ class ReducedState(NamedTuple):
     a: Float[Array, " l"]
 
 
-def generator(group: AbstractGroup, action: Action, xi: Float[Array, " m"], point: Float[Array, " k"]) -> Float[Array, " k"]:
+def generator(
+    group: AbstractGroup, action: Action, xi: Float[Array, " m"], point: Float[Array, " k"]
+) -> Float[Array, " k"]:
     """xi acting on a point: d/ds exp(s xi) point at s = 0."""
     return jax.jvp(lambda g: action(g, point), (group.identity(),), (group.tangent(group.identity(), xi),))[1]
 
 
-def diamond(group: AbstractGroup, action: Action, b: Float[Array, " k"], point: Float[Array, " k"]) -> Float[Array, " m"]:
+def diamond(
+    group: AbstractGroup, action: Action, b: Float[Array, " k"], point: Float[Array, " k"]
+) -> Float[Array, " m"]:
     """b <> point, defined by <b <> point, xi> = -<b, xi point> [advected, eq. (14)]."""
     (covector,) = jax.linear_transpose(lambda xi: generator(group, action, xi, point), jnp.zeros(group.dim))(b)
     return -covector
 
 
 class AdvectedSystem(LagrangianSystem):
-    """A Lagrangian ell(xi, n, nu, a, t) of xi = g^-1 g', n = g^-1 q, nu = g^-1 q' and the advected parameter a = g^-1 a_0.
+    """A Lagrangian ell(xi, n, nu, a, t) of xi = g^-1 g', n = g^-1 q, nu = g^-1 q' and the advected parameter a = g^-1
+    a_0.
 
-    `base` is the group, `a0` the parameter in space, `additional_dim` the dimension of the vector space Q of q (0 for none: then n and
-    nu are empty). The actions on Q and on the parameter are the natural one of the group unless a subclass defines `act_on_q` or
-    `act_on_a`. The configuration (g, q) of the full system lives on `group`, a product if there are additional dynamics.
+    `base` is the group, `a0` the parameter in space, `additional_dim` the dimension of the vector space Q of q (0 for
+    none: then n and nu are empty). The actions on Q and on the parameter are the natural one of the group unless a
+    subclass defines `act_on_q` or `act_on_a`. The configuration (g, q) of the full system lives on `group`, a product
+    if there are additional dynamics.
     """
 
-    base: eqx.AbstractVar[AbstractGroup]
-    a0: eqx.AbstractVar[Float[Array, " l"]]
+    if TYPE_CHECKING:  # as for `group` of a LagrangianSystem
+        base: ClassVar[AbstractGroup]
+        a0: ClassVar[Any]
+    else:
+        base: eqx.AbstractVar[AbstractGroup]
+        a0: eqx.AbstractVar[Float[Array, " l"]]
 
     additional_dim = 0
-    act_on_q = None
-    act_on_a = None
+    act_on_q: ClassVar[Any] = None
+    act_on_a: ClassVar[Any] = None
 
     @abc.abstractmethod
     def reduced_lagrangian(
@@ -59,7 +69,7 @@ class AdvectedSystem(LagrangianSystem):
         n: Float[Array, " k"],
         nu: Float[Array, " k"],
         a: Float[Array, " l"],
-        t: Float[Array, ""],
+        t: Scalar,
     ) -> Float[Array, ""]:
         """ell(xi, n, nu, a, t)."""
 
@@ -67,7 +77,7 @@ class AdvectedSystem(LagrangianSystem):
     def group(self) -> AbstractGroup:
         return Product(base=self.base, q=Rn(self.additional_dim)) if self.additional_dim else self.base
 
-    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Float[Array, ""]) -> Float[Array, ""]:
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """The full Lagrangian on G x Q: ell at g^-1 of everything."""
         h, q = self.split_configuration(g)
         back = self.base.inverse(h)
@@ -91,14 +101,17 @@ class AdvectedSystem(LagrangianSystem):
         g, q = self.split_configuration(state.g)
         n, _ = self._tangent_action(self.base.inverse(g), q, q)
         return ReducedState(
-            state.mu[: self.base.dim], n, self.pull_q(g, n, state.mu[self.base.dim :]), self.act_a(self.base.inverse(g), self.a0)
+            state.mu[: self.base.dim],
+            n,
+            self.pull_q(g, n, state.mu[self.base.dim :]),
+            self.act_a(self.base.inverse(g), self.a0),
         )
 
     def pull_q(self, g: Any, n: Float[Array, " k"], p: Float[Array, " k"]) -> Float[Array, " k"]:
         """The pull-back of a covector on Q at g n to n: <g* p, w> = <p, g w>."""
         return jax.vjp(lambda w: self.act_q(g, w), n)[1](p)[0]
 
-    def reduced_velocity(self, reduced: ReducedState, t: float = 0.0) -> tuple[Float[Array, " m"], Float[Array, " k"]]:
+    def reduced_velocity(self, reduced: ReducedState, t: Scalar = 0.0) -> tuple[Float[Array, " m"], Float[Array, " k"]]:
         """(xi, nu) of the momenta (mu, p)."""
         size = self.base.dim
 
@@ -109,7 +122,7 @@ class AdvectedSystem(LagrangianSystem):
         v = Newton().root(residual, jnp.zeros(size + self.additional_dim)).x
         return v[:size], v[size:]
 
-    def reduced_equations(self, reduced: ReducedState, t: float = 0.0) -> ReducedState:
+    def reduced_equations(self, reduced: ReducedState, t: Scalar = 0.0) -> ReducedState:
         """The Euler-Poincare equations with advected parameters and additional dynamics [advected, eqs. (20)-(22)].
 
         mu' = ad*_xi mu + d_a <> a + d_n <> n + d_nu <> nu,  p' = d_n + L*_xi p,  n' = nu - xi n,  a' = -xi a.
@@ -136,13 +149,13 @@ class AdvectedSystem(LagrangianSystem):
         )
 
     def kelvin_noether(self, state: State, c0: Float[Array, " m"]) -> Float[Array, ""]:
-        """<c, mu - p <> n> with c = Ad_{g^-1} c_0: the momentum along c_0 of the group moving g and q together [advected, eq. (27)]."""
+        """<c, mu - p <> n>, c = Ad_{g^-1} c_0: the momentum of moving g and q along c_0 [advected, eq. (27)]."""
         g, _ = self.split_configuration(state.g)
         reduced = self.reduce(state)
         carried = diamond(self.base, self.act_q, reduced.p, reduced.n)
         return self.base.Ad(self.base.inverse(g), jnp.asarray(c0)) @ (reduced.mu - carried)
 
-    def kelvin_noether_rate(self, state: State, c0: Float[Array, " m"], t: float = 0.0) -> Float[Array, ""]:
+    def kelvin_noether_rate(self, state: State, c0: Float[Array, " m"], t: Scalar = 0.0) -> Float[Array, ""]:
         """d/dt of `kelvin_noether`: <c, d ell/da <> a>, zero where c_0 leaves a_0 alone [advected, eq. (28)]."""
         g, _ = self.split_configuration(state.g)
         reduced = self.reduce(state)
@@ -150,5 +163,7 @@ class AdvectedSystem(LagrangianSystem):
         d_a = jax.grad(self.reduced_lagrangian, argnums=3)(xi, reduced.n, nu, reduced.a, t)
         return self.base.Ad(self.base.inverse(g), jnp.asarray(c0)) @ diamond(self.base, self.act_a, d_a, reduced.a)
 
-    def _tangent_action(self, g: Any, q: Float[Array, " k"], v: Float[Array, " k"]) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
+    def _tangent_action(
+        self, g: Any, q: Float[Array, " k"], v: Float[Array, " k"]
+    ) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
         return jax.jvp(lambda x: self.act_q(g, x), (q,), (v,))

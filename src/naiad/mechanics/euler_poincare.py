@@ -5,6 +5,7 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
+from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
 
 
@@ -15,6 +16,6 @@ class EulerPoincareSystem(LagrangianSystem):
     def reduced_lagrangian(self, xi: Float[Array, " n"]) -> Float[Array, ""]:
         """ell(xi)."""
 
-    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Float[Array, ""]) -> Float[Array, ""]:
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """ell(xi), whatever g and t."""
         return self.reduced_lagrangian(xi)

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.mechanics.state import State
+from naiad.mechanics.state import Scalar, State
 
 if TYPE_CHECKING:
     from naiad.mechanics.system import LagrangianSystem
@@ -18,20 +18,28 @@ GROUP_TOLERANCE = 1e-8
 CONSTRAINT_TOLERANCE = 1e-8
 
 
-def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: float, components: dict[str, Any]) -> State:
-    """A checked state from a configuration and a velocity or a momentum, whole or by the names of the group's components."""
+def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: Scalar, components: dict[str, Any]) -> State:
+    """A checked state from a configuration and a velocity or a momentum, whole or by the names of components."""
     group = system.group
     names = group.names
     known = (*names.element, *names.velocity, *names.momentum)
     unknown = [name for name in components if name not in known]
     if unknown:
-        raise InputError(f"state(): unknown component {unknown[0]!r}; this system has {', '.join(known)} (or g, xi, mu as a whole).")
+        raise InputError(
+            f"state(): unknown component {unknown[0]!r}; this system has {', '.join(known)} (or g, xi, mu as a whole)."
+        )
     element = {k: v for k, v in components.items() if k in names.element}
     velocity = {k: v for k, v in components.items() if k in names.velocity}
     momentum = {k: v for k, v in components.items() if k in names.momentum}
-    given = [name for name, value in (("xi", xi), ("mu", mu), ("velocities", velocity), ("momenta", momentum)) if _is_given(value)]
+    given = [
+        name
+        for name, value in (("xi", xi), ("mu", mu), ("velocities", velocity), ("momenta", momentum))
+        if _is_given(value)
+    ]
     if len(given) > 1:
-        raise InputError(f"state(): both {' and '.join(given)} were given; give the velocity or the momentum, in one form.")
+        raise InputError(
+            f"state(): both {' and '.join(given)} were given; give the velocity or the momentum, in one form."
+        )
     if g is not None and element:
         raise InputError(f"state(): both g and {', '.join(element)} were given; give one of them.")
 
@@ -43,7 +51,7 @@ def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: float
     return check_state(system, State(configuration, node_momentum), t)
 
 
-def check_state(system: "LagrangianSystem", state: State, t: float) -> State:
+def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
     """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
     state = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=float), state)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
@@ -51,22 +59,22 @@ def check_state(system: "LagrangianSystem", state: State, t: float) -> State:
     error = float(system.group.error(state.g))
     if error > GROUP_TOLERANCE:
         raise InputError(
-            f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at most "
-            f"{GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
+            f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
+            f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
         )
     inertia = np.asarray(jax.hessian(system.lagrangian, argnums=1)(state.g, jnp.zeros(system.group.dim), t))
     lowest = float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
     if not lowest > 0:
         raise InputError(
-            f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue {lowest:.3g}); "
-            "check the inertia and masses: every velocity must carry kinetic energy."
+            f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
+            f"{lowest:.3g}); check the inertia and masses: every velocity must carry kinetic energy."
         )
     if system.constraint is not None:
         _check_constraint(system, state, t)
     return state
 
 
-def _check_constraint(system: "LagrangianSystem", state: State, t: float) -> None:
+def _check_constraint(system: "LagrangianSystem", state: State, t: Scalar) -> None:
     value = float(np.max(np.abs(system.constraint(state.g, t))))
     rate = float(np.max(np.abs(system.constraint_rate(state.g, system.velocity(state.g, state.mu, t), t))))
     if value > CONSTRAINT_TOLERANCE or rate > CONSTRAINT_TOLERANCE:
@@ -88,12 +96,18 @@ def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> 
     else:
         chosen = jax.tree.leaves(g)
         if len(chosen) != len(leaves):
-            raise InputError(f"state(): g has {len(chosen)} arrays; expected {len(leaves)}: {', '.join(group.names.element)}.")
-    arrays = [_array(name, value, leaf.shape) for name, value, leaf in zip(group.names.element, chosen, leaves, strict=True)]
+            raise InputError(
+                f"state(): g has {len(chosen)} arrays; expected {len(leaves)}: {', '.join(group.names.element)}."
+            )
+    arrays = [
+        _array(name, value, leaf.shape) for name, value, leaf in zip(group.names.element, chosen, leaves, strict=True)
+    ]
     return jax.tree.unflatten(treedef, arrays)
 
 
-def _covector(group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tuple[str, ...], symbol: str) -> Float[Array, " n"]:
+def _covector(
+    group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tuple[str, ...], symbol: str
+) -> Float[Array, " n"]:
     if whole is not None:
         return jnp.asarray(_array(symbol, whole, (group.dim,)))
     zero = jnp.zeros(group.dim)

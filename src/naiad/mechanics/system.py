@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
 from naiad.mechanics.initial import initial_state
-from naiad.mechanics.state import State
+from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Dense, Module, Newton, solve
 
 
@@ -25,58 +25,66 @@ class Rates(NamedTuple):
 
 
 class LagrangianSystem(Module):
-    """A Lagrangian ell(g, xi, t) on a Lie group, xi = g^-1 g'. A subclass gives `group` and `lagrangian`; the rest is optional:
+    """A Lagrangian ell(g, xi, t) on a Lie group, xi = g^-1 g'. A subclass gives `group` and `lagrangian`; the rest is
+    optional:
 
     - `force(g, xi, t)`: a generalised force in the body frame, of the shape of mu;
     - `constraint(g, t)`: a vector that is held at zero, by multipliers;
-    - `symmetry(s, g)`: an action of s in R^k on the group that leaves the Lagrangian alone, the identity at `symmetry_dim` zeros;
-    - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the retraction;
-      `discrete_order` and `discrete_symmetric` say what it is;
+    - `symmetry(s, g)`: an action of s in R^k on the group that leaves the Lagrangian alone, the identity at
+      `symmetry_dim` zeros;
+    - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
+      retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled.
     """
 
-    group: eqx.AbstractVar[AbstractGroup]
+    if TYPE_CHECKING:  # type checkers would take an abstract variable for the first argument of every constructor
+        group: ClassVar[AbstractGroup]
+    else:
+        group: eqx.AbstractVar[AbstractGroup]
 
-    force = None
-    constraint = None
-    symmetry = None
+    force: ClassVar[Any] = None
+    constraint: ClassVar[Any] = None
+    symmetry: ClassVar[Any] = None
     symmetry_dim = 1
-    discrete_lagrangian = None
+    discrete_lagrangian: ClassVar[Any] = None
     discrete_order = 1
     discrete_symmetric = False
     structure = Dense()
 
     @abc.abstractmethod
-    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Float[Array, ""]) -> Float[Array, ""]:
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """ell(g, xi, t)."""
 
-    def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: float = 0.0, **components: Any) -> State:
+    def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state from g (the identity if not given) and a velocity xi (zero if not given) or a momentum mu.
 
-        Each may be given whole or by the names of its components: `state(R=..., Omega=...)`, `state(x=..., Pi=..., p=...)`.
+        Each may be given whole or by the names of its components: `state(R=..., Omega=...)`, `state(x=..., Pi=...,
+        p=...)`.
         """
         return initial_state(self, g, xi, mu, t, components)
 
-    def legendre(self, g: Any, xi: Float[Array, " n"], t: float = 0.0) -> Float[Array, " n"]:
+    def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """mu = d ell / d xi."""
         return jax.grad(self.lagrangian, argnums=1)(g, xi, t)
 
-    def velocity(self, g: Any, mu: Float[Array, " n"], t: float = 0.0) -> Float[Array, " n"]:
+    def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """The inverse Legendre transform: xi with d ell / d xi = mu. NaN where none is found."""
         root = Newton().root(lambda xi: self.legendre(g, xi, t) - mu, jnp.zeros(self.group.dim))
         return jnp.where(root.converged, root.x, jnp.nan)
 
-    def energy(self, state: State, t: float = 0.0) -> Float[Array, ""]:
+    def energy(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
         """E = <mu, xi> - ell(g, xi, t)."""
         xi = self.velocity(state.g, state.mu, t)
         return state.mu @ xi - self.lagrangian(state.g, xi, t)
 
     def momentum(self, state: State) -> Float[Array, " n"]:
-        """The momentum in space, Ad*_{g^-1} mu: the momentum map of left translations, conserved if ell does not depend on g."""
+        """The momentum in space, Ad*_{g^-1} mu: that of left translations, conserved if ell does not depend on g."""
         return self.group.Ad_dual(self.group.inverse(state.g), state.mu)
 
-    def noether(self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None) -> Float[Array, " k"]:
-        """The momentum of a symmetry, J_i = <mu, g^-1 d/ds_i action(s, g)> at s = 0; the system's own `symmetry` if none is given."""
+    def noether(
+        self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None
+    ) -> Float[Array, " k"]:
+        """The momentum J_i = <mu, g^-1 d/ds_i action(s, g)> at s = 0 of a symmetry (by default the system's own)."""
         act = self.symmetry if action is None else action
         if act is None:
             return self.momentum(state)
@@ -86,7 +94,7 @@ class LagrangianSystem(Module):
 
         return jax.vmap(component)(jnp.eye(self.symmetry_dim))
 
-    def equations(self, state: State, t: float = 0.0) -> Rates:
+    def equations(self, state: State, t: Scalar = 0.0) -> Rates:
         """The equations of motion: g' = g xi, mu' = ad*_xi mu + T*L_g d ell/dg + F + (constraint Jacobian)^T lambda."""
         g, mu = state
         xi = self.velocity(g, mu, t)
@@ -97,16 +105,16 @@ class LagrangianSystem(Module):
             return Rates(xi, rate, jnp.zeros(0))
         return self._constrained_rates(state, t, xi, rate)
 
-    def constraint_jacobian(self, g: Any, t: float) -> Float[Array, "m n"]:
+    def constraint_jacobian(self, g: Any, t: Scalar) -> Float[Array, "m n"]:
         """The left-trivialised derivative of the constraint."""
         return left_jacobian(self.group, lambda x: jnp.atleast_1d(self.constraint(x, t)), g)
 
-    def constraint_rate(self, g: Any, xi: Float[Array, " n"], t: float) -> Float[Array, " m"]:
+    def constraint_rate(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " m"]:
         """d/dt of the constraint along xi."""
         moving = (self.group.tangent(g, xi), jnp.ones(()))
         return jnp.atleast_1d(jax.jvp(self.constraint, (g, jnp.asarray(t, float)), moving)[1])
 
-    def _constrained_rates(self, state: State, t: float, xi: Float[Array, " n"], free: Float[Array, " n"]) -> Rates:
+    def _constrained_rates(self, state: State, t: Scalar, xi: Float[Array, " n"], free: Float[Array, " n"]) -> Rates:
         """Multipliers that keep d/dt constraint_rate at zero (the hidden acceleration constraint)."""
         g, mu = state
         normal = self.constraint_jacobian(g, t)

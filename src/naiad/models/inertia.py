@@ -8,20 +8,27 @@ from naiad.errors import InputError
 
 
 def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
-    """A symmetric positive definite matrix from its diagonal or its entries, or an `InputError` that says what is wrong."""
+    """A symmetric positive definite matrix from its diagonal or its entries, or an `InputError`."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} = {value!r} is not an array of numbers; expected {size} numbers or a {size} x {size} matrix.") from None
+        raise InputError(
+            f"{name} = {value!r} is not an array of numbers; expected {size} numbers or a {size} x {size} matrix."
+        ) from None
     if array.shape == (size,):
         array = np.diag(array)
     if array.shape != (size, size):
-        raise InputError(f"{name} has shape {array.shape}; expected {size} numbers (the diagonal) or a {size} x {size} matrix.")
+        raise InputError(
+            f"{name} has shape {array.shape}; expected {size} numbers (the diagonal) or a {size} x {size} matrix."
+        )
     if not np.all(np.isfinite(array)):
         raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
-    if np.max(np.abs(array - array.T)) > 1e-12 * np.max(np.abs(array)):
-        raise InputError(f"{name} is not symmetric (largest difference {np.max(np.abs(array - array.T)):.3g}); give a symmetric matrix.")
+    asymmetry = np.max(np.abs(array - array.T))
+    if asymmetry > 1e-12 * np.max(np.abs(array)):
+        raise InputError(f"{name} is not symmetric (largest difference {asymmetry:.3g}); give a symmetric matrix.")
     lowest = float(np.linalg.eigvalsh(array)[0])
     if lowest <= 0:
-        raise InputError(f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia.")
+        raise InputError(
+            f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia."
+        )
     return array

@@ -11,13 +11,14 @@ from naiad.models.inertia import inertia_matrix
 
 
 class KirchhoffBody(EulerPoincareSystem):
-    """ell = xi . K xi / 2 on SE(3) with xi = (Omega, v) in the body frame and K = [[I, S^T], [S, M]], added inertia included.
+    """ell = xi . K xi / 2 on SE(3) with xi = (Omega, v) in the body frame and K = [[I, S^T], [S, M]], added inertia
+    included.
 
-    Pi' = Pi x Omega + p x v, p' = p x Omega [bourabee2007, chapter 6]. `I` and `M` are three numbers or symmetric matrices, `S` couples
-    translation to rotation (p = S Omega + M v).
+    Pi' = Pi x Omega + p x v, p' = p x Omega [bourabee2007, chapter 6]. `I` and `M` are three numbers or symmetric
+    matrices, `S` couples translation to rotation (p = S Omega + M v).
     """
 
-    K: Float[Array, "6 6"]
+    K: Float[Array | np.ndarray, "6 6"]
     group = SE3()
 
     def __init__(self, I: Any, M: Any, S: Any = None):  # noqa: E741  (the symbol of the papers)

@@ -4,7 +4,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.groups import AbstractGroup, SO3, S3
+from naiad.groups import SO3, AbstractGroup
 from naiad.mechanics import EulerPoincareSystem
 from naiad.models.inertia import inertia_matrix
 
@@ -12,10 +12,11 @@ from naiad.models.inertia import inertia_matrix
 class RigidBody(EulerPoincareSystem):
     """A free rigid body, ell = Omega . J Omega / 2; Euler's equations Pi' = Pi x Omega, Pi = J Omega.
 
-    `J` is three principal moments or a symmetric positive definite matrix; `group` is SO(3) (rotation matrices) or S^3 (quaternions).
+    `J` is three principal moments or a symmetric positive definite matrix; `group` is SO(3) (rotation matrices) or S^3
+    (quaternions).
     """
 
-    J: Float[Array, "3 3"]
+    J: Float[Array | np.ndarray, "3 3"]
     group: AbstractGroup = eqx.field(static=True)
 
     def __init__(self, J, group: AbstractGroup | None = None):

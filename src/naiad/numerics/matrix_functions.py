@@ -17,7 +17,7 @@ NEWTON_STEPS = 14
 LOG_ROOTS = 3
 ARTANH_TERMS = 13
 SINC_DOUBLINGS = 2
-SINC_TERMS = 10
+SINC_TERMS = 9
 
 
 def polynomial(coefficients: Sequence[float], X: Matrix) -> Matrix:

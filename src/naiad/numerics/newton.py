@@ -32,15 +32,16 @@ class _Progress(NamedTuple):
 class Newton(Module):
     """Solve r(x) = 0 by x <- x - r'(x)^-1 r(x), until the next correction would be lost in round-off.
 
-    With d_m the largest entry of the m-th correction, quadratic convergence predicts d_{m+1} = d_m (d_m / d_{m-1})^2; the iteration
-    ends when that is below the rounding of x, or when corrections at the level of round-off no longer shrink. The derivative of the
-    root with respect to everything that r depends on is the implicit one, -r'(x)^-1 dr, in forward and reverse mode.
+    With d_m the largest entry of the m-th correction, quadratic convergence predicts d_{m+1} = d_m (d_m / d_{m-1})^2;
+    the iteration ends when that is below the rounding of x, or when corrections at the level of round-off no longer
+    shrink. The derivative of the root with respect to everything that r depends on is the implicit one, -r'(x)^-1 dr,
+    in forward and reverse mode.
     """
 
     max_iterations: int = eqx.field(static=True, default=25)
 
     def root(self, residual: Residual, guess: Float[Array, " n"], structure: AbstractStructure | None = None) -> Root:
-        """The root of `residual` near `guess`; `structure` says how the Jacobian couples the unknowns (dense if not given)."""
+        """The root of `residual` near `guess`; `structure` says how the Jacobian couples the unknowns."""
         coupling = Dense() if structure is None else structure
 
         def solve(function, start):

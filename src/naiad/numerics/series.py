@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-SWITCH = 4.0
-STUMPFF_TERMS = 13
+SWITCH = 9.0
+STUMPFF_TERMS = 17
 ARCTAN_TERMS = 26
 
 Scalar = Float[Array, ""]

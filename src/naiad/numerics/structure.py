@@ -45,8 +45,8 @@ class Dense(AbstractStructure):
 class Chain(AbstractStructure):
     """Blocks of `size` unknowns coupled to their neighbours, then `border` unknowns coupled to all: O(n).
 
-    The Jacobian [[T, U], [V, W]] has a block tridiagonal T. Its columns are probed three colours at a time, T is eliminated by a scan
-    over the blocks, and the border by its Schur complement W - V T^-1 U.
+    The Jacobian [[T, U], [V, W]] has a block tridiagonal T. Its columns are probed three colours at a time, T is
+    eliminated by a scan over the blocks, and the border by its Schur complement W - V T^-1 U.
     """
 
     size: int = eqx.field(static=True)
@@ -64,7 +64,9 @@ class Chain(AbstractStructure):
         size, border = self.size, self.border
         inner = y.size - border
         if inner % size:
-            raise InputError(f"Chain(size={size}, border={border}) does not divide {y.size} unknowns; choose size and border to fit.")
+            raise InputError(
+                f"Chain(size={size}, border={border}) does not divide {y.size} unknowns; choose size and border to fit."
+            )
         blocks = inner // size
         colours = min(3, blocks)
         colour = jnp.arange(blocks) % colours
@@ -84,7 +86,9 @@ class Chain(AbstractStructure):
             return _block_tridiagonal_solve(lower, diagonal, upper, y.reshape(blocks, size, 1)).reshape(-1)
         edges = jax.vmap(linear)(jnp.eye(y.size, dtype=y.dtype)[inner:]).T  # the border's columns, n by border
         right = jnp.concatenate([y[:, None], edges], axis=1)
-        reduced = _block_tridiagonal_solve(lower, diagonal, upper, right[:inner].reshape(blocks, size, -1)).reshape(inner, -1)
+        reduced = _block_tridiagonal_solve(lower, diagonal, upper, right[:inner].reshape(blocks, size, -1)).reshape(
+            inner, -1
+        )
         z, fill = reduced[:, 0], reduced[:, 1:]
 
         def into_border(column):

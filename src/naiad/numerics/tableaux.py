@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Tableau(NamedTuple):
-    """An explicit Runge-Kutta method: stages Y_i = y + h sum_j a_ij k_j, result y + h sum_i b_i k_i; row i of `a` has i entries."""
+    """An explicit method: stages Y_i = y + h sum_{j<i} a_ij k_j, result y + h sum_i b_i k_i."""
 
     a: tuple[tuple[float, ...], ...]
     b: tuple[float, ...]

@@ -66,8 +66,8 @@ def check_memory(plan: Plan, carry: Any) -> None:
     if size > MEMORY_BYTES:
         enough = math.ceil(plan.save_every * size / MEMORY_BYTES)
         raise InputError(
-            f"{frames} saved nodes would take {size / 2**30:.1f} GiB of memory; save every {enough} steps or fewer nodes "
-            f"(save_every={enough}), or write the run to disk as it goes (out='run.zarr')."
+            f"{frames} saved nodes would take {size / 2**30:.1f} GiB of memory; save fewer (save_every={enough}), "
+            f"or write the run to disk as it goes (out='run.zarr')."
         )
 
 
@@ -79,7 +79,7 @@ def _double_leaf(owner: str, path: Any, leaf: Any) -> Any:
         return leaf
     if leaf.dtype != np.float64:
         raise InputError(
-            f"{name} is {leaf.dtype}; naiad computes in float64. Give a Python number or a NumPy array (np.array(...)), "
+            f"{name} is {leaf.dtype}; naiad computes in float64. Give a Python number or a NumPy array, "
             "or make the JAX array inside `with jax.enable_x64():`."
         )
     if not np.all(np.isfinite(leaf)):

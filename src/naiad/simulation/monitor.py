@@ -3,19 +3,20 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+
+from naiad.mechanics import Scalar
 
 
 class Monitor(NamedTuple):
-    """Largest, smallest and mean value, and the least-squares line over time, of a scalar, in one pass [welford1962]."""
+    """Largest, smallest and mean value of a scalar, and its line over time, in one pass [welford1962]."""
 
-    count: Float[Array, ""]
-    max: Float[Array, ""]
-    min: Float[Array, ""]
-    mean: Float[Array, ""]
-    mean_time: Float[Array, ""]
-    covariance: Float[Array, ""]
-    time_variance: Float[Array, ""]
+    count: Scalar
+    max: Scalar
+    min: Scalar
+    mean: Scalar
+    mean_time: Scalar
+    covariance: Scalar
+    time_variance: Scalar
 
     @classmethod
     def empty(cls) -> "Monitor":
@@ -23,7 +24,7 @@ class Monitor(NamedTuple):
         zero = jnp.zeros(())
         return cls(zero, jnp.full((), -jnp.inf), jnp.full((), jnp.inf), zero, zero, zero, zero)
 
-    def record(self, t: Float[Array, ""], value: Float[Array, ""]) -> "Monitor":
+    def record(self, t: Scalar, value: Scalar) -> "Monitor":
         """The statistics with one more value."""
         count = self.count + 1
         dt, dy = t - self.mean_time, value - self.mean

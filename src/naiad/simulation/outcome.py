@@ -26,7 +26,7 @@ class Outcome(enum.IntEnum):
 _REMEDIES = {
     Outcome.COMPLETED: "The run reached its end.",
     Outcome.NEWTON_FAILED: "Newton's method did not converge; take a smaller dt (h |xi| well below 1).",
-    Outcome.NOT_FINITE: "The state became NaN or infinite; take a smaller dt, or check the Lagrangian and forces there.",
+    Outcome.NOT_FINITE: "The state became NaN or infinite; take a smaller dt, or check the Lagrangian there.",
     Outcome.EVENT: "A terminal section was reached.",
     Outcome.INTERRUPTED: "The run was interrupted; what was computed until then is kept.",
 }

@@ -28,8 +28,8 @@ class Program(Module):
 
 
 class Plan(NamedTuple):
-    """A run of a program from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole number of steps
-    away; every `save_every`-th node is saved, and the first and the last."""
+    """A run of a program from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
+    number of steps away; every `save_every`-th node is saved, and the first and the last."""
 
     program: Program
     t0: float
@@ -68,4 +68,4 @@ class AbstractEngine(Module):
 
     @abc.abstractmethod
     def chunks(self, plan: Plan, carry: Any) -> Iterator[Chunk]:
-        """The run in pieces of bounded size; the first holds the initial node. It ends after the last step or a failed one."""
+        """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, Self
 
 from naiad.simulation.plan import Chunk, Plan
@@ -10,12 +11,13 @@ PATIENCE = 2.0  # seconds before a bar appears
 
 
 class Progress:
-    """Shows how far a run has come on standard error, once it has taken a while."""
+    """Tells a function how far a run has come, or shows a bar on standard error once it has taken a while."""
 
-    def __init__(self, plan: Plan, *, shown: bool | None):
+    def __init__(self, plan: Plan, *, shown: bool | Callable[[float], None] | None):
         self._total = plan.last - plan.first
         self._first = plan.first
-        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._tell = shown if callable(shown) else None
+        self._shown = self._tell is None and (sys.stderr.isatty() if shown is None else bool(shown))
         self._started = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -25,6 +27,8 @@ class Progress:
 
     def update(self, chunk: Chunk) -> None:
         """Show the standing after a chunk."""
+        if self._tell is not None:
+            self._tell((chunk.node - self._first) / self._total if self._total else 1.0)
         if self._bar is None and self._shown and time.monotonic() - self._started > PATIENCE:
             self._begin()
         if self._bar is not None:
@@ -39,7 +43,13 @@ class Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TextColumn("steps"), TimeRemainingColumn())
+        columns = (
+            TextColumn("simulating"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("steps"),
+            TimeRemainingColumn(),
+        )
         self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("simulating", total=self._total)
         self._bar.start()

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.groups import AbstractGroup
@@ -43,7 +44,7 @@ def stacked_states(group: AbstractGroup, dataset: "xr.Dataset", prefix: str = ""
     return State(g, _join_rows(group, [dataset[prefix + name].to_numpy() for name in group.names.momentum]))
 
 
-def variable(dim: str, name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+def variable(dim: str, name: str, values: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """An array whose first axis is `dim`; the others are named after the variable."""
     return (dim, *(f"{name}_{axis}" for axis in range(np.ndim(values) - 1))), np.asarray(values)
 
@@ -54,13 +55,13 @@ def algebra_variables(names: tuple[str, ...], group: AbstractGroup, rows: np.nda
 
 
 @double
-def _split_rows(group: AbstractGroup, rows: np.ndarray) -> list[np.ndarray]:
+def _split_rows(group: AbstractGroup, rows: Any) -> list[np.ndarray]:
     return [np.asarray(part) for part in jax.vmap(group.split)(rows)]
 
 
 @double
-def _join_rows(group: AbstractGroup, parts: list[np.ndarray]) -> np.ndarray:
-    zero = np.zeros(group.dim)
+def _join_rows(group: AbstractGroup, parts: list[np.ndarray]) -> Any:
+    zero = jnp.zeros(group.dim)
     join = jax.vmap(lambda *pieces: jax.linear_transpose(group.split, zero)(tuple(pieces))[0])
     return np.asarray(join(*parts))
 
@@ -93,10 +94,13 @@ def _crossing_variables(group: AbstractGroup, program: Program, chunk: Chunk) ->
     at = np.concatenate(times)
     order = np.argsort(at, kind="stable")
     together = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *states)
-    columns = {"crossing_section": ("crossing", np.concatenate(indices)[order]), "crossing_time": ("crossing", at[order])}
+    columns = {
+        "crossing_section": ("crossing", np.concatenate(indices)[order]),
+        "crossing_time": ("crossing", at[order]),
+    }
     return columns | state_variables(group, together, "crossing", "crossing_")
 
 
 def monitor_of(numbers: list[float]) -> Monitor:
     """A monitor from its stored numbers."""
-    return Monitor(*(np.float64(number) for number in numbers))
+    return Monitor(*numbers)

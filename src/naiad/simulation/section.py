@@ -10,17 +10,15 @@ from jaxtyping import Array, Bool, Float
 
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module
-
-Scalar = Float[Array, ""]
 
 
 class Section(Module):
     """The surface function(state, t) = 0, crossed upwards (`direction` 1), downwards (-1) or both ways (0).
 
-    A crossing is located by stepping again from the node before it with a fraction of h, at the method's own order. The run goes on,
-    or stops there if `terminal`. Two crossings within one step are not seen.
+    A crossing is located by stepping again from the node before it with a fraction of h, at the method's own order. The
+    run goes on, or stops there if `terminal`. Two crossings within one step are not seen.
     """
 
     function: Callable[[State, Scalar], Scalar]
@@ -31,8 +29,8 @@ class Section(Module):
         if self.direction not in (-1, 0, 1):
             raise InputError(f"Section: direction = {self.direction!r}; expected 1 (rising), -1 (falling) or 0 (both).")
 
-    def crossed(self, before: Scalar, after: Scalar) -> Bool[Array, ""]:
-        """Whether the sign changed in the wanted direction; a value of exactly zero belongs to the side it arrives at."""
+    def crossed(self, before: Float[Array, ""], after: Float[Array, ""]) -> Bool[Array, ""]:
+        """Whether the sign changed in the wanted direction; zero belongs to the side it arrives at."""
         rising, falling = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
         return {1: rising, -1: falling, 0: rising | falling}[self.direction]
 
@@ -45,19 +43,26 @@ class Crossing(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    low: Scalar
-    high: Scalar
-    at_low: Scalar
-    at_high: Scalar
-    fraction: Scalar
-    iterations: Scalar
+    low: Float[Array, ""]
+    high: Float[Array, ""]
+    at_low: Float[Array, ""]
+    at_high: Float[Array, ""]
+    fraction: Float[Array, ""]
+    iterations: Float[Array, ""]
     done: Bool[Array, ""]
 
 
 def locate(
-    section: Section, method: AbstractMethod, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, before: Scalar, after: Scalar
+    section: Section,
+    method: AbstractMethod,
+    system: LagrangianSystem,
+    carry: Any,
+    t: Scalar,
+    h: Scalar,
+    before: Float[Array, ""],
+    after: Float[Array, ""],
 ) -> Crossing:
-    """The crossing inside the step from (carry, t): the fraction of h at which the section function vanishes, by the Illinois method."""
+    """The crossing inside the step from (carry, t): the fraction of h found by the Illinois method."""
 
     def state_at(fraction):
         return method.state(system, method.step(system, carry, t, fraction * h))
@@ -65,7 +70,7 @@ def locate(
     def refine(b: _Bracket) -> _Bracket:
         fraction = (b.low * b.at_high - b.high * b.at_low) / (b.at_high - b.at_low)
         fraction = jnp.clip(fraction, b.low, b.high)
-        value = section.function(state_at(fraction), t + fraction * h)
+        value = jnp.asarray(section.function(state_at(fraction), t + fraction * h))
         right = jnp.sign(value) == jnp.sign(b.at_high)
         same = right == (b.fraction == b.high)  # the same end moved twice: halve the weight of the other
         done = (value == 0) | (jnp.abs(fraction - b.fraction) <= 2 * jnp.finfo(float).eps) | ~jnp.isfinite(value)

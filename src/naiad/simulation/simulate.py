@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -13,7 +14,7 @@ import numpy as np
 from naiad import io
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
-from naiad.mechanics import LagrangianSystem, State, check_state
+from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
 from naiad.simulation.checks import check_memory, check_method, check_save_every, check_system, check_times
 from naiad.simulation.outcome import Outcome
@@ -26,6 +27,7 @@ from naiad.simulation.xla import XLA
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 @double
 def simulate(
@@ -42,20 +44,24 @@ def simulate(
     sections: Mapping[str, Section] | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], None] | None = None,
     engine: AbstractEngine | None = None,
 ) -> Trajectory:
-    """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of steps away).
+    """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of
+    steps away).
 
     - `method`: the integrator; `Variational(Cayley())` if not given.
-    - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first and the last always are.
-    - `outputs`: functions f(state, t) recorded at the saved nodes; `monitors`: scalar ones whose maximum, mean and trend are kept over
-      every step; `sections`: surfaces whose crossings are located, `Section(function, direction, terminal)`.
-    - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory and a killed run
-      keeps what it had (at OUT.partial).
-    - `progress`: a bar on long runs; by default where there is a terminal.
+    - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first and the last
+      always are.
+    - `outputs`: functions f(state, t) recorded at the saved nodes; `monitors`: scalar ones whose maximum, mean and
+      trend are kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction,
+      terminal)`.
+    - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory and a
+      killed run keeps what it had (at OUT.partial).
+    - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
+      done.
 
-    A run that cannot go on ends early and says so in `outcome`; what was computed until then is kept.
+    A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept.
     """
     method = Variational() if method is None else method
     system = check_system(system)
@@ -79,37 +85,50 @@ def resume(
     sections: Mapping[str, Section] | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], None] | None = None,
     engine: AbstractEngine | None = None,
 ) -> Trajectory:
-    """Go on from the end of a run to t1 with the same step, bit for bit as if it had not stopped there; options as for `simulate`."""
+    """Go on from the end of a run to t1, bit for bit as if it had not stopped there; options as for `simulate`."""
     system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.record.attrs
     t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
     if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
         t0, node = attributes["t"], 0
     if not t1 > t0 + node * h:
-        raise InputError(f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1.")
+        raise InputError(
+            f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
+        )
     _, _, last, rest = check_times(t0, t1, h)
     example = jax.eval_shape(lambda: method.init(system, trajectory.final, jnp.asarray(t0), jnp.asarray(h)))
     leaves, structure = jax.tree.flatten(example)
-    carry = [np.asarray(value, leaf.dtype).reshape(leaf.shape) for value, leaf in zip(attributes["carry"], leaves, strict=True)]
+    carry = [
+        np.asarray(value, leaf.dtype).reshape(leaf.shape)
+        for value, leaf in zip(attributes["carry"], leaves, strict=True)
+    ]
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
     plan = Plan(program, t0, h, node, last, rest, check_save_every(save_every, last - node))
-    return _run(plan, jax.tree.unflatten(structure, carry), engine=engine, out=out, overwrite=overwrite, progress=progress)
+    return _run(
+        plan, jax.tree.unflatten(structure, carry), engine=engine, out=out, overwrite=overwrite, progress=progress
+    )
 
 
 @double
 def propagate(
-    system: LagrangianSystem, state: State, *, dt: float, steps: int, t0: float = 0.0, method: AbstractMethod | None = None
+    system: LagrangianSystem,
+    state: State,
+    *,
+    dt: Scalar,
+    steps: int,
+    t0: Scalar = 0.0,
+    method: AbstractMethod | None = None,
 ) -> State:
-    """The state after `steps` steps: a pure function of system and state, to be differentiated, batched or compiled by JAX."""
+    """The state after `steps` steps: a pure function of system and state, for JAX to differentiate or batch."""
     method = Variational() if method is None else method
-    t0, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
+    start, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
 
     def body(carry, k):
-        return method.step(system, carry, t0 + k * h, h), None
+        return method.step(system, carry, start + k * h, h), None
 
-    carry, _ = jax.lax.scan(body, method.init(system, state, t0, h), jnp.arange(steps))
+    carry, _ = jax.lax.scan(body, method.init(system, state, start, h), jnp.arange(steps))
     return method.state(system, carry)
 
 
@@ -119,7 +138,13 @@ def _init(method: AbstractMethod, system: LagrangianSystem, state: State, t0: An
 
 
 def _run(
-    plan: Plan, carry: Any, *, engine: AbstractEngine | None, out: Any, overwrite: bool, progress: bool | None
+    plan: Plan,
+    carry: Any,
+    *,
+    engine: AbstractEngine | None,
+    out: Any,
+    overwrite: bool,
+    progress: bool | Callable[[float], None] | None,
 ) -> Trajectory:
     """Drive the plan, keep its pieces in memory or on disk, and hear an interrupt between them."""
     system, method = plan.program.system, plan.program.method
@@ -140,7 +165,15 @@ def _run(
             if piece is None:
                 raise
             keep(_interrupted(piece))
-    return Trajectory(system, method, _joined(pieces) if out is None else io.read(out))
+    trajectory = Trajectory(system, method, _joined(pieces) if out is None else io.read(out))
+    if trajectory.outcome.failed:
+        where = f"{type(system).__name__} stopped at t = {trajectory.record.attrs['t']:g} s"
+        warnings.warn(
+            f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.outcome.remedy}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return trajectory
 
 
 def _interrupted(piece: "xr.Dataset") -> "xr.Dataset":
@@ -154,6 +187,9 @@ def _joined(pieces: "list[xr.Dataset]") -> "xr.Dataset":
     """The pieces of a run in one dataset, with the standing of the last."""
     import xarray as xr
 
-    along = {dim: [piece.drop_dims([d for d in ("time", "crossing") if d != dim and d in piece.sizes]) for piece in pieces] for dim in ("time", "crossing") if dim in pieces[0].sizes}
-    joined = [xr.concat(parts, dim, join="outer", combine_attrs="override") for dim, parts in along.items()]
-    return xr.merge(joined).assign_attrs(pieces[-1].attrs)
+    joined = {}
+    for name, variable in pieces[0].variables.items():
+        rows = np.concatenate([piece[name].to_numpy() for piece in pieces])
+        joined[name] = (variable.dims, rows, variable.attrs)
+    time = joined.pop("time")
+    return xr.Dataset(joined, {"time": time}, pieces[-1].attrs)

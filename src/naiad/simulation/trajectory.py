@@ -24,8 +24,8 @@ BATCH = 8192
 
 
 class Trajectory:
-    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`); velocities, energy, momentum and so on
-    are computed from it when they are first asked for.
+    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`); velocities, energy,
+    momentum and so on are computed from it when they are first asked for.
     """
 
     def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "xr.Dataset"):
@@ -142,9 +142,10 @@ class Trajectory:
 
     def __repr__(self) -> str:
         span = f"t = {float(self.t[0]):g} .. {self.record.attrs['t']:g} s"
-        return f"Trajectory({type(self.system).__name__}, {span}, {self.record.attrs['steps']} steps, {self.outcome.name.lower()})"
+        steps, end = self.record.attrs["steps"], self.outcome.name.lower()
+        return f"Trajectory({type(self.system).__name__}, {span}, {steps} steps, {end})"
 
-    def _labelled(self, name: str, values: np.ndarray) -> "xr.DataArray":
+    def _labelled(self, name: str, values: Any) -> "xr.DataArray":
         import xarray as xr
 
         dims, data = variable("time", name, values)
@@ -152,10 +153,15 @@ class Trajectory:
 
 
 def load(path: str | os.PathLike[str], system: LagrangianSystem, method: AbstractMethod) -> Trajectory:
-    """The run that `save`, or `simulate(out=...)`, wrote, for the same system and method (they are code, and are not stored)."""
+    """The run that `save` or `simulate(out=...)` wrote; system and method are code, and are given again."""
     record = io.read(path)
     names = (*system.group.names.element, *system.group.names.momentum)
-    missing = [name for name in ("carry", "outcome") if name not in record.attrs] + [name for name in names if name not in record]
+    missing = [name for name in ("carry", "outcome") if name not in record.attrs] + [
+        name for name in names if name not in record
+    ]
     if missing:
-        raise InputError(f"{path} does not hold a run of {type(system).__name__}: {missing[0]} is missing; give the system it was made with.")
+        raise InputError(
+            f"{path} does not hold a run of {type(system).__name__}: {missing[0]} is missing; "
+            "give the system it was made with."
+        )
     return Trajectory(system, method, record)

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from naiad.integrators import StepInfo
 from naiad.mechanics import State
@@ -52,7 +52,8 @@ class XLA(AbstractEngine):
             seconds = time.perf_counter() - started
             k = np.arange(done + 1, int(loop.k) + 1)
             saved = k[(k % every == 0) | ((k == plan.last) & (plan.rest == 0.0))]
-            frames = jax.tree.map(lambda buffer, at=_slot(saved, done, every): np.asarray(buffer)[at], loop.frames)
+            slots = _slot(saved, done, every)
+            frames = jax.tree.map(lambda buffer, slots=slots: np.asarray(buffer)[slots], loop.frames)
             done = int(loop.k)
             yield _chunk(program, loop, plan.t0 + saved * plan.h, frames, done, plan.t0 + done * plan.h)
             budget = int(np.clip(budget * CHUNK_SECONDS / max(seconds, 1e-6), 1, 8 * budget))
@@ -66,7 +67,7 @@ class XLA(AbstractEngine):
 
 
 def _slot(k: Any, done: Any, save_every: Any) -> Any:
-    """The place in the chunk's buffer of node k: nodes up to the next saved one share its place, so that it is written last."""
+    """The place of node k in the chunk's buffer: shared with the nodes before the next saved one, which writes last."""
     return (k - 1) // save_every - done // save_every
 
 
@@ -97,10 +98,11 @@ def _frame(program: Program, carry: Any, t: Float[Array, ""]) -> dict[str, Any]:
 
 def _chunk(program: Program, loop: _Loop, times: np.ndarray, frames: Any, done: int, t: float) -> Chunk:
     crossings = {
-        name: jax.tree.map(lambda b, n=int(loop.counts[name]): np.asarray(b)[:n], loop.crossings[name]) for name in program.sections
+        name: jax.tree.map(lambda b, n=int(loop.counts[name]): np.asarray(b)[:n], loop.crossings[name])
+        for name in program.sections
     }
-    host = jax.tree.map(np.asarray, (loop.carry, loop.monitors, loop.statistics))
-    return Chunk(times, frames, crossings, done, t, *host, Outcome(int(loop.outcome)))
+    carry, monitors, statistics = jax.tree.map(np.asarray, (loop.carry, loop.monitors, loop.statistics))
+    return Chunk(times, frames, crossings, done, t, carry, monitors, statistics, Outcome(int(loop.outcome)))
 
 
 def _advance(program: Program, loop: _Loop, t0: float, h: float, size: int, save_every: int) -> _Loop:
@@ -125,8 +127,11 @@ def _compiled_advance(program: Program, loop: _Loop, t0: Any, h: Any, size: Any,
         monitors = {name: loop.monitors[name].record(t_next, f(state, t_next)) for name, f in program.monitors.items()}
         taken = (k, carry, monitors, _count(loop.statistics, info), loop.values)
         kept = (before.k, before.carry, before.monitors, before.statistics, before.values)
-        stands = jax.tree.map(lambda new, old: jnp.where(outcome == Outcome.COMPLETED, new, old), taken, kept)
-        return _Loop(*stands, frames, loop.crossings, loop.counts, outcome)  # a step that ends the run is not taken
+        goes_on = outcome == Outcome.COMPLETED  # a step that ends the run is not taken
+        k, carry, monitors, statistics, values = jax.tree.map(
+            lambda new, old: jnp.where(goes_on, new, old), taken, kept
+        )
+        return _Loop(k, carry, monitors, statistics, values, frames, loop.crossings, loop.counts, outcome)
 
     return jax.lax.while_loop(lambda loop: (loop.k < done + size) & (loop.outcome == Outcome.COMPLETED), body, loop)
 
@@ -153,10 +158,14 @@ def _record_crossings(program: Program, loop: _Loop, state: State, t, t_next, h)
         crossed = section.crossed(before, after)
         found = jax.lax.cond(
             crossed,
-            lambda s=section, b=before, a=after: tuple(locate(s, program.method, program.system, loop.carry, t, h, b, a)),
+            lambda s=section, b=before, a=after: tuple(
+                locate(s, program.method, program.system, loop.carry, t, h, b, a)
+            ),
             lambda: (t_next, state),
         )
-        crossings[name] = jax.tree.map(lambda b, leaf, n=loop.counts[name]: b.at[n].set(leaf), loop.crossings[name], found)
+        crossings[name] = jax.tree.map(
+            lambda b, leaf, n=loop.counts[name]: b.at[n].set(leaf), loop.crossings[name], found
+        )
         counts[name], values[name] = loop.counts[name] + crossed, after
         if section.terminal:
             outcome = jnp.where(crossed, int(Outcome.EVENT), outcome)

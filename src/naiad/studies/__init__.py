@@ -15,11 +15,14 @@ from naiad.studies.matches import did_you_mean
 if TYPE_CHECKING:
     from naiad.studies.study import Study
 
-STUDIES: dict[str, str] = {}
+STUDIES: dict[str, str] = {
+    "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
+    "rigid-body": "naiad.studies.rigid_body:RigidBody",
+}
 """Name -> "module:Class"."""
 
 
-def load(name: str) -> "type[Study]":
+def find(name: str) -> "type[Study]":
     """The class of a study."""
     module, _, attribute = _target(name).partition(":")
     return getattr(importlib.import_module(module), attribute)

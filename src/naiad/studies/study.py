@@ -4,11 +4,11 @@ import dataclasses
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
 
 from naiad.errors import InputError
 from naiad.studies.matches import did_you_mean
-from naiad.studies.parameters import Parameter, parameter
+from naiad.studies.parameters import Parameter
 from naiad.studies.progress import Progress
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 class Findings:
     """What a study found.
 
-    `results` are the numbers to report, `dataset` the trajectory behind them, `figures` maps a name to a function that
-    draws the figure (called only when files are written), `notes` says in plain text how to read them.
+    `results` are the numbers to report, `dataset` is a function that gives the trajectory behind them, `figures` maps a
+    name to a function that draws the figure (both called only when files are written), `notes` says in plain text how
+    to read them.
     """
 
     results: Mapping[str, Any]
-    dataset: "xarray.Dataset | None" = None
+    dataset: "Callable[[], xarray.Dataset] | None" = None
     figures: "Mapping[str, Callable[[], Figure]]" = dataclasses.field(default_factory=dict)
     notes: str = ""
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter,))
 class Study(ABC):
     """An experiment with named parameters. A subclass becomes a frozen dataclass that checks its values when made.
 
@@ -69,7 +69,7 @@ class Study(ABC):
         self.validate()
 
     @classmethod
-    def parse(cls, assignments: Iterable[str]) -> "Study":
+    def parse(cls, assignments: Iterable[str]) -> Self:
         """The study with the parameters of texts such as `dt=0.01`."""
         values: dict[str, str] = {}
         for assignment in assignments:

@@ -1,0 +1,30 @@
+"""Measurements: invariants, order, symplecticity, reversibility, chaos."""
+
+from naiad.diagnostics.convergence import Convergence, convergence
+from naiad.diagnostics.invariants import energy_error, momentum_error, relative_change
+from naiad.diagnostics.lyapunov import lyapunov_exponent
+from naiad.diagnostics.march import march
+from naiad.diagnostics.reference import reference
+from naiad.diagnostics.reversibility import reversibility_defect
+from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symplectic_matrix, symplecticity_defect
+from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
+
+__all__ = [
+    "Convergence",
+    "bracket_matrix",
+    "convergence",
+    "coordinates",
+    "displaced",
+    "energy_error",
+    "lyapunov_exponent",
+    "march",
+    "momentum_error",
+    "one_step",
+    "poisson_defect",
+    "reference",
+    "relative_change",
+    "reversibility_defect",
+    "step_jacobian",
+    "symplectic_matrix",
+    "symplecticity_defect",
+]

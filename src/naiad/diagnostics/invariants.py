@@ -1,0 +1,25 @@
+"""How well a run keeps what it should keep."""
+
+from typing import Any
+
+import numpy as np
+
+from naiad.simulation import Trajectory
+
+
+def relative_change(values: Any) -> np.ndarray:
+    """|y(t) - y(0)| / |y(0)| along the first axis (Euclidean norm over the others); absolute where y(0) = 0."""
+    rows = np.asarray(values, dtype=float)
+    rows = rows.reshape(len(rows), -1)
+    scale = np.linalg.norm(rows[0])
+    return np.linalg.norm(rows - rows[0], axis=1) / (scale if scale > 0 else 1.0)
+
+
+def energy_error(run: Trajectory) -> np.ndarray:
+    """The relative change of energy at the saved nodes."""
+    return relative_change(run.energy)
+
+
+def momentum_error(run: Trajectory) -> np.ndarray:
+    """The relative change of the momentum of the system's symmetry at the saved nodes."""
+    return relative_change(run.momentum)

@@ -1,0 +1,19 @@
+"""Whether a step back undoes a step."""
+
+import numpy as np
+
+from naiad.diagnostics.march import march
+from naiad.diagnostics.tangent import coordinates
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics import double
+
+
+@double
+def reversibility_defect(
+    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
+) -> float:
+    """The distance from the start after a step by dt and one by -dt: round-off for a symmetric method."""
+    there = march(system, method, state, dt=dt, steps=1, t0=t)
+    returned = march(system, method, there, dt=-dt, steps=1, t0=t + dt)
+    return float(np.max(np.abs(coordinates(system.group, state, returned))))

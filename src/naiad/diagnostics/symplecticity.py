@@ -1,0 +1,52 @@
+"""Whether a step keeps the symplectic form of T*G, and the Poisson bracket of the reduced space."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.diagnostics.tangent import step_jacobian
+from naiad.errors import InputError
+from naiad.groups import AbstractGroup
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
+from naiad.numerics import double
+
+
+def bracket_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Array, "n n"]:
+    """C_ij = <mu, [e_i, e_j]>."""
+    basis = jnp.eye(group.dim)
+    return jax.vmap(lambda x: jax.vmap(lambda y: mu @ group.ad(x, y))(basis))(basis)
+
+
+def symplectic_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Array, "m m"]:
+    """The exterior derivative of the canonical one-form <mu, eta> in the left trivialisation [marsden1999, section
+    4.4].
+
+    ((eta, nu), (eta', nu')) -> <nu, eta'> - <nu', eta> - <mu, [eta, eta']>.
+    """
+    identity, zero = jnp.eye(group.dim), jnp.zeros((group.dim, group.dim))
+    return jnp.block([[-bracket_matrix(group, mu), -identity], [identity, zero]])
+
+
+@double
+def symplecticity_defect(
+    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
+) -> float:
+    """|D^T W(mu') D - W(mu)| / |W(mu)| for the derivative D of one step: round-off for a symplectic method."""
+    image, D = step_jacobian(system, method, state, dt=dt, t=t)
+    before, after = symplectic_matrix(system.group, state.mu), symplectic_matrix(system.group, image.mu)
+    return float(np.linalg.norm(D.T @ after @ D - before) / np.linalg.norm(before))
+
+
+@double
+def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: State, *, dt: float) -> float:
+    """|D C(mu) D^T - C(mu')| / |C(mu')| for the derivative D of mu -> mu': round-off for a Lie-Poisson method."""
+    if not isinstance(system, EulerPoincareSystem):
+        raise InputError(
+            f"poisson_defect needs an EulerPoincareSystem; {type(system).__name__} has no reduced space of its own."
+        )
+    n = system.group.dim
+    image, D = step_jacobian(system, method, state, dt=dt)
+    before, after = bracket_matrix(system.group, state.mu), bracket_matrix(system.group, image.mu)
+    return float(np.linalg.norm(D[n:, n:] @ before @ D[n:, n:].T - after) / np.linalg.norm(after))

@@ -1,0 +1,54 @@
+"""Steps and their derivatives in the left trivialisation of T*G: coordinates (eta, nu) of (g exp(eta), mu + nu)."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.groups import AbstractGroup
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics import double
+
+Flow = Callable[[State], State]
+
+
+def one_step(system: LagrangianSystem, method: AbstractMethod, t: float, h: float) -> Flow:
+    """The map of one step from a fresh start, as a function of the state."""
+    time, step = jnp.asarray(t, float), jnp.asarray(h, float)
+
+    def flow(state: State) -> State:
+        return method.state(system, method.step(system, method.init(system, state, time, step), time, step))
+
+    return flow
+
+
+def displaced(group: AbstractGroup, state: State, coordinates: Float[Array, " m"]) -> State:
+    """(g exp(eta), mu + nu)."""
+    eta, nu = coordinates[: group.dim], coordinates[group.dim :]
+    return State(group.compose(state.g, group.exp(eta)), state.mu + nu)
+
+
+def coordinates(group: AbstractGroup, origin: State, state: State) -> Float[Array, " m"]:
+    """(eta, nu) of a state near an origin."""
+    return jnp.concatenate([group.log(group.compose(group.inverse(origin.g), state.g)), state.mu - origin.mu])
+
+
+@double
+def step_jacobian(
+    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
+) -> tuple[State, Float[Array, "m m"]]:
+    """The state after one step, and the derivative of the step."""
+    state = jax.tree.map(jnp.asarray, state)
+    return _step_jacobian(system, method, state, jnp.asarray(t, float), jnp.asarray(dt, float))
+
+
+@eqx.filter_jit
+def _step_jacobian(system, method, state, t, h):
+    group, flow = system.group, one_step(system, method, t, h)
+    image = flow(state)
+    return image, jax.jacfwd(lambda z: coordinates(group, image, flow(displaced(group, state, z))))(
+        jnp.zeros(2 * group.dim)
+    )

@@ -1,0 +1,25 @@
+"""The integrators that studies offer by name."""
+
+import naiad as nd
+
+_CAYLEY = nd.Variational(nd.Cayley())
+
+METHODS = {
+    "cay": ("variational, Cayley map", _CAYLEY),
+    "exp": ("variational, exponential map", nd.Variational(nd.Exponential())),
+    "new": ("variational, Newmark map (Moser-Veselov)", nd.Variational(nd.Newmark())),
+    "skew": ("variational, skew map", nd.Variational(nd.Skew())),
+    "midpoint": ("variational, Cayley map, Lagrangian at the midpoint", nd.Variational(nd.Cayley(), nd.Midpoint())),
+    "compose4": ("cay composed to order 4", nd.Composition(_CAYLEY, 4)),
+    "compose6": ("cay composed to order 6", nd.Composition(_CAYLEY, 6)),
+    "compose8": ("cay composed to order 8", nd.Composition(_CAYLEY, 8)),
+    "rkmk4": ("Runge-Kutta-Munthe-Kaas, order 4", nd.RKMK("rk4")),
+    "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
+}
+
+CHOICES = {name: words for name, (words, _) in METHODS.items()}
+
+
+def method(name: str) -> nd.Variational | nd.Composition | nd.RKMK | nd.RK4:
+    """The integrator of a name."""
+    return METHODS[name][1]

@@ -1,0 +1,65 @@
+"""`animate`: the motion as one web page that needs nothing else, not even a network."""
+
+import html
+import json
+import os
+import re
+import uuid
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from naiad.errors import InputError
+from naiad.io.places import clear_errors
+from naiad.viz.motion import describe_motion
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SCRIPTS = ("motion.js", "scene.js", "player.js")
+
+
+def animate(
+    dataset: "xr.Dataset",
+    path: str | os.PathLike[str],
+    *,
+    shapes: Sequence[ArrayLike] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write the motion of `dataset` to the HTML file `path`, which opens in any browser, and return the path.
+
+    Every rotation is drawn as a shaded ellipsoid with its body axes, with a trail of its position, or of the tip of its
+    third axis on a sphere where there is no position. `shapes` gives the semi-axes of each body [m], or of all at once;
+    without positions only their proportions count. An existing file is replaced once the new one is whole.
+    """
+    path = Path(path)
+    page = motion_page(dataset, shapes=shapes, title=title)
+    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+    with clear_errors(path):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; give the name of a file, such as {path / 'motion.html'}")
+        try:
+            aside.write_text(page, encoding="utf-8")
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+    return path
+
+
+def motion_page(dataset: "xr.Dataset", *, shapes: Sequence[ArrayLike] | None = None, title: str | None = None) -> str:
+    """The page as text."""
+    motion = json.dumps(describe_motion(dataset, shapes), separators=(",", ":"), allow_nan=False)
+    parts = {
+        "title": html.escape(title or "Motion"),
+        "style": _resource("motion.css"),
+        "script": "\n".join(_resource(name) for name in SCRIPTS),
+        "data": motion.replace("<", "\\u003c"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _resource("motion.html"))
+
+
+def _resource(name: str) -> str:
+    return (resources.files("naiad.viz") / "page" / name).read_text(encoding="utf-8")

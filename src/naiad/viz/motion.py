@@ -1,0 +1,175 @@
+"""What a page needs to show a motion: bodies, sizes, places, and frames few enough for a browser."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from naiad.errors import InputError
+from naiad.viz.bodies import Body, bodies
+from naiad.viz.conservation import energy_error
+from naiad.viz.thinning import evenly
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_FRAMES, LEAST_FRAMES, MOST_POSES, MOST_BODIES = 2000, 200, 60_000, 200
+PROPORTIONS = np.array([1.0, 0.66, 0.38])
+GLOBE_FILL = 0.66
+COARSE = np.deg2rad(100.0)
+
+
+def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = None) -> dict[str, Any]:
+    """The motion as plain lists and numbers, ready for JSON: six digits, at most 2000 frames."""
+    found = _drawable(dataset)
+    axes = _semi_axes(found, shapes)
+    chosen = evenly(len(found), MOST_BODIES)
+    keep = _frames(dataset, [found[k] for k in chosen])
+    time = dataset["time"].to_numpy()[keep]
+    moving = [k for k, body in enumerate(found) if body.position is not None]
+    extent = _extent([found[k] for k in moving], keep)
+    sizes = axes if axes is not None else _default_axes(found, extent if moving else 1.0)
+    if not moving:
+        sizes = sizes * (GLOBE_FILL / sizes.max())
+
+    planar = all(body.planar for body in found)
+    described = [_body(found[k], sizes[k], keep, globe=not moving and not planar) for k in chosen]
+    _lay_out(described, spacing=2.6 if not moving else 3.0 * float(sizes.max()))
+    scene = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
+    error = energy_error(dataset)
+    if error is not None and np.isfinite(error[0][keep]).all():
+        scene["energy"] = _digits(error[0][keep])
+    scene["wall"] = not moving and len(described) > 1
+    return scene | _stage(described, float(sizes.max()), bool(moving)) | _note(described, len(found), time)
+
+
+def _drawable(dataset: "xr.Dataset") -> list[Body]:
+    if "time" not in dataset.coords or dataset.sizes.get("time", 0) == 0:
+        raise InputError("there is nothing to animate: expected a dataset with a coordinate 'time' and some frames")
+    found = bodies(dataset)
+    if not found:
+        names = ", ".join(f"{name} {variable.shape}" for name, variable in dataset.data_vars.items()) or "none"
+        raise InputError(
+            "there is nothing to animate: rotations in the plane or in space (R with 2x2 or 3x3 matrices, q with "
+            f"quaternions, beta) and positions (x with 2 or 3 components) can be shown; the dataset has {names}"
+        )
+    return found
+
+
+def _frames(dataset: "xr.Dataset", found: list[Body]) -> np.ndarray:
+    """The indices of the frames that are shown: evenly spaced among those that hold finite numbers."""
+    parts = [part for body in found for part in (body.quaternion, body.angle, body.position) if part is not None]
+    finite = np.isfinite(dataset["time"].to_numpy())
+    for part in parts:
+        finite &= np.isfinite(part.reshape(len(part), -1)).all(1)
+    good = np.flatnonzero(finite)
+    if not len(good):
+        raise InputError("there is nothing to animate: no frame of the dataset holds finite numbers only")
+    return good[evenly(len(good), int(np.clip(MOST_POSES // len(found), LEAST_FRAMES, MOST_FRAMES)))]
+
+
+def _semi_axes(found: list[Body], shapes: Sequence[ArrayLike] | None) -> np.ndarray | None:
+    """The given semi-axes of every body, checked; one shape serves all bodies."""
+    if shapes is None:
+        return None
+    given = [np.atleast_1d(np.asarray(shape, float)) for shape in shapes]
+    if len(given) not in (1, len(found)):
+        raise InputError(f"shapes has {len(given)} entries; give one for each of {len(found)} bodies, or one for all")
+    for shape in given:
+        if shape.shape not in ((2,), (3,)) or not np.isfinite(shape).all() or (shape <= 0).any():
+            raise InputError(f"shapes has {shape.tolist()}; a shape is three positive semi-axes (two in the plane)")
+    full = np.array([shape if len(shape) == 3 else [*shape, 0.5 * shape.min()] for shape in given])
+    return np.broadcast_to(full, (len(found), 3))
+
+
+def _default_axes(found: list[Body], extent: float) -> np.ndarray:
+    """Ellipsoids that can be told from every side and leave room for the path; balls for what does not turn."""
+    size = 0.13 * extent * min(1.0, 5.0 / np.sqrt(len(found)))
+    turning = [body.quaternion is not None or body.angle is not None for body in found]
+    return np.array([size * PROPORTIONS if turns else np.full(3, 0.4 * size) for turns in turning])
+
+
+def _extent(moving: list[Body], keep: np.ndarray) -> float:
+    """Half the largest side of the box that holds all paths; one where nothing moves from its place."""
+    if not moving:
+        return 1.0
+    points = np.concatenate([_in_space(body.position, keep) for body in moving])
+    return float(np.ptp(points, axis=0).max() / 2) or 1.0
+
+
+def _in_space(position: np.ndarray | None, keep: np.ndarray) -> np.ndarray:
+    assert position is not None
+    x = position[keep]
+    return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
+
+
+def _body(body: Body, axes: np.ndarray, keep: np.ndarray, *, globe: bool) -> dict[str, Any]:
+    described: dict[str, Any] = {"name": body.name, "axes": _digits(axes), "offset": [0.0, 0.0, 0.0]}
+    described["reach"] = 1.0 if globe else _digits(np.array([1.6 * axes.max()]))[0]
+    if body.quaternion is not None:
+        described["q"] = _digits(body.quaternion[keep])
+    if body.angle is not None:
+        described["beta"] = _digits(body.angle[keep])
+    if body.position is not None:
+        described["x"] = _digits(_in_space(body.position, keep))
+    if body.quaternion is None and body.angle is None:
+        described["point"] = True
+    return described | ({"globe": True} if globe else {})
+
+
+def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
+    """Bodies without a position hang in rows on a wall: about the origin, or beside the first body that has one."""
+    homeless = [body for body in described if "x" not in body]
+    anchor = next((k for k, body in enumerate(described) if "x" in body), None)
+    columns = len(homeless) if len(homeless) <= 5 else int(np.ceil(np.sqrt(len(homeless))))
+    rows = -(-len(homeless) // columns) if homeless else 0
+    for k, body in enumerate(homeless):
+        row, column = divmod(k, columns)
+        if anchor is None:
+            body["offset"] = _digits(spacing * np.array([column - (columns - 1) / 2, 0.0, (rows - 1) / 2 - row]))
+        else:
+            body["offset"] = _digits(spacing * np.array([column + 1.0, 0.0, -float(row)]))
+            body["beside"] = anchor
+
+
+def _stage(described: list[dict[str, Any]], size: float, moving: bool) -> dict[str, Any]:
+    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps."""
+    corners = []
+    for body in described:
+        path = np.reshape(body.get("x", [0.0, 0.0, 0.0]), (-1, 3)) + body["offset"]
+        corners += [path.min(0), path.max(0)]
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    reach = 0.43 * np.linalg.norm(high - low) + 2.0 * size if moving else 0.5 * (high - low).max() + 1.1
+    radius = float(reach)
+    stage: dict[str, Any] = {"centre": _digits((low + high) / 2), "radius": _digits(np.array([radius]))[0]}
+    if moving:
+        step = 10.0 ** np.floor(np.log10(radius / 2))
+        stage["step"] = float(step * max(m for m in (1, 2, 5) if m * step <= radius / 2 or m == 1))
+        stage["floor"] = float(f"{low[2] - 1.15 * size:.6g}")
+    return stage
+
+
+def _note(described: list[dict[str, Any]], count: int, time: np.ndarray) -> dict[str, str]:
+    """What the viewer should know: bodies left out, or frames too far apart to follow the turning."""
+    notes = []
+    if len(described) < count:
+        notes.append(f"{len(described)} of {count} bodies are shown.")
+    turn = 0.0
+    for body in described:
+        if "q" in body and len(time) > 1:
+            q = np.reshape(body["q"], (-1, 4))
+            cosine = np.abs(np.einsum("ti,ti->t", q[1:], q[:-1])).clip(0.0, 1.0)
+            turn = max(turn, float(2 * np.arccos(cosine).max()))
+    if turn > COARSE:
+        step = float(np.median(np.diff(time)))
+        notes.append(
+            f"Frames are {step:.3g} s apart, and bodies turn by up to {np.rad2deg(turn):.0f}° from one to the next: "
+            "what is seen between them is a guess."
+        )
+    return {"note": " ".join(notes)} if notes else {}
+
+
+def _digits(values: np.ndarray) -> list[float]:
+    """Six significant digits, as a flat list."""
+    return [float(f"{value:.6g}") for value in np.ravel(values).tolist()]

@@ -1,0 +1,86 @@
+"""Axes in three dimensions: orthographic, to scale, with a sphere where a curve lives on one."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from naiad.viz.style import FAINT, GRID, INK
+
+if TYPE_CHECKING:
+    from mpl_toolkits.mplot3d import Axes3D
+
+ELEVATION, AZIMUTH = 22.0, -52.0
+_THINNEST = 0.35
+
+
+def draw_sphere(ax: "Axes3D", radius: float = 1.0) -> None:
+    """A faint globe, and nothing else: no box, no ticks."""
+    ax.set_axis_off()
+    ax.set_proj_type("ortho")
+    ax.view_init(ELEVATION, AZIMUTH)
+    angle = np.linspace(0.0, 2 * np.pi, 181)
+    circle = np.stack([np.cos(angle), np.sin(angle), 0 * angle], 1)
+    for latitude in np.deg2rad([-60, -30, 0, 30, 60]):
+        on_sphere(ax, radius * (np.cos(latitude) * circle + [0, 0, np.sin(latitude)]), GRID, width=0.7)
+    for longitude in np.deg2rad(np.arange(0, 180, 30)):
+        meridian = np.stack([np.sin(angle) * np.cos(longitude), np.sin(angle) * np.sin(longitude), np.cos(angle)], 1)
+        on_sphere(ax, radius * meridian, GRID, width=0.7)
+    ax.plot(*(radius * circle @ _screen().T).T, color=FAINT, linewidth=0.8)
+    for direction, name in zip(np.eye(3), "xyz", strict=True):
+        start, tip = radius * direction, 1.16 * radius * direction
+        ax.plot(*zip(start, tip, strict=True), color=FAINT, linewidth=0.9)
+        x, y, z = 1.08 * tip
+        ax.text(x, y, z, name, color=INK, fontsize=9, ha="center", va="center")
+    to_scale(ax, np.array([[-radius] * 3, [radius] * 3]), zoom=1.35)
+
+
+def on_sphere(ax: "Axes3D", curve: np.ndarray, colour: str, label: str = "", width: float = 1.2) -> None:
+    """A curve on a sphere, as two lines: what is in front, with the label, and what is behind, pale."""
+    ahead = curve @ _screen()[:, 2] >= 0
+    joined = ahead | np.append(ahead[1:], ahead[-1:]) | np.append(ahead[:1], ahead[:-1])  # no gap where they meet
+    dot = "o" if len(curve) == 1 else ""
+    for shown, strength, name in ((~ahead, 0.3, "_behind"), (joined, 1.0, label or "_front")):
+        visible = np.where(shown[:, None], curve, np.nan)
+        ax.plot(*visible.T, color=colour, linewidth=width, marker=dot, markersize=4, alpha=strength, label=name)
+
+
+def frame(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centre and half-widths of a box that holds `points`[time, axis], with no side too thin to read."""
+    finite = points[np.isfinite(points).all(1)]
+    if not len(finite):
+        finite = np.zeros((1, points.shape[1]))
+    half = np.ptp(finite, axis=0) / 2
+    widest = half.max()
+    half = 1.05 * np.maximum(half, _THINNEST * widest) if widest > 0 else np.full(len(half), 0.5)
+    return (finite.max(0) + finite.min(0)) / 2, half
+
+
+def to_scale(ax: "Axes3D", points: np.ndarray, zoom: float = 1.0) -> None:
+    """Limits that hold `points`, with the same scale along all three axes."""
+    centre, half = frame(points)
+    for set_limits, middle, reach in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), centre, half, strict=True):
+        set_limits(middle - reach, middle + reach)
+    ax.set_box_aspect(tuple(half / half.max()), zoom=zoom)  # pyright: ignore[reportArgumentType]
+
+
+def dress_space(ax: "Axes3D", labels: tuple[str, str, str]) -> None:
+    """White walls, a light grid, labels."""
+    ax.set_proj_type("ortho")
+    ax.view_init(ELEVATION, AZIMUTH)
+    ax.set_xlabel(labels[0], labelpad=8)
+    ax.set_ylabel(labels[1], labelpad=8)
+    ax.set_zlabel(labels[2], labelpad=4)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))  # pyright: ignore[reportAttributeAccessIssue]
+        axis._axinfo["grid"].update(color=GRID, linewidth=0.6)  # pyright: ignore[reportAttributeAccessIssue]
+        axis.line.set_color(FAINT)  # pyright: ignore[reportAttributeAccessIssue]
+    ax.tick_params(labelsize=8, labelcolor=INK, color=FAINT)
+    ax.locator_params(nbins=5)
+
+
+def _screen() -> np.ndarray:
+    """The directions right, up and towards the eye of the view, as columns."""
+    elevation, azimuth = np.deg2rad([ELEVATION, AZIMUTH])
+    toward = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    return np.stack([right, np.cross(toward, right), toward], 1)

@@ -1,0 +1,81 @@
+"""The documentation cannot rot: its Python runs, its commands are understood, its citations and names exist."""
+
+import ast
+import itertools
+import re
+import shlex
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import naiad as nd
+from naiad import studies
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def text(path):
+    return path.read_text(encoding="utf-8")
+
+
+def blocks(page, language):
+    """The fenced blocks of a language, each with the number of its first line."""
+    fences = re.finditer(rf"^```{language}\n(.*?)^```$", text(page), re.MULTILINE | re.DOTALL)
+    return [(fence.string.count("\n", 0, fence.start(1)) + 1, fence.group(1)) for fence in fences]
+
+
+def commands():
+    """Every command line that is shown in a console block, without its comment."""
+    lines = [line for page in PAGES for _, code in blocks(page, "console") for line in code.splitlines()]
+    return sorted({shlex.join(shlex.split(line, comments=True)[1:]) for line in lines if line.startswith("$ ")})
+
+
+def citations(written):
+    """The keys of `[key]` and `[key, where]`: a name and a year, or `advected`."""
+    return set(re.findall(r"\[([a-z]+\d{4}|advected)(?=[,\]])", written))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_python_blocks_run_in_order_in_one_namespace(page, tmp_path, monkeypatch):
+    """Every `python` block of a page is run, in a temporary directory."""
+    monkeypatch.chdir(tmp_path)
+    module = types.ModuleType("documentation")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for line, code in blocks(page, "python"):
+        tree = ast.increment_lineno(ast.parse(code, str(page)), line - 1)
+        exec(compile(tree, str(page), "exec"), vars(module))
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_name_studies_and_parameters_that_exist(command):
+    program, action, *rest = shlex.split(command)
+    assert program == "naiad"
+    assert action in {"list", "show", "run", "view", "info"}
+    if action in {"show", "run"}:
+        study = studies.find(rest[0])
+        study.parse(value for flag, value in itertools.pairwise(rest) if flag == "-p")
+
+
+def test_every_citation_has_a_reference():
+    bibliography = set(re.findall(r"^@\w+\{(\w+),", text(ROOT / "docs/references.bib"), re.MULTILINE))
+    listed = set(re.findall(r"^\| `(\w+)` \|", text(ROOT / "docs/references.md"), re.MULTILINE))
+    cited = set().union(*(citations(text(path)) for path in [*SOURCES, *PAGES]))
+    assert bibliography == listed
+    assert cited <= bibliography
+    assert bibliography <= cited, "a reference that nothing cites"
+
+
+def test_every_public_name_is_in_the_api_page():
+    assert set(nd.__all__) <= set(re.findall(r"`(\w+)`", text(ROOT / "docs/api.md")))
+
+
+def test_every_package_has_an_api_page():
+    source = ROOT / "src/naiad"
+    packages = {path.parent.name for path in source.glob("*/__init__.py")} | {"errors"}
+    pages = {path.stem for path in (ROOT / "docs/api").glob("*.md")}
+    assert packages == pages
+    assert all(f"::: naiad.{name}\n" in text(ROOT / f"docs/api/{name}.md") for name in packages)

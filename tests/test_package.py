@@ -1,0 +1,44 @@
+"""The package as a whole: cheap to import, and every public name has one home."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import naiad
+
+MODULES = [module.name for module in pkgutil.walk_packages(naiad.__path__, "naiad.") if "__main__" not in module.name]
+
+
+def test_every_public_name_resolves_and_is_listed():
+    for name in naiad.__all__:
+        assert getattr(naiad, name) is not None
+    assert set(naiad.__all__) <= set(dir(naiad))
+
+
+def test_every_public_name_has_exactly_one_home():
+    homes = {}
+    for module in MODULES:
+        loaded = importlib.import_module(module)
+        for name, value in vars(loaded).items():
+            if not name.startswith("_") and getattr(value, "__module__", None) == module and callable(value):
+                homes.setdefault(name, set()).add(module)
+    for name in naiad.__all__:
+        if name in homes:
+            assert len(homes[name]) == 1, (name, homes[name])
+
+
+def test_every_module_says_what_it_is():
+    for module in MODULES:
+        assert (importlib.import_module(module).__doc__ or "").strip(), module
+
+
+def test_importing_changes_nothing_and_loads_little():
+    script = (
+        "import sys, logging, warnings; before = list(warnings.filters); import naiad; "
+        "assert 'jax' not in sys.modules and 'matplotlib' not in sys.modules; "
+        "naiad.simulate; import jax; "
+        "assert not jax.config.jax_enable_x64 and not logging.root.handlers; "
+        "assert not {'matplotlib', 'xarray', 'scipy.integrate'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,73 @@
+"""Every method on every problem that it fits: order, invariants, reversibility, symplecticity, measured.
+
+`make test` runs every method on a free body and on a heavy top, and every problem with two methods; `make test-long`
+runs the whole grid.
+"""
+
+import jax
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.diagnostics import convergence, march, reversibility_defect, symplecticity_defect
+from tests.verification.methods import METHODS, VARIATIONAL
+from tests.verification.problems import PROBLEMS, Problem
+
+STEPS = {1: (320, 640, 1280), 2: (40, 80, 160), 3: (40, 80, 160), 4: (20, 40, 80), 6: (8, 12, 16), 8: (4, 5, 6)}
+THOROUGH_PROBLEMS = ("free-body", "heavy-top")
+THOROUGH_METHODS = ("cay", "exp-midpoint")
+
+
+def fits(problem: Problem, name: str) -> bool:
+    try:
+        METHODS[name].check(problem.system)
+    except nd.InputError:
+        return False
+    return True
+
+
+CASES = [(problem, method) for problem in PROBLEMS for method in METHODS if fits(PROBLEMS[problem], method)]
+SHORT = [case for case in CASES if case[0] in THOROUGH_PROBLEMS or case[1] in THOROUGH_METHODS]
+LONG = [case for case in CASES if case not in SHORT]
+
+
+def verify(problem_name: str, method_name: str) -> None:
+    problem, method = PROBLEMS[problem_name], METHODS[method_name]
+    system, state = problem.system, problem.state
+    claimed = method.order(system)
+    measured = convergence(system, method, state, t1=problem.t1, steps=STEPS[claimed])
+    assert measured.order == pytest.approx(claimed, abs=0.1 if claimed <= 4 else 0.3), measured
+
+    dt = problem.t1 / 40
+    defect = reversibility_defect(system, method, state, dt=dt)
+    if method.symmetric(system):
+        assert defect < 1e-14 * (1 + problem.scale)
+    else:
+        assert defect > 1e-12
+
+    if problem.conservative:
+        defect = symplecticity_defect(system, method, state, dt=dt)
+        if method_name in VARIATIONAL:
+            assert defect < 2e-15
+        else:
+            assert defect > 1e-9
+
+    end = march(system, method, state, dt=problem.t1 / 100, steps=1000)
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(end))
+    if method_name != "rk4":
+        assert float(system.group.error(end.g)) < 1e-13
+    symmetric = isinstance(system, nd.EulerPoincareSystem) or problem.action is not None
+    if method_name in VARIATIONAL and symmetric:
+        start, finish = system.noether(state, problem.action), system.noether(end, problem.action)
+        assert np.max(np.abs(finish - start)) < 1e-12 * problem.scale
+
+
+@pytest.mark.parametrize(("problem", "method"), SHORT, ids=lambda name: name)
+def test_method_on_problem(problem, method):
+    verify(problem, method)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("problem", "method"), LONG, ids=lambda name: name)
+def test_method_on_problem_long(problem, method):
+    verify(problem, method)

@@ -1,0 +1,211 @@
+"""The overview figure: the right panels for every kind of trajectory, with the right numbers in them."""
+
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from scipy.spatial.transform import Rotation
+
+from naiad.errors import InputError
+from naiad.viz import plot
+
+PANELS = {
+    "SO3": ["Omega", "energy", "momentum", "sphere"],
+    "S3": ["Omega", "energy", "momentum", "sphere"],
+    "SE3": ["Omega", "v", "energy", "momentum", "space"],
+    "record": ["Pi", "p", "space"],
+    "SO2": ["Omega", "beta", "energy"],
+    "SE2": ["Omega", "v", "beta", "energy", "momentum", "plane"],
+    "R1": ["v", "q", "energy"],
+    "R2": ["v", "plane"],
+    "R4": ["v", "q"],
+    "SO5": ["Omega", "energy", "momentum"],
+    "power": ["Omega", "energy", "momentum", "sphere"],
+    "power_SE3": ["Omega", "v", "space"],
+    "power_SO2": ["Omega", "beta"],
+    "product": ["Omega", "v", "energy", "momentum", "space"],
+    "named": ["Omega", "v", "beta", "momentum", "space"],
+    "frame": ["Omega", "v", "energy", "momentum", "space"],
+    "frame_SO3": ["Omega", "energy", "momentum", "sphere"],
+}
+LABELS = {
+    "Omega": "angular velocity\n$\\Omega$ [rad/s]",
+    "v": "velocity\n$v$ [m/s]",
+    "Pi": "angular momentum\n$\\Pi$ [kg m²/s]",
+    "p": "momentum\n$p$ [kg m/s]",
+    "energy": "energy error\n",
+    "momentum": "momentum error\n",
+    "beta": "angle $",
+    "q": "$\\mathrm{q}$",
+    "plane": "$y$ [m]",
+}
+
+
+def axes_by_panel(figure: Figure, names: list[str]) -> dict:
+    assert len(figure.axes) == len(names)
+    return dict(zip(names, figure.axes, strict=True))
+
+
+def lines(ax) -> list:
+    """The lines with data: legends have lines without."""
+    return [line for line in ax.lines if len(line.get_xdata())]
+
+
+def texts(ax) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def draw(figure: Figure) -> np.ndarray:
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())
+
+
+def test_every_kind_has_its_panels(case):
+    name, data = case
+    figure = plot(data, title="A title with $ and _")
+    panels = axes_by_panel(figure, PANELS[name])
+    for panel, ax in panels.items():
+        if panel in LABELS:
+            assert ax.get_ylabel().startswith(LABELS[panel])
+        assert (ax.name == "3d") == (panel in ("sphere", "space"))
+    assert figure.get_suptitle() == "A title with $ and _"
+    assert len(np.unique(draw(figure))) > 10
+
+
+def test_the_errors_are_the_formulas(trajectories):
+    data = trajectories["SO3"]
+    panels = axes_by_panel(plot(data), PANELS["SO3"])
+    E, J = data["energy"].to_numpy(), data["momentum"].to_numpy()
+    (energy,), (momentum,) = lines(panels["energy"]), lines(panels["momentum"])
+    np.testing.assert_array_equal(energy.get_xdata(), data["time"])
+    np.testing.assert_array_equal(energy.get_ydata(), (E - E[0]) / abs(E[0]))
+    wanted = np.sqrt(((J - J[0]) ** 2).sum(1)) / np.sqrt((J[0] ** 2).sum())
+    np.testing.assert_allclose(momentum.get_ydata(), wanted, rtol=1e-12)
+    assert panels["energy"].get_ylabel() == "energy error\n$(E-E_0)/|E_0|$"
+    assert panels["momentum"].get_ylabel() == "momentum error\n$|J-J_0|/|J_0|$"
+
+
+def test_negative_energy_keeps_the_sign_of_its_error(trajectories):
+    data = trajectories["SO3"].assign(energy=("time", np.linspace(-2.0, -1.0, 301)))
+    (energy,) = lines(axes_by_panel(plot(data), PANELS["SO3"])["energy"])
+    np.testing.assert_allclose(energy.get_ydata(), np.linspace(0.0, 0.5, 301))
+
+
+def test_errors_are_absolute_from_zero(trajectories):
+    data = trajectories["SO3"].copy()
+    data["energy"] = ("time", np.linspace(0.0, 3.0, 301))
+    data["momentum"] = (("time", "k"), np.outer(np.linspace(0.0, 1.0, 301), [3.0, 0.0, 4.0]))
+    panels = axes_by_panel(plot(data), PANELS["SO3"])
+    np.testing.assert_array_equal(lines(panels["energy"])[0].get_ydata(), data["energy"])
+    np.testing.assert_allclose(lines(panels["momentum"])[0].get_ydata(), np.linspace(0.0, 5.0, 301))
+    assert panels["energy"].get_ylabel().endswith("$E-E_0$ [J]")
+    assert panels["momentum"].get_ylabel().endswith("$|J-J_0|$ [SI]")
+
+
+def test_velocities_by_component(trajectories):
+    data = trajectories["SE3"]
+    panels = axes_by_panel(plot(data), PANELS["SE3"])
+    for name in ("Omega", "v"):
+        np.testing.assert_array_equal([line.get_ydata() for line in lines(panels[name])], data[name].to_numpy().T)
+    assert texts(panels["Omega"]) == [f"$\\Omega_{{{i}}}$" for i in (1, 2, 3)]
+
+
+def test_units_of_the_data_win(trajectories):
+    data = trajectories["R2"].copy()
+    data["v"].attrs["units"] = "furlong/fortnight"
+    assert "[furlong/fortnight]" in plot(data).axes[0].get_ylabel()
+
+
+def test_bodies_of_a_product_by_dashes(trajectories):
+    data = trajectories["product"]
+    ax = plot(data).axes[0]
+    drawn = lines(ax)
+    np.testing.assert_array_equal(drawn[0].get_ydata(), data["R0_Omega"][:, 0])
+    np.testing.assert_array_equal(drawn[5].get_ydata(), data["R1_Omega"][:, 2])
+    assert drawn[0].get_linestyle() != drawn[3].get_linestyle()
+    assert drawn[0].get_color() == drawn[3].get_color()
+    assert texts(ax)[3:] == ["R0", "R1"]
+
+
+def test_many_bodies_are_sampled(trajectories):
+    ax = plot(trajectories["power"]).axes[0]
+    drawn = lines(ax)
+    assert len(drawn) == 12 * 3
+    np.testing.assert_array_equal(drawn[0].get_ydata(), trajectories["power"]["Omega"][:, 0, 0])
+    np.testing.assert_array_equal(drawn[-1].get_ydata(), trajectories["power"]["Omega"][:, 19, 2])
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "12 of 20 bodies"
+
+
+def test_path_in_space_and_plane(trajectories):
+    x = trajectories["SE3"]["x"].to_numpy()
+    ax = plot(trajectories["SE3"]).axes[-1]
+    np.testing.assert_array_equal(ax.lines[0].get_data_3d(), x.T)  # pyright: ignore
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()) == ("$x$ [m]", "$y$ [m]", "$z$ [m]")  # pyright: ignore
+    ax = plot(trajectories["SE2"]).axes[-1]
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), trajectories["SE2"]["x"])
+    assert ax.get_aspect() == 1
+
+
+@pytest.mark.parametrize("name", ["SO3", "S3"])
+def test_body_axes_on_the_sphere(trajectories, name):
+    data = trajectories[name]
+    R = data["R"].to_numpy() if name == "SO3" else Rotation.from_quat(data["q"], scalar_first=True).as_matrix()
+    ax = plot(data).axes[-1]
+    curves = {line.get_label(): np.array(line.get_data_3d()) for line in ax.lines}  # pyright: ignore
+    behind = [np.array(line.get_data_3d()) for line in ax.lines if line.get_label() == "_behind"]  # pyright: ignore
+    for axis in range(3):
+        front, back = curves[f"body axis {axis + 1}"], behind[-3 + axis]
+        together = np.where(np.isnan(front), back, front)
+        np.testing.assert_allclose(together, R[:, :, axis].T, atol=1e-12)
+        assert np.isnan(front).any()
+        assert np.isnan(back).any()
+
+
+def test_a_run_that_went_wrong_is_still_drawn(trajectories):
+    for name in ("SE3", "S3", "SE2", "power"):
+        broken = trajectories[name].copy(deep=True)
+        for variable in broken.data_vars.values():
+            variable[150:] = np.nan
+        draw(plot(broken))
+
+
+def test_standing_still_is_drawn(trajectories):
+    for name in ("SE3", "SE2"):
+        still = trajectories[name].isel(time=np.zeros(5, int)).assign_coords(time=np.arange(5.0))
+        draw(plot(still))
+
+
+def test_long_runs_keep_their_extremes():
+    time = np.linspace(0.0, 1.0, 300_001)
+    energy = 1.0 + 1e-9 * np.sin(9e4 * time)
+    energy[123_456], energy[200_001] = 2.0, 0.5
+    data = xr.Dataset({"energy": ("time", energy)}, {"time": time})
+    figure = plot(data)
+    values = lines(figure.axes[0])[0].get_ydata()
+    assert len(values) <= 21_000
+    assert (values.max(), values.min()) == (1.0, -0.5)
+    draw(figure)
+
+
+def test_what_cannot_be_plotted():
+    with pytest.raises(InputError, match="coordinate 'time'"):
+        plot(xr.Dataset({"R": ("k", [1.0])}))
+    with pytest.raises(InputError, match="at least one frame"):
+        plot(xr.Dataset({"energy": ("time", [])}, {"time": []}))
+    with pytest.raises(InputError, match="found speed"):
+        plot(xr.Dataset({"speed": ("time", [1.0])}, {"time": [0.0]}))
+
+
+def test_no_global_state(trajectories):
+    before = dict(matplotlib.rcParams)
+    draw(plot(trajectories["SO3"]))
+    assert dict(matplotlib.rcParams) == before
+    figures = sys.modules.get("matplotlib.pyplot")
+    assert figures is None or not figures.get_fignums()
