@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from naiad import diagnostics, models
+    from naiad import diagnostics, groups, integrators, io, mechanics, models, retractions, simulation, viz
     from naiad.errors import InputError, NaiadError, RunError
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
     from naiad.integrators import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Variational,
     )
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
-    from naiad.numerics import Chain, Dense, Newton
+    from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Outcome, Section, Trajectory, load, propagate, resume, simulate
 
@@ -33,12 +33,12 @@ _HOMES = {
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Symmetrised Trapezoid Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
-    "numerics": "Chain Dense Newton",
+    "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Outcome Section Trajectory load propagate resume simulate",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_PACKAGES = ("diagnostics", "models")
+_PACKAGES = ("diagnostics", "groups", "integrators", "io", "mechanics", "models", "retractions", "simulation", "viz")
 
 __all__ = [
     "RK4",
@@ -80,11 +80,19 @@ __all__ = [
     "Trapezoid",
     "Variational",
     "diagnostics",
+    "double",
+    "groups",
+    "integrators",
+    "io",
     "load",
+    "mechanics",
     "models",
     "propagate",
     "resume",
+    "retractions",
     "simulate",
+    "simulation",
+    "viz",
 ]
 
 

@@ -61,6 +61,14 @@ def test_errors_of_a_run():
     assert momentum_error(run).max() < 1e-14
 
 
+def test_momentum_error_needs_a_symmetry():
+    top = PROBLEMS["heavy-top"]
+    run = nd.simulate(top.system, top.state, t1=0.1, dt=0.05)
+    assert "momentum" not in run.dataset
+    with pytest.raises(nd.InputError, match="HeavyTop declares no symmetry"):
+        momentum_error(run)
+
+
 def test_convergence_reports_both_parts():
     measured = convergence(BODY, nd.RKMK("heun2"), START, t1=1.0, steps=(20, 40))
     np.testing.assert_allclose(measured.dt, [0.05, 0.025])

@@ -28,10 +28,13 @@ def stumpff_derivatives(k: int, u: float) -> list[float]:
     return [float(value) for value in sums]
 
 
+SERIES = {k: [(-1) ** j / mpmath.factorial(2 * j + k) for j in reversed(range(60))] for k in (2, 3, 4)}
+
+
 def beta(u):
-    """(1 - (theta/2) cot(theta/2)) / theta^2 as the quotient of the series of the numerator and the denominator."""
-    c = [mpmath.nsum(lambda j, k=k: (-u) ** j / mpmath.factorial(2 * j + k), [0, 60]) for k in (2, 3, 4)]
-    return (c[1] - 2 * c[2]) / (2 * c[0])
+    """(1 - (theta/2) cot(theta/2)) / theta^2 = (c_3 - 2 c_4) / (2 c_2)."""
+    c2, c3, c4 = (mpmath.polyval(SERIES[k], u) for k in (2, 3, 4))
+    return (c3 - 2 * c4) / (2 * c2)
 
 
 @functools.cache

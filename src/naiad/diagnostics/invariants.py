@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from naiad.errors import InputError
+from naiad.mechanics import has_symmetry
 from naiad.simulation import Trajectory
 
 
@@ -22,4 +24,9 @@ def energy_error(run: Trajectory) -> np.ndarray:
 
 def momentum_error(run: Trajectory) -> np.ndarray:
     """The relative change of the momentum of the system's symmetry at the saved nodes."""
+    if not has_symmetry(run.system):
+        raise InputError(
+            f"{type(run.system).__name__} declares no symmetry, so no momentum need be conserved; define "
+            "`symmetry(s, g)`, or evaluate `system.noether(state, action)` yourself."
+        )
     return relative_change(run.momentum)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.groups import AbstractGroup
-from naiad.integrators import AbstractMethod
+from naiad.integrators import AbstractMethod, AbstractOneStepMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import double
 
@@ -20,7 +20,10 @@ def one_step(system: LagrangianSystem, method: AbstractMethod, t: float, h: floa
     time, step = jnp.asarray(t, float), jnp.asarray(h, float)
 
     def flow(state: State) -> State:
-        return method.state(system, method.step(system, method.init(system, state, time, step), time, step))
+        carry = method.init(system, state, time, step)
+        if isinstance(method, AbstractOneStepMethod):  # its memory moves the solver's start, not the step
+            carry = carry._replace(memory=jax.lax.stop_gradient(carry.memory))
+        return method.state(system, method.step(system, carry, time, step))
 
     return flow
 

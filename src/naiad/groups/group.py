@@ -108,7 +108,7 @@ class AbstractGroup(Module):
 
     def exp(self, x: Float[Array, " dim"]) -> Element:
         """The exponential map."""
-        return jax.tree.map(jnp.add, self.identity(), self.expm1(x))
+        return jax.tree.map(jnp.add, self.identity(), self.expm1(jnp.asarray(x, float)))
 
     def Ad_dual(self, g: Element, mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """Ad*_g mu, defined by <Ad*_g mu, x> = <mu, Ad_g x>."""

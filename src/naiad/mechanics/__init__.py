@@ -2,7 +2,7 @@
 
 from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, generator
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
-from naiad.mechanics.euler_poincare import EulerPoincareSystem
+from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates
@@ -18,6 +18,7 @@ __all__ = [
     "check_state",
     "diamond",
     "generator",
+    "has_symmetry",
     "left_gradient",
     "left_jacobian",
     "left_velocity",

@@ -19,3 +19,8 @@ class EulerPoincareSystem(LagrangianSystem):
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """ell(xi), whatever g and t."""
         return self.reduced_lagrangian(xi)
+
+
+def has_symmetry(system: LagrangianSystem) -> bool:
+    """Whether the system says that `noether` is conserved: it declares a symmetry, or depends on xi alone."""
+    return system.symmetry is not None or isinstance(system, EulerPoincareSystem)

@@ -82,17 +82,21 @@ class LagrangianSystem(Module):
         return self.group.Ad_dual(self.group.inverse(state.g), state.mu)
 
     def noether(
-        self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None
+        self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None, *, dim: int | None = None
     ) -> Float[Array, " k"]:
-        """The momentum J_i = <mu, g^-1 d/ds_i action(s, g)> at s = 0 of a symmetry (by default the system's own)."""
+        """The momentum J_i = <mu, g^-1 d/ds_i action(s, g)> at s = 0 of an action of s in R^dim.
+
+        By default that of the system's own `symmetry`, or of left translations if it declares none.
+        """
         act = self.symmetry if action is None else action
         if act is None:
             return self.momentum(state)
+        size = (self.symmetry_dim if action is None else 1) if dim is None else dim
 
         def component(direction):
             return state.mu @ left_velocity(self.group, lambda s: act(s * direction, state.g))
 
-        return jax.vmap(component)(jnp.eye(self.symmetry_dim))
+        return jax.vmap(component)(jnp.eye(size))
 
     def equations(self, state: State, t: Scalar = 0.0) -> Rates:
         """The equations of motion: g' = g xi, mu' = ad*_xi mu + T*L_g d ell/dg + F + (constraint Jacobian)^T lambda."""

@@ -71,6 +71,8 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
     mean = float(figures.iterations) / steps if steps else 0.0
     numbers = (mean, int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
     return {
+        "system": type(plan.program.system).__qualname__,
+        "method": repr(plan.program.method),
         "outcome": chunk.outcome.name,
         "t0": plan.t0,
         "dt": plan.h,

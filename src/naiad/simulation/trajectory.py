@@ -11,7 +11,7 @@ import numpy as np
 from naiad import io
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, State, has_symmetry
 from naiad.numerics import double
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
@@ -95,17 +95,19 @@ class Trajectory:
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
-        """Everything along time, labelled: configurations, momenta, velocities, energy, momentum, outputs."""
-        along_time = self.record.drop_dims("crossing", errors="ignore")
+        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry."""
+        along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
-        return along_time.assign(velocities).assign(energy=self.energy, momentum=self.momentum)
+        full = along_time.assign(velocities).assign(energy=self.energy)
+        return full.assign(momentum=self.momentum) if has_symmetry(self.system) else full
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
         """The located crossings of each section: `crossing_time`, and the state there."""
         if not self.record.attrs["sections"]:
             return {}
-        along = self.record[[name for name in self.record.variables if str(name).startswith("crossing_")]]
+        names = [name for name in self.record.variables if str(name).startswith("crossing_")]
+        along = self.record[names].drop_attrs(deep=False)
         renamed = along.rename({name: str(name).removeprefix("crossing_") for name in along.variables})
         number = renamed["section"].to_numpy()
         return {
@@ -155,13 +157,12 @@ class Trajectory:
 def load(path: str | os.PathLike[str], system: LagrangianSystem, method: AbstractMethod) -> Trajectory:
     """The run that `save` or `simulate(out=...)` wrote; system and method are code, and are given again."""
     record = io.read(path)
-    names = (*system.group.names.element, *system.group.names.momentum)
-    missing = [name for name in ("carry", "outcome") if name not in record.attrs] + [
-        name for name in names if name not in record
-    ]
-    if missing:
-        raise InputError(
-            f"{path} does not hold a run of {type(system).__name__}: {missing[0]} is missing; "
-            "give the system it was made with."
-        )
+    if "carry" not in record.attrs:
+        raise InputError(f"{path} does not hold a run; expected what `save` or `simulate(out=...)` wrote.")
+    for kind, given in (("system", type(system).__qualname__), ("method", repr(method))):
+        if record.attrs[kind] != given:
+            raise InputError(
+                f"{path} was made with the {kind} {record.attrs[kind]}, but {given} was given; "
+                "give the one it was made with."
+            )
     return Trajectory(system, method, record)

@@ -17,7 +17,7 @@ from naiad.studies.study import Findings, Study
 class HeavyTop(nd.LagrangianSystem):
     """A rigid body with a fixed point, its mass centre at a distance l along the body's third axis; e_3 points up."""
 
-    J: Float[Array, "3 3"]
+    J: Float[Array | np.ndarray, "3 3"]
     mgl: float
     group = nd.SO3()
 
