@@ -33,7 +33,7 @@ SERIES = {k: [(-1) ** j / mpmath.factorial(2 * j + k) for j in reversed(range(60
 
 def beta(u):
     """(1 - (theta/2) cot(theta/2)) / theta^2 = (c_3 - 2 c_4) / (2 c_2)."""
-    c2, c3, c4 = (mpmath.polyval(SERIES[k], u) for k in (2, 3, 4))
+    c2, c3, c4 = (functools.reduce(lambda sum_, c: sum_ * u + c, SERIES[k]) for k in (2, 3, 4))
     return (c3 - 2 * c4) / (2 * c2)
 
 

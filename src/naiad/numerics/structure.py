@@ -79,7 +79,7 @@ class Chain(AbstractStructure):
             neighbour = jnp.arange(blocks) + offset
             inside = (neighbour >= 0) & (neighbour < blocks)
             picked = columns[jnp.arange(blocks), neighbour % colours]
-            return jnp.where(inside[:, None, None], jnp.swapaxes(picked, 1, 2), 0.0)
+            return jnp.where(inside[:, None, None], picked, 0.0)
 
         lower, diagonal, upper = coupling(-1), coupling(0), coupling(1)
         if not border:
