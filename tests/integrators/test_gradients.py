@@ -19,7 +19,7 @@ class Top(nd.LagrangianSystem):
         return 0.5 * Omega @ self.J @ Omega - self.mgl * R[2, 2]
 
 
-METHODS = {"cay": nd.Variational(), "compose4": nd.Composition(nd.Variational(), 4), "rkmk4": nd.RKMK()}
+METHODS = {"cay": nd.Variational(), "compose4": nd.Composition(nd.Variational(), 4)}
 
 
 def objective(parameters, method):

@@ -26,9 +26,7 @@ def chain_residual(x, target, *, size, border):
     return jnp.concatenate([mixed.reshape(-1), outer]) - target
 
 
-@pytest.mark.parametrize(
-    ("blocks", "size", "border"), [(1, 2, 0), (2, 3, 0), (5, 1, 0), (7, 3, 2), (3, 2, 1), (40, 2, 3)]
-)
+@pytest.mark.parametrize(("blocks", "size", "border"), [(1, 2, 0), (2, 3, 0), (7, 3, 2), (40, 2, 1)])
 def test_chain_finds_the_root_and_its_derivative_as_dense_does(blocks, size, border):
     n = blocks * size + border
     target = jnp.asarray(np.random.default_rng(n).standard_normal(n))

@@ -189,9 +189,9 @@ class Cliff(nd.LagrangianSystem):
 
 def test_a_run_that_cannot_go_on_keeps_what_it_has_and_says_so(tmp_path):
     with pytest.warns(RuntimeWarning, match=r"Cliff stopped at t = 0\.\d+ s, after \d+ steps: .*smaller dt"):
-        broken = nd.simulate(Cliff(), Cliff().state(v=[1.0]), t1=5.0, dt=0.01, save_every=1, out=tmp_path / "run.zarr")
+        broken = nd.simulate(Cliff(), Cliff().state(v=[2.0]), t1=5.0, dt=0.01, save_every=1, out=tmp_path / "run.zarr")
     assert broken.outcome.failed
-    assert 50 < broken.statistics["steps"] < 200
+    assert 20 < broken.statistics["steps"] < 100
     assert len(broken.t) == broken.statistics["steps"] + 1
     assert np.all(np.isfinite(broken.states.mu))
     assert np.all(broken.g < 1.0)
@@ -235,7 +235,7 @@ def test_progress_is_told_to_a_function():
         ({"save_every": 2.5}, r"save_every = 2\.5"),
         (
             {"t1": 1e9, "dt": 1e-3, "save_every": 1},
-            r"GiB of memory; save every \d+ steps or fewer nodes.*out='run\.zarr'",
+            r"GiB of memory; save fewer \(save_every=\d+\), or.*out='run\.zarr'",
         ),
         ({"method": nd.Cayley()}, r"Cayley\(\) is not a method; expected an instance such as Variational"),
         ({"method": nd.RK4}, r"is not a method; expected an instance"),

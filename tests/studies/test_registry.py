@@ -18,7 +18,7 @@ def test_every_registered_study_is_what_the_registry_says():
         assert all(each.options.help for each in study.parameters.values())
 
 
-@pytest.mark.parametrize("find", [studies.load, studies.summary])
+@pytest.mark.parametrize("find", [studies.find, studies.summary])
 def test_an_unknown_name_gets_the_nearest(find):
     with pytest.raises(InputError) as caught:
         find("Pont")

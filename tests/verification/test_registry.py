@@ -13,7 +13,7 @@ from naiad.diagnostics import convergence, march, reversibility_defect, symplect
 from tests.verification.methods import METHODS, VARIATIONAL
 from tests.verification.problems import PROBLEMS, Problem
 
-STEPS = {1: (320, 640, 1280), 2: (40, 80, 160), 3: (40, 80, 160), 4: (20, 40, 80), 6: (8, 12, 16), 8: (4, 5, 6)}
+STEPS = {1: (320, 640, 1280), 2: (40, 80, 160), 3: (40, 80, 160), 4: (20, 40, 80), 6: (16, 24, 32), 8: (6, 8, 10)}
 MAPS = ("exp", "new", "skew", "compose8", "rk4")
 
 

@@ -51,7 +51,10 @@ def step_jacobian(
 @eqx.filter_jit
 def _step_jacobian(system, method, state, t, h):
     group, flow = system.group, one_step(system, method, t, h)
-    image = flow(state)
-    return image, jax.jacfwd(lambda z: coordinates(group, image, flow(displaced(group, state, z))))(
-        jnp.zeros(2 * group.dim)
-    )
+
+    def local(z):
+        image = flow(displaced(group, state, z))
+        return coordinates(group, jax.lax.stop_gradient(image), image), image
+
+    derivative, image = jax.jacfwd(local, has_aux=True)(jnp.zeros(2 * group.dim))
+    return image, derivative

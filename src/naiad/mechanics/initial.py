@@ -94,7 +94,8 @@ def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> 
     if g is None:
         chosen = [components.get(name, leaf) for name, leaf in zip(group.names.element, leaves, strict=True)]
     else:
-        chosen = jax.tree.leaves(g)
+        whole = isinstance(g, tuple | list) and len(g) == len(leaves)
+        chosen = list(g) if whole else jax.tree.leaves(g)
         if len(chosen) != len(leaves):
             raise InputError(
                 f"state(): g has {len(chosen)} arrays; expected {len(leaves)}: {', '.join(group.names.element)}."

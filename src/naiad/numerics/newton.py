@@ -23,10 +23,14 @@ class Root(NamedTuple):
 
 
 class _Progress(NamedTuple):
+    """Where the iteration stands: x = base - step, and the sizes of the last corrections."""
+
     x: Float[Array, " n"]
+    base: Float[Array, " n"]
+    step: Float[Array, " n"]
     correction: Float[Array, ""]
     iterations: Int[Array, ""]
-    done: Bool[Array, ""]
+    converged: Bool[Array, ""]
 
 
 class Newton(Module):
@@ -34,24 +38,27 @@ class Newton(Module):
 
     With d_m the largest entry of the m-th correction, quadratic convergence predicts d_{m+1} = d_m (d_m / d_{m-1})^2;
     the iteration ends when that is below the rounding of x, or when corrections at the level of round-off no longer
-    shrink. The derivative of the root with respect to everything that r depends on is the implicit one, -r'(x)^-1 dr,
-    in forward and reverse mode.
+    shrink. A step to where r or r' is not a number is halved. The derivative of the root with respect to everything
+    that r depends on is the implicit one, -r'(x)^-1 dr, in forward and reverse mode.
     """
 
-    max_iterations: int = eqx.field(static=True, default=25)
+    max_iterations: int = eqx.field(static=True, default=50)
 
     def root(self, residual: Residual, guess: Float[Array, " n"], structure: AbstractStructure | None = None) -> Root:
         """The root of `residual` near `guess`; `structure` says how the Jacobian couples the unknowns."""
         coupling = Dense() if structure is None else structure
 
         def solve(function, start):
-            end = jax.lax.while_loop(
-                lambda p: ~p.done & (p.iterations < self.max_iterations),
-                lambda p: _iterate(function, coupling, p),
-                _Progress(start, jnp.inf * jnp.ones(()), jnp.zeros((), int), jnp.zeros((), bool)),
+            first = _Progress(
+                start, start, jnp.zeros_like(start), jnp.full((), jnp.inf), jnp.zeros((), int), jnp.zeros((), bool)
             )
-            converged = end.done & jnp.all(jnp.isfinite(end.x))
-            return end.x, (end.iterations.astype(float), converged.astype(float))  # custom_root has no integer tangents
+            end = jax.lax.while_loop(
+                lambda p: ~p.converged & (p.iterations < self.max_iterations),
+                lambda p: _iterate(function, coupling, p),
+                first,
+            )
+            # custom_root has no integer tangents, so the counts travel as floats
+            return end.x, (end.iterations.astype(float), end.converged.astype(float))
 
         x, (iterations, converged) = jax.lax.custom_root(residual, guess, solve, coupling.solve, has_aux=True)
         return Root(x, iterations.astype(int), converged > 0)
@@ -59,12 +66,13 @@ class Newton(Module):
 
 def _iterate(residual: Residual, structure: AbstractStructure, last: _Progress) -> _Progress:
     eps = jnp.finfo(last.x.dtype).eps
-    step = structure.newton_step(residual, last.x)
-    x = last.x - step
-    correction = jnp.max(jnp.abs(step))
-    scale = jnp.max(jnp.abs(x))
+    newton_step = structure.newton_step(residual, last.x)
+    good = jnp.all(jnp.isfinite(newton_step))
+    base, step = jnp.where(good, last.x, last.base), jnp.where(good, newton_step, 0.5 * last.step)
+    x = base - step
+    correction, scale = jnp.max(jnp.abs(step)), jnp.max(jnp.abs(x))
     ratio = jnp.where(jnp.isinf(last.correction), 1.0, correction / last.correction)
     negligible = correction * ratio**2 <= 0.5 * eps * scale
     stalled = (ratio > 0.5) & (correction <= 1e3 * eps * scale) & (last.iterations > 0)
-    done = negligible | stalled | (correction == 0) | ~jnp.isfinite(correction)
-    return _Progress(x, correction, last.iterations + 1, done)
+    converged = good & (negligible | stalled | (correction == 0))
+    return _Progress(x, base, step, correction, last.iterations + 1, converged)

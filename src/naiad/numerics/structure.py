@@ -81,32 +81,39 @@ class Chain(AbstractStructure):
             picked = columns[jnp.arange(blocks), neighbour % colours]
             return jnp.where(inside[:, None, None], picked, 0.0)
 
-        lower, diagonal, upper = coupling(-1), coupling(0), coupling(1)
+        factors = _eliminate(coupling(-1), coupling(0), coupling(1))
+        z = _substitute(factors, y[:inner].reshape(blocks, size)).reshape(-1)
         if not border:
-            return _block_tridiagonal_solve(lower, diagonal, upper, y.reshape(blocks, size, 1)).reshape(-1)
-        edges = jax.vmap(linear)(jnp.eye(y.size, dtype=y.dtype)[inner:]).T  # the border's columns, n by border
-        right = jnp.concatenate([y[:, None], edges], axis=1)
-        reduced = _block_tridiagonal_solve(lower, diagonal, upper, right[:inner].reshape(blocks, size, -1)).reshape(
-            inner, -1
-        )
-        z, fill = reduced[:, 0], reduced[:, 1:]
+            return z
+        edges = jax.vmap(linear)(jnp.eye(y.size, dtype=y.dtype)[inner:])  # the border's columns, one a row
+        fill = jax.vmap(lambda edge: _substitute(factors, edge[:inner].reshape(blocks, size)).reshape(-1))(edges)
 
         def into_border(column):
             return linear(jnp.pad(column, (0, border)))[inner:]
 
-        schur = edges[inner:] - jax.vmap(into_border, 1, 1)(fill)
+        schur = edges[:, inner:].T - jax.vmap(into_border, out_axes=1)(fill)
         outer = solve(schur, y[inner:] - into_border(z))
-        return jnp.concatenate([z - fill @ outer, outer])
+        return jnp.concatenate([z - outer @ fill, outer])
 
 
-def _block_tridiagonal_solve(lower, diagonal, upper, right):
-    """Block Thomas elimination: lower_i x_{i-1} + diagonal_i x_i + upper_i x_{i+1} = right_i."""
+def _eliminate(lower, diagonal, upper):
+    """Block Thomas elimination of lower_i x_{i-1} + diagonal_i x_i + upper_i x_{i+1}: what `_substitute` needs."""
 
     def down(above, row):
-        upper_above, right_above = above
-        low, mid, up, rhs = row
-        pivot = inverse(mid - low @ upper_above)
-        reduced = (pivot @ up, pivot @ (rhs - low @ right_above))
+        low, mid, up = row
+        pivot = inverse(mid - low @ above)
+        return pivot @ up, (pivot, pivot @ up)
+
+    _, (pivots, uppers) = jax.lax.scan(down, jnp.zeros_like(diagonal[0]), (lower, diagonal, upper))
+    return lower, pivots, uppers
+
+
+def _substitute(factors, right):
+    """The solution for one right-hand side, down and up the chain."""
+
+    def down(above, row):
+        low, pivot, rhs = row
+        reduced = pivot @ (rhs - low @ above)
         return reduced, reduced
 
     def back(below, row):
@@ -114,7 +121,7 @@ def _block_tridiagonal_solve(lower, diagonal, upper, right):
         x = rhs - up @ below
         return x, x
 
-    start = (jnp.zeros_like(diagonal[0]), jnp.zeros_like(right[0]))
-    _, (ups, rights) = jax.lax.scan(down, start, (lower, diagonal, upper, right))
-    _, x = jax.lax.scan(back, jnp.zeros_like(right[0]), (ups, rights), reverse=True)
-    return x
+    lower, pivots, uppers = factors
+    start = jnp.zeros_like(right[0])
+    _, rights = jax.lax.scan(down, start, (lower, pivots, right))
+    return jax.lax.scan(back, start, (uppers, rights), reverse=True)[1]

@@ -98,7 +98,8 @@ def resume(
             f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
         )
     _, _, last, rest = check_times(t0, t1, h)
-    example = jax.eval_shape(lambda: method.init(system, trajectory.final, jnp.asarray(t0), jnp.asarray(h)))
+    final = trajectory.final
+    example = jax.eval_shape(lambda: method.init(system, final, jnp.asarray(t0), jnp.asarray(h)))
     leaves, structure = jax.tree.flatten(example)
     carry = [
         np.asarray(value, leaf.dtype).reshape(leaf.shape)
