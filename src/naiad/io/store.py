@@ -41,7 +41,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
 def read(path: str | os.PathLike[str]) -> "xr.Dataset":
     """The dataset that `write` or a `Writer` (finished, failed or killed) left at `path`, loaded into memory.
 
-    Every chunk is checked against its checksum. A store larger than memory opens lazily with `xarray.open_zarr(path)`.
+    Every chunk is checked against its checksum. A store larger than memory opens with `open_lazily`.
     """
     import xarray as xr
     import zarr
@@ -60,6 +60,17 @@ def read(path: str | os.PathLike[str]) -> "xr.Dataset":
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{path} is damaged ({reason}); restore it from a copy, or run again") from error
+
+
+def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
+    """The dataset that a finished store holds, each array read from disk when it is used: for runs beyond memory."""
+    import xarray as xr
+
+    path = Path(path)
+    own = _root(path)
+    dataset = xr.open_zarr(path, chunks=None)
+    dataset.attrs = {name: value for name, value in own.items() if name not in layout.RESERVED}
+    return dataset
 
 
 def _root(path: Path) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def simulate(
     - `outputs`: functions f(state, t) recorded at the saved nodes; `monitors`: scalar ones whose maximum, mean and
       trend are kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction,
       terminal)`.
-    - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory and a
-      killed run keeps what it had (at OUT.partial).
+    - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory (the
+      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial.
     - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
       done.
 
@@ -166,7 +166,7 @@ def _run(
             if piece is None:
                 raise
             keep(_interrupted(piece))
-    trajectory = Trajectory(system, method, _joined(pieces) if out is None else io.read(out))
+    trajectory = Trajectory(system, method, _joined(pieces) if out is None else io.open_lazily(out))
     if trajectory.outcome.failed:
         where = f"{type(system).__name__} stopped at t = {trajectory.record.attrs['t']:g} s"
         warnings.warn(
