@@ -17,7 +17,7 @@ from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import AbstractEngine, Chunk, Plan, Program, Statistics
 from naiad.simulation.section import locate
 
-CAPACITY = 512  # saved nodes, and crossings of each section, that one chunk can hold
+BUFFER_BYTES = 2**22  # of the saved nodes, and of the crossings of each section, that one chunk can hold
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
 
 
@@ -40,12 +40,14 @@ class XLA(AbstractEngine):
 
     def chunks(self, plan: Plan, carry: Any) -> Iterator[Chunk]:
         program, every, done, start = plan.program, plan.save_every, plan.first, plan.t0 + plan.first * plan.h
-        loop = _begin(program, carry, done, start)
-        first = jax.tree.map(lambda leaf: np.asarray(leaf)[None], _frame(program, loop.carry, jnp.asarray(start)))
+        frame = _frame(program, carry, jnp.asarray(start))
+        capacity = _capacity(frame)
+        loop = _begin(program, carry, done, start, capacity)
+        first = jax.tree.map(lambda leaf: np.asarray(leaf)[None], frame)
         yield _chunk(program, loop, np.array([start]), first, done, start)
         budget = 64
         while done < plan.last and int(loop.outcome) == Outcome.COMPLETED:
-            room = CAPACITY if program.sections else CAPACITY * every - done % every
+            room = capacity if program.sections else capacity * every - done % every
             size = min(plan.last - done, budget, room)
             started = time.perf_counter()
             loop = jax.block_until_ready(_advance(program, loop, plan.t0, plan.h, size, every))
@@ -71,11 +73,17 @@ def _slot(k: Any, done: Any, save_every: Any) -> Any:
     return (k - 1) // save_every - done // save_every
 
 
-def _begin(program: Program, carry: Any, node: int, time: float) -> _Loop:
+def _capacity(frame: Any) -> int:
+    """How many frames a chunk holds: some thousands of small ones, fewer of large ones."""
+    size = sum(8 * jnp.size(leaf) for leaf in jax.tree.leaves(frame))
+    return int(np.clip(BUFFER_BYTES // size, 16, 4096))
+
+
+def _begin(program: Program, carry: Any, node: int, time: float, capacity: int) -> _Loop:
     state, t = program.method.state(program.system, carry), jnp.asarray(time)
 
     def buffer(example):
-        return jax.tree.map(lambda leaf: jnp.zeros((CAPACITY, *jnp.shape(leaf))), example)
+        return jax.tree.map(lambda leaf: jnp.zeros((capacity, *jnp.shape(leaf))), example)
 
     return _Loop(
         jnp.asarray(node),
