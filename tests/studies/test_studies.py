@@ -34,12 +34,7 @@ def test_rigid_body_from_its_velocity_and_a_full_inertia():
 
 
 def test_a_step_that_is_far_too_large_is_a_failed_run():
-    with (
-        pytest.raises(
-            RunError, match=r"the run stopped at t = 0 s of 10 s: The state became NaN or infinite; take a smaller dt"
-        ),
-        pytest.warns(RuntimeWarning, match="RigidBody stopped at t = 0 s"),
-    ):
+    with pytest.raises(RunError, match=r"the run stopped at t = 0 s of 10 s: The state became NaN or infinite; take a"):
         RigidBody(method="new", Pi0="70,80,-150", dt=1.0).run(Progress())
 
 

@@ -1,5 +1,6 @@
 """What the studies watch over every step of a run: how far invariants move from where they began."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -43,7 +44,9 @@ def watched_run(
     watched = {name: relative_monitor(f, state) for name, f in invariants.items()}
     watched["orthogonality"] = lambda state, t: system.group.error(state.g)
     monitors = {**watched, **(observables or {})}
-    run = nd.simulate(system, state, t1=t1, dt=dt, method=method, progress=progress, monitors=monitors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a failed run is an error here
+        run = nd.simulate(system, state, t1=t1, dt=dt, method=method, progress=progress, monitors=monitors)
     if run.outcome.failed:
         raise RunError(f"the run stopped at t = {run.record.attrs['t']:g} s of {t1:g} s: {run.outcome.remedy}")
     return run, {f"{name}_error_max": run.monitors[name].largest for name in watched}
