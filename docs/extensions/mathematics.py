@@ -24,7 +24,7 @@ class Mathematics(griffe.Extension):
             return
         for member in cls.members.values():
             if member.docstring is None and _is_field(member):
-                member.docstring = griffe.Docstring("A field.", parent=member)
+                member.docstring = griffe.Docstring("&#8203;", parent=member)
 
 
 def _escaped(paragraph: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 import naiad as nd
 from naiad.diagnostics import march, reference
+from naiad.integrators import slopes_by_autodiff
 from naiad.mechanics import left_gradient
 from tests.verification.problems import PROBLEMS
 
@@ -67,6 +68,27 @@ def test_momenta_are_the_derivatives_of_the_action_in_its_end_points(name, tau, 
     plus = jax.jit(lambda g: left_gradient(group, lambda g: action(g0, g), g))(g1)
     np.testing.assert_allclose(minus, problem.state.mu, rtol=0, atol=3e-13)
     np.testing.assert_allclose(plus, after.mu, rtol=0, atol=3e-13)
+
+
+@pytest.mark.parametrize("rule", [nd.Left(), nd.Right(), nd.Trapezoid()], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize("name", ["double-pendulum", "body-in-potential"])
+def test_slopes_in_closed_form_give_the_legs_of_autodiff(name, rule):
+    """The closed forms split L_d differently between the nodes; the momenta at both nodes must be the same."""
+    problem, tau, h, t = PROBLEMS[name], nd.Cayley(), 0.1, 0.3
+    system, group = problem.system, problem.system.group
+    xi = np.random.default_rng(5).standard_normal(group.dim)
+
+    def momenta(slopes):
+        minus = tau.dtau_inv_dual(group, h * xi, slopes.kinetic) - slopes.minus
+        return minus, tau.dtau_inv_dual(group, -h * xi, slopes.kinetic) + slopes.plus
+
+    @jax.jit
+    def both(g):
+        arguments = (system, tau, g, xi, t, h)
+        return momenta(rule.slopes(*arguments)), momenta(slopes_by_autodiff(rule, *arguments))
+
+    for closed, automatic in zip(*both(problem.state.g), strict=True):
+        np.testing.assert_allclose(closed, automatic, rtol=0, atol=2e-14)
 
 
 def test_two_configuration_start_lands_on_the_second():

@@ -3,7 +3,17 @@
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.composition import Composition, Symmetrised
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
-from naiad.integrators.quadrature import AbstractQuadrature, AdjointQuadrature, Left, Midpoint, Own, Right, Trapezoid
+from naiad.integrators.quadrature import (
+    AbstractQuadrature,
+    AdjointQuadrature,
+    Left,
+    Midpoint,
+    Own,
+    Right,
+    Slopes,
+    Trapezoid,
+    slopes_by_autodiff,
+)
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
 from naiad.integrators.variational import Legs, Variational
@@ -24,8 +34,10 @@ __all__ = [
     "Own",
     "Reduced",
     "Right",
+    "Slopes",
     "StepInfo",
     "Symmetrised",
     "Trapezoid",
     "Variational",
+    "slopes_by_autodiff",
 ]

@@ -1,21 +1,35 @@
-"""Discrete Lagrangians: the action of one step, and the virtual work of the forces along it.
+"""Discrete Lagrangians: the action of one step, its derivatives, and the virtual work of the forces along it.
 
 The step runs from g at time t to g tau(h xi) at t + h. `action` is L_d(g, xi, t, h); `work` is the pair (F^-, F^+) with
 the virtual work F^- . eta_k + F^+ . eta_{k+1}, in the body frames of the two nodes.
 """
 
 import abc
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Scalar, left_gradient, pull_back
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction
 
 Covector = Float[Array, " n"]
 Work = tuple[Covector, Covector]
+
+
+class Slopes(NamedTuple):
+    """The derivatives of a discrete Lagrangian, split between the nodes.
+
+    The legs are (dtau^-1_{h xi})* kinetic - minus at the left node and (dtau^-1_{-h xi})* kinetic + plus at the right
+    one. By autodiff kinetic = D_xi L_d / h and all of D_g L_d is in minus. Where ell is taken at the nodes the part of
+    D_xi L_d that moves the right node cancels the same part of D_g L_d, and plus is the slope of ell there.
+    """
+
+    kinetic: Covector
+    minus: Covector
+    plus: Covector
 
 
 class AbstractQuadrature(Module):
@@ -36,10 +50,35 @@ class AbstractQuadrature(Module):
         """L_d(g, xi, t, h)."""
 
     @abc.abstractmethod
+    def slopes(
+        self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar
+    ) -> Slopes:
+        """The derivatives of L_d."""
+
+    @abc.abstractmethod
     def work(
         self, system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, t: Scalar, h: Scalar
     ) -> Work:
         """(F^-, F^+)."""
+
+
+def slopes_by_autodiff(
+    rule: AbstractQuadrature,
+    system: LagrangianSystem,
+    tau: AbstractRetraction,
+    g: Any,
+    xi: Covector,
+    t: Scalar,
+    h: Scalar,
+) -> Slopes:
+    """D_xi L_d / h, T*L_g D_g L_d and nothing at the right node, for any discrete Lagrangian."""
+    by_g, by_xi = jax.grad(lambda g, xi: rule.action(system, tau, g, xi, t, h), argnums=(0, 1))(g, xi)
+    return Slopes(by_xi / h, pull_back(system.group, g, by_g), jnp.zeros_like(xi))
+
+
+def _node_slope(system: LagrangianSystem, g: Any, xi: Covector, t: Scalar) -> Covector:
+    """T*L_g d ell / dg."""
+    return left_gradient(system.group, lambda x: system.lagrangian(x, xi, t), g)
 
 
 def _force(system: LagrangianSystem, g: Any, xi: Covector, t: Scalar) -> Covector:
@@ -62,6 +101,9 @@ class Left(AbstractQuadrature):
     def action(self, system, tau, g, xi, t, h):
         return h * system.lagrangian(g, xi, t)
 
+    def slopes(self, system, tau, g, xi, t, h):
+        return Slopes(system.legendre(g, xi, t), h * _node_slope(system, g, xi, t), jnp.zeros_like(xi))
+
     def work(self, system, tau, g, xi, t, h):
         return h * _force(system, g, xi, t), jnp.zeros_like(xi)
 
@@ -77,6 +119,10 @@ class Right(AbstractQuadrature):
 
     def action(self, system, tau, g, xi, t, h):
         return h * system.lagrangian(_end(system, tau, g, xi, h), xi, t + h)
+
+    def slopes(self, system, tau, g, xi, t, h):
+        end = _end(system, tau, g, xi, h)
+        return Slopes(system.legendre(end, xi, t + h), jnp.zeros_like(xi), h * _node_slope(system, end, xi, t + h))
 
     def work(self, system, tau, g, xi, t, h):
         return jnp.zeros_like(xi), h * _force(system, _end(system, tau, g, xi, h), xi, t + h)
@@ -95,6 +141,12 @@ class Trapezoid(AbstractQuadrature):
         end = _end(system, tau, g, xi, h)
         return 0.5 * h * (system.lagrangian(g, xi, t) + system.lagrangian(end, xi, t + h))
 
+    def slopes(self, system, tau, g, xi, t, h):
+        end = _end(system, tau, g, xi, h)
+        kinetic = 0.5 * (system.legendre(g, xi, t) + system.legendre(end, xi, t + h))
+        minus, plus = _node_slope(system, g, xi, t), _node_slope(system, end, xi, t + h)
+        return Slopes(kinetic, 0.5 * h * minus, 0.5 * h * plus)
+
     def work(self, system, tau, g, xi, t, h):
         end = _end(system, tau, g, xi, h)
         return 0.5 * h * _force(system, g, xi, t), 0.5 * h * _force(system, end, xi, t + h)
@@ -112,6 +164,9 @@ class Midpoint(AbstractQuadrature):
     def action(self, system, tau, g, xi, t, h):
         half = tau.tau(system.group, tau.half(system.group, h * xi))
         return h * system.lagrangian(system.group.compose(g, half), xi, t + 0.5 * h)
+
+    def slopes(self, system, tau, g, xi, t, h):
+        return slopes_by_autodiff(self, system, tau, g, xi, t, h)
 
     def work(self, system, tau, g, xi, t, h):
         group = system.group
@@ -132,6 +187,9 @@ class Own(AbstractQuadrature):
     def action(self, system, tau, g, xi, t, h):
         return system.discrete_lagrangian(g, xi, t, h, tau)
 
+    def slopes(self, system, tau, g, xi, t, h):
+        return slopes_by_autodiff(self, system, tau, g, xi, t, h)
+
     def work(self, system, tau, g, xi, t, h):
         return Trapezoid().work(system, tau, g, xi, t, h)
 
@@ -149,6 +207,9 @@ class AdjointQuadrature(AbstractQuadrature):
 
     def action(self, system, tau, g, xi, t, h):
         return -self.quadrature.action(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
+
+    def slopes(self, system, tau, g, xi, t, h):
+        return slopes_by_autodiff(self, system, tau, g, xi, t, h)
 
     def work(self, system, tau, g, xi, t, h):
         minus, plus = self.quadrature.work(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, pull_back
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import Newton
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -18,18 +18,18 @@ from naiad.retractions import AbstractRetraction, Cayley
 class Legs(NamedTuple):
     """The parts of the discrete Legendre transforms at (g, xi).
 
-    `kinetic` = (dtau^-1_{h xi})* D_xi L_d / h, `slope` = T*L_g D_g L_d, and the forces' virtual work at both nodes.
+    `kinetic` is (dtau^-1_{h xi})* of the derivative in xi; `minus` and `plus` are what the derivative in g and the
+    virtual work of the forces add at the left and the right node.
     """
 
     kinetic: Float[Array, " n"]
-    slope: Float[Array, " n"]
-    work_minus: Float[Array, " n"]
-    work_plus: Float[Array, " n"]
+    minus: Float[Array, " n"]
+    plus: Float[Array, " n"]
 
     @property
     def mu_minus(self) -> Float[Array, " n"]:
         """The momentum at the left node."""
-        return self.kinetic - self.slope - self.work_minus
+        return self.kinetic - self.minus
 
 
 class Variational(AbstractOneStepMethod):
@@ -71,12 +71,14 @@ class Variational(AbstractOneStepMethod):
         """The discrete Legendre transforms, by automatic differentiation of the discrete Lagrangian."""
         rule, tau, group = self.rule(system), self.retraction, system.group
         if _reduced(system):
-            by_xi, slope = h * jax.grad(system.reduced_lagrangian)(xi), jnp.zeros_like(xi)
+            zero = jnp.zeros_like(xi)
+            kinetic, minus, plus = jax.grad(system.reduced_lagrangian)(xi), zero, zero
         else:
-            by_g, by_xi = jax.grad(lambda g, xi: rule.action(system, tau, g, xi, t, h), argnums=(0, 1))(g, xi)
-            slope = pull_back(group, g, by_g)
-        minus, plus = rule.work(system, tau, g, xi, t, h)
-        return Legs(tau.dtau_inv_dual(group, h * xi, by_xi / h), slope, minus, plus)
+            kinetic, minus, plus = rule.slopes(system, tau, g, xi, t, h)
+        if system.force is not None:
+            work_minus, work_plus = rule.work(system, tau, g, xi, t, h)
+            minus, plus = minus + work_minus, plus + work_plus
+        return Legs(tau.dtau_inv_dual(group, h * xi, kinetic), minus, plus)
 
     def pair(self, system: LagrangianSystem, g0: Any, g1: Any, t: Scalar, h: Scalar) -> State:
         """The state at g0 from which the first step lands on g1: a start from two configurations."""
@@ -117,7 +119,7 @@ class Variational(AbstractOneStepMethod):
         legs = self.legs(system, state.g, xi, t, h)
         increment = self.retraction.increment(system.group, h * xi)
         g, correction = move(system.group, state.g, increment, renormalise=self.renormalise)
-        mu = system.group.Ad_dual_advance(increment, state.mu + legs.slope + legs.work_minus) + legs.work_plus
+        mu = system.group.Ad_dual_advance(increment, state.mu + legs.minus) + legs.plus
         return State(g, mu), jnp.max(jnp.abs(legs.mu_minus - state.mu)), correction
 
 
