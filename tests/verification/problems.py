@@ -12,13 +12,15 @@ import naiad as nd
 
 @dataclass(frozen=True)
 class Problem:
-    """A system, where it starts, how long it runs, and an action s -> (g -> s.g) that it is symmetric under."""
+    """A system, where it starts, how long it runs, an action s -> (g -> s.g) that it is symmetric under, and how many
+    times finer than usual its steps must be before a low order shows."""
 
     system: nd.LagrangianSystem
     state: nd.State
     t1: float
     action: Callable[[Any, Any], Any] | None = None
     conservative: bool = True
+    refinement: int = 1
 
     @property
     def scale(self) -> float:
@@ -165,6 +167,7 @@ def problems() -> dict[str, Problem]:
             rods.state(R1=tilted, R2=tilted.T, R1_Omega=(0.3, 0.4, 0.1), R2_Omega=(0.1, -0.5, 0.2)),
             1.0,
             lambda s, g: type(g)(about_vertical(s) @ g.R1, about_vertical(s) @ g.R2),
+            refinement=2,
         ),
         "body-in-potential": Problem(
             pulled,
