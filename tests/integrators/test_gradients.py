@@ -1,23 +1,13 @@
 """Gradients through a run, by implicit differentiation of each step, against finite differences."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 
 import naiad as nd
-
-
-class Top(nd.LagrangianSystem):
-    J: Any
-    mgl: Any
-    group = nd.SO3()
-
-    def lagrangian(self, R, Omega, t):
-        return 0.5 * Omega @ self.J @ Omega - self.mgl * R[2, 2]
-
+from tests.verification.problems import HeavyTop
 
 METHODS = {"cay": nd.Variational(), "compose4": nd.Composition(nd.Variational(), 4)}
 
@@ -25,7 +15,7 @@ METHODS = {"cay": nd.Variational(), "compose4": nd.Composition(nd.Variational(),
 def objective(parameters, method):
     """A smooth number at the end of a run that depends on inertia, weight, start and step."""
     diagonal, mgl, Omega, dt = parameters
-    top = Top(jnp.diag(diagonal), mgl)
+    top = HeavyTop(jnp.diag(diagonal), mgl)
     start = nd.State(jnp.asarray(nd.SO3().exp(jnp.array([0.5, 0.2, 0.0]))), jnp.diag(diagonal) @ Omega)
     end = nd.propagate(top, start, dt=dt, steps=25, method=method)
     return end.g[0, 1] + 0.5 * end.mu[2] ** 2 + end.mu[0]
@@ -36,9 +26,9 @@ def test_forward_and_reverse_gradients_equal_finite_differences(name):
     with jax.enable_x64(True):
         value = jax.jit(lambda p: objective(p, METHODS[name]))
         at = (jnp.array([1.0, 2.0, 3.0]), jnp.array(1.3), jnp.array([0.3, 0.2, 1.5]), jnp.array(0.05))
-        flat, unravel = jax.flatten_util.ravel_pytree(at)
-        reverse = jax.flatten_util.ravel_pytree(jax.jit(jax.grad(value))(at))[0]
-        forward = jax.flatten_util.ravel_pytree(jax.jit(jax.jacfwd(value))(at))[0]
+        flat, unravel = ravel_pytree(at)
+        reverse = ravel_pytree(jax.jit(jax.grad(value))(at))[0]
+        forward = ravel_pytree(jax.jit(jax.jacfwd(value))(at))[0]
 
         def difference(direction, h=1e-3):
             f = [float(value(unravel(flat + s * h * direction))) for s in (-2, -1, 1, 2)]
