@@ -7,7 +7,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from naiad import diagnostics, groups, integrators, io, mechanics, models, retractions, simulation, viz
+    from naiad import compiler, diagnostics, groups, integrators, io, mechanics, models, retractions, simulation, viz
+    from naiad.compiler import compile
     from naiad.errors import InputError, NaiadError, RunError
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
     from naiad.integrators import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from naiad.simulation import Outcome, Section, Trajectory, load, propagate, resume, simulate
 
 _HOMES = {
+    "compiler": "compile",
     "errors": "InputError NaiadError RunError",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Symmetrised Trapezoid Variational",
@@ -38,7 +40,18 @@ _HOMES = {
     "simulation": "Outcome Section Trajectory load propagate resume simulate",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_PACKAGES = ("diagnostics", "groups", "integrators", "io", "mechanics", "models", "retractions", "simulation", "viz")
+_PACKAGES = (
+    "compiler",
+    "diagnostics",
+    "groups",
+    "integrators",
+    "io",
+    "mechanics",
+    "models",
+    "retractions",
+    "simulation",
+    "viz",
+)
 
 __all__ = [
     "RK4",
@@ -79,6 +92,8 @@ __all__ = [
     "Trajectory",
     "Trapezoid",
     "Variational",
+    "compile",
+    "compiler",
     "diagnostics",
     "double",
     "groups",

@@ -159,7 +159,7 @@ def problems() -> dict[str, Problem]:
     return {
         "free-body": Problem(free, free.state(R=turned, Pi=(0.7, 0.8, -1.5)), 2.0),
         "free-body-s3": Problem(quaternion, quaternion.state(q=nd.S3().random(rng), Pi=(0.7, 0.8, -1.5)), 2.0),
-        "free-body-so5": Problem(many, many.state(Omega=0.4 * rng.standard_normal(10)), 2.0),
+        "free-body-so5": Problem(many, many.state(Omega=0.4 * rng.standard_normal(10)), 4.0),
         "vehicle": Problem(vehicle, vehicle.state(R=turned, Omega=(0.5, 0.4, -0.3), v=(0.5, -0.2, 0.4)), 2.0),
         "heavy-top": Problem(top, top.state(R=turned, Omega=(0.5, 0.2, 1.0)), 2.0, lambda s, R: about_vertical(s) @ R),
         "double-pendulum": Problem(
@@ -182,7 +182,7 @@ def problems() -> dict[str, Problem]:
             1.5,
             lambda s, R: about_vertical(s) @ R,
         ),
-        "henon-heiles": Problem(Anharmonic(), Anharmonic().state(q=(0.3, 0.2), v=(0.2, -0.3)), 3.0),
+        "henon-heiles": Problem(Anharmonic(), Anharmonic().state(q=(0.3, 0.2), v=(0.2, -0.3)), 3.0, refinement=2),
         "driven-pendulum": Problem(
             DrivenPendulum(0.15), DrivenPendulum(0.15).state(beta=1.0, Omega=0.5), 3.0, conservative=False
         ),

@@ -34,6 +34,13 @@ SHORT = [
 LONG = [case for case in CASES if case not in SHORT]
 
 
+@pytest.fixture(autouse=True)
+def _few_programs():
+    """Each case compiles dozens of programs that no other uses; hundreds of cases in one process exhaust XLA."""
+    yield
+    jax.clear_caches()
+
+
 def verify(problem_name: str, method_name: str) -> None:
     problem, method = PROBLEMS[problem_name], METHODS[method_name]
     system, state = problem.system, problem.state

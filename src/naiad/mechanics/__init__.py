@@ -2,6 +2,7 @@
 
 from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, generator
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
+from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
@@ -19,8 +20,11 @@ __all__ = [
     "diamond",
     "generator",
     "has_symmetry",
+    "identity",
+    "join_rows",
     "left_gradient",
     "left_jacobian",
     "left_velocity",
     "pull_back",
+    "split_rows",
 ]

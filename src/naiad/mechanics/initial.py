@@ -1,14 +1,15 @@
 """Initial states: assembled from named components, and checked before anything runs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
+from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
+from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.state import Scalar, State
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: Scala
     if mu is not None or momentum:
         node_momentum = _covector(group, mu, momentum, names.momentum, "mu")
     else:
-        node_momentum = system.legendre(configuration, _covector(group, xi, velocity, names.velocity, "xi"), t)
+        twist = _covector(group, xi, velocity, names.velocity, "xi")
+        node_momentum = execute(_legendre, system, configuration, twist, t)
     return check_state(system, State(configuration, node_momentum), t)
 
 
@@ -56,32 +58,50 @@ def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
     state = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=float), state)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
         raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
-    error = float(system.group.error(state.g))
+    found = execute(_examination, system, state, t)
+    error = float(found.group_error)
     if error > GROUP_TOLERANCE:
         raise InputError(
             f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
             f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
         )
-    inertia = np.asarray(jax.hessian(system.lagrangian, argnums=1)(state.g, jnp.zeros(system.group.dim), t))
+    inertia = found.inertia
     lowest = float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
     if not lowest > 0:
         raise InputError(
             f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
             f"{lowest:.3g}); check the inertia and masses: every velocity must carry kinetic energy."
         )
-    if system.constraint is not None:
-        _check_constraint(system, state, t)
+    if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
+        raise InputError(
+            f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
+            f"{found.constraint_rate:.3g}; expected both below {CONSTRAINT_TOLERANCE:g}); start on the constraint, "
+            "with a velocity along it."
+        )
     return state
 
 
-def _check_constraint(system: "LagrangianSystem", state: State, t: Scalar) -> None:
-    value = float(np.max(np.abs(system.constraint(state.g, t))))
-    rate = float(np.max(np.abs(system.constraint_rate(state.g, system.velocity(state.g, state.mu, t), t))))
-    if value > CONSTRAINT_TOLERANCE or rate > CONSTRAINT_TOLERANCE:
-        raise InputError(
-            f"The initial state violates the constraint (value {value:.3g}, rate {rate:.3g}; expected both below "
-            f"{CONSTRAINT_TOLERANCE:g}); start on the constraint, with a velocity along it."
-        )
+class _Examination(NamedTuple):
+    """How far a state is off the group and off the constraint, and the inertia there."""
+
+    group_error: Any
+    inertia: Any
+    constraint: Any
+    constraint_rate: Any
+
+
+def _examination(system: "LagrangianSystem", state: State, t: Scalar) -> _Examination:
+    g, mu = state
+    inertia = jax.hessian(system.lagrangian, argnums=1)(g, jnp.zeros(system.group.dim), t)
+    value = rate = jnp.zeros(())
+    if system.constraint is not None:
+        value = jnp.max(jnp.abs(system.constraint(g, t)))
+        rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
+    return _Examination(system.group.error(g), inertia, value, rate)
+
+
+def _legendre(system: "LagrangianSystem", g: Any, xi: Any, t: Scalar) -> Any:
+    return system.legendre(g, xi, t)
 
 
 def _is_given(value: Any) -> bool:
@@ -89,8 +109,7 @@ def _is_given(value: Any) -> bool:
 
 
 def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> Any:
-    identity = jax.tree.map(np.asarray, group.identity())
-    leaves, treedef = jax.tree.flatten(identity)
+    leaves, treedef = jax.tree.flatten(identity(group))
     if g is None:
         chosen = [components.get(name, leaf) for name, leaf in zip(group.names.element, leaves, strict=True)]
     else:
@@ -106,17 +125,13 @@ def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> 
     return jax.tree.unflatten(treedef, arrays)
 
 
-def _covector(
-    group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tuple[str, ...], symbol: str
-) -> Float[Array, " n"]:
+def _covector(group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tuple[str, ...], symbol: str) -> Any:
     if whole is not None:
-        return jnp.asarray(_array(symbol, whole, (group.dim,)))
-    zero = jnp.zeros(group.dim)
-    pieces = tuple(
-        jnp.asarray(_array(name, parts.get(name, np.zeros(piece.shape)), piece.shape))
-        for name, piece in zip(names, group.split(zero), strict=True)
+        return _array(symbol, whole, (group.dim,))
+    zeros = split_rows(group, np.zeros(group.dim))
+    return join_rows(
+        group, [_array(name, parts.get(name, zero), zero.shape) for name, zero in zip(names, zeros, strict=True)]
     )
-    return jax.linear_transpose(group.split, zero)(pieces)[0]  # split only permutes, so its transpose joins
 
 
 def _array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

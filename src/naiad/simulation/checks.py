@@ -58,11 +58,10 @@ def check_save_every(save_every: int | None, steps: int) -> int:
     return int(save_every)
 
 
-def check_memory(plan: Plan, carry: Any) -> None:
+def check_memory(plan: Plan, frame: Any) -> None:
     """Refuse to hold more nodes in memory than is sensible."""
-    state = jax.eval_shape(plan.program.method.state, plan.program.system, carry)
     frames = (plan.last - plan.first) // plan.save_every + 2
-    size = 8 * frames * sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(state))
+    size = 8 * frames * sum(np.size(leaf) for leaf in jax.tree.leaves(frame))
     if size > MEMORY_BYTES:
         enough = math.ceil(plan.save_every * size / MEMORY_BYTES)
         raise InputError(

@@ -1,17 +1,16 @@
-"""What an engine is asked to do, and what it hands back."""
+"""What a run does at every step, how far it goes, and what comes of it."""
 
-import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
+from naiad.compiler import Engine
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import Module
 from naiad.simulation.monitor import Monitor
-from naiad.simulation.outcome import Outcome
 from naiad.simulation.section import Section
 
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
@@ -38,6 +37,7 @@ class Plan(NamedTuple):
     last: int
     rest: float
     save_every: int
+    engine: Engine
 
 
 class Statistics(NamedTuple):
@@ -49,23 +49,23 @@ class Statistics(NamedTuple):
     correction_max: Any
 
 
+class Standing(NamedTuple):
+    """Where a run stands: the node, the method's carry, what was watched so far, and whether it can go on."""
+
+    node: Int[Array, ""]
+    carry: Any
+    monitors: dict[str, Monitor]
+    statistics: Statistics
+    values: dict[str, Float[Array, ""]]
+    outcome: Int[Array, ""]
+
+
 class Chunk(NamedTuple):
     """A piece of a run, as NumPy arrays: the saved nodes, the crossings, and where the run stands after it."""
 
     times: np.ndarray
-    frames: dict[str, Any]
+    frames: Any
     crossings: dict[str, Any]
     node: int
     t: float
-    carry: Any
-    monitors: dict[str, Monitor]
-    statistics: Statistics
-    outcome: Outcome
-
-
-class AbstractEngine(Module):
-    """Drives the step of a method through time."""
-
-    @abc.abstractmethod
-    def chunks(self, plan: Plan, carry: Any) -> Iterator[Chunk]:
-        """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
+    standing: Standing

@@ -1,15 +1,15 @@
-"""The labelled form of a run: one dataset with the saved nodes along `time` and the crossings along `crossing`."""
+"""The rows of a run: the saved nodes along `time` and the crossings along `crossing`."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from naiad.groups import AbstractGroup
-from naiad.mechanics import State
-from naiad.numerics import double
+from naiad.mechanics import State, identity, join_rows, split_rows
 from naiad.simulation.monitor import Monitor
+from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Program
 
 if TYPE_CHECKING:
@@ -18,30 +18,64 @@ if TYPE_CHECKING:
 STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max")
 
 
-def record_chunk(plan: Plan, chunk: Chunk) -> "xr.Dataset":
-    """The rows of a chunk, and in the attributes where the run stands after it."""
-    import xarray as xr
+class Table(NamedTuple):
+    """The rows of a run or of a piece of it: arrays by name with their dimensions, and where the run stands after them.
 
+    It becomes a labelled dataset when somebody looks at it, so that a run need not load xarray.
+    """
+
+    arrays: dict[str, tuple[tuple[str, ...], np.ndarray]]
+    attrs: dict[str, Any]
+
+    def dataset(self) -> "xr.Dataset":
+        """The same, labelled."""
+        import xarray as xr
+
+        arrays = dict(self.arrays)
+        dims, times = arrays.pop("time")
+        return xr.Dataset(arrays, {"time": (dims, times, {"units": "s"})}, self.attrs)
+
+    def values(self, name: str) -> np.ndarray:
+        """An array."""
+        return self.arrays[name][1]
+
+    def ended(self, outcome: Outcome) -> "Table":
+        """No rows, and the word of how the run ended."""
+        nothing = {name: (dims, values[:0]) for name, (dims, values) in self.arrays.items()}
+        return Table(nothing, {**self.attrs, "outcome": outcome.name})
+
+
+def joined(pieces: list[Table]) -> Table:
+    """The pieces of a run in one table, with the standing of the last."""
+    arrays = {
+        name: (dims, np.concatenate([piece.values(name) for piece in pieces]))
+        for name, (dims, _) in pieces[0].arrays.items()
+    }
+    return Table(arrays, pieces[-1].attrs)
+
+
+def record_chunk(plan: Plan, chunk: Chunk) -> Table:
+    """The rows of a chunk."""
     program = plan.program
     group = program.system.group
-    nodes = state_variables(group, chunk.frames["state"], "time")
-    nodes |= {name: variable("time", name, values) for name, values in chunk.frames["outputs"].items()}
-    dataset = xr.Dataset(nodes, {"time": ("time", chunk.times, {"units": "s"})}, _standing(plan, chunk))
-    return dataset.assign(_crossing_variables(group, program, chunk)) if program.sections else dataset
+    arrays = {"time": (("time",), chunk.times)} | state_variables(group, chunk.frames.state, "time")
+    arrays |= {name: variable("time", name, values) for name, values in chunk.frames.outputs.items()}
+    if program.sections:
+        arrays |= _crossing_variables(group, program, chunk)
+    return Table(arrays, _standing(plan, chunk))
 
 
 def state_variables(group: AbstractGroup, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
     """The components of stacked states, by the names of the group."""
     elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True)
-    momenta = zip(group.names.momentum, _split_rows(group, states.mu), strict=True)
+    momenta = zip(group.names.momentum, split_rows(group, states.mu), strict=True)
     return {prefix + name: variable(dim, name, values) for name, values in (*elements, *momenta)}
 
 
-def stacked_states(group: AbstractGroup, dataset: "xr.Dataset", prefix: str = "") -> State:
+def stacked_states(group: AbstractGroup, values: Callable[[str], np.ndarray]) -> State:
     """The inverse of `state_variables`."""
-    leaves = [dataset[prefix + name].to_numpy() for name in group.names.element]
-    g = jax.tree.unflatten(jax.tree.structure(group.identity()), leaves)
-    return State(g, _join_rows(group, [dataset[prefix + name].to_numpy() for name in group.names.momentum]))
+    g = jax.tree.unflatten(jax.tree.structure(identity(group)), [values(name) for name in group.names.element])
+    return State(g, join_rows(group, [values(name) for name in group.names.momentum]))
 
 
 def variable(dim: str, name: str, values: Any) -> tuple[tuple[str, ...], np.ndarray]:
@@ -51,38 +85,27 @@ def variable(dim: str, name: str, values: Any) -> tuple[tuple[str, ...], np.ndar
 
 def algebra_variables(names: tuple[str, ...], group: AbstractGroup, rows: np.ndarray) -> dict[str, Any]:
     """The named components of stacked vectors of the algebra or its dual."""
-    return {name: variable("time", name, values) for name, values in zip(names, _split_rows(group, rows), strict=True)}
-
-
-@double
-def _split_rows(group: AbstractGroup, rows: Any) -> list[np.ndarray]:
-    return [np.asarray(part) for part in jax.vmap(group.split)(rows)]
-
-
-@double
-def _join_rows(group: AbstractGroup, parts: list[np.ndarray]) -> Any:
-    zero = jnp.zeros(group.dim)
-    join = jax.vmap(lambda *pieces: jax.linear_transpose(group.split, zero)(tuple(pieces))[0])
-    return np.asarray(join(*parts))
+    return {name: variable("time", name, values) for name, values in zip(names, split_rows(group, rows), strict=True)}
 
 
 def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
-    steps, figures = chunk.node - plan.first, chunk.statistics
+    standing = chunk.standing
+    steps, figures = chunk.node - plan.first, standing.statistics
     mean = float(figures.iterations) / steps if steps else 0.0
     numbers = (mean, int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
     return {
         "system": type(plan.program.system).__qualname__,
         "method": repr(plan.program.method),
-        "outcome": chunk.outcome.name,
+        "outcome": Outcome(int(standing.outcome)).name,
         "t0": plan.t0,
         "dt": plan.h,
         "t": chunk.t,
         "node": chunk.node,
         "steps": steps,
         "statistics": dict(zip(STATISTICS, numbers, strict=True)),
-        "monitors": {name: [float(value) for value in monitor] for name, monitor in chunk.monitors.items()},
+        "monitors": {name: [float(value) for value in monitor] for name, monitor in standing.monitors.items()},
         "sections": list(plan.program.sections),
-        "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(chunk.carry)],
+        "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(standing.carry)],
     }
 
 
@@ -97,8 +120,8 @@ def _crossing_variables(group: AbstractGroup, program: Program, chunk: Chunk) ->
     order = np.argsort(at, kind="stable")
     together = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *states)
     columns = {
-        "crossing_section": ("crossing", np.concatenate(indices)[order]),
-        "crossing_time": ("crossing", at[order]),
+        "crossing_section": (("crossing",), np.concatenate(indices)[order]),
+        "crossing_time": (("crossing",), at[order]),
     }
     return columns | state_variables(group, together, "crossing", "crossing_")
 

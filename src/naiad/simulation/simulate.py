@@ -4,29 +4,28 @@ import contextlib
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from naiad import io
+from naiad.compiler import Engine, check_engine, execute
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
+from naiad.simulation import loop
 from naiad.simulation.checks import check_memory, check_method, check_save_every, check_system, check_times
+from naiad.simulation.drive import chunks
+from naiad.simulation.loop import Frame
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import AbstractEngine, Observable, Plan, Program
+from naiad.simulation.plan import Observable, Plan, Program, Standing
 from naiad.simulation.progress import Progress
-from naiad.simulation.record import record_chunk
+from naiad.simulation.record import Table, joined, record_chunk
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
-from naiad.simulation.xla import XLA
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 @double
@@ -45,7 +44,7 @@ def simulate(
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool | Callable[[float], None] | None = None,
-    engine: AbstractEngine | None = None,
+    engine: Engine = "auto",
 ) -> Trajectory:
     """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of
     steps away).
@@ -60,6 +59,8 @@ def simulate(
       arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial.
     - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
       done.
+    - `engine`: "compiled" runs the steps as machine code, "xla" through `jax.jit`; "auto" is "compiled", or "xla" with
+      a warning where something cannot be compiled.
 
     A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept.
     """
@@ -68,10 +69,10 @@ def simulate(
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
     state = check_state(system, State(*state), start)
-    carry = _init(method, system, state, start, h)
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps))
-    return _run(plan, carry, engine=engine, out=out, overwrite=overwrite, progress=progress)
+    plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine))
+    begun = execute(loop.start, program, state, start, h, engine=plan.engine)
+    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
 @double
@@ -86,10 +87,10 @@ def resume(
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool | Callable[[float], None] | None = None,
-    engine: AbstractEngine | None = None,
+    engine: Engine = "auto",
 ) -> Trajectory:
     """Go on from the end of a run to t1, bit for bit as if it had not stopped there; options as for `simulate`."""
-    system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.record.attrs
+    system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.attrs
     t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
     if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
         t0, node = attributes["t"], 0
@@ -106,10 +107,10 @@ def resume(
         for value, leaf in zip(attributes["carry"], leaves, strict=True)
     ]
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    plan = Plan(program, t0, h, node, last, rest, check_save_every(save_every, last - node))
-    return _run(
-        plan, jax.tree.unflatten(structure, carry), engine=engine, out=out, overwrite=overwrite, progress=progress
-    )
+    every = check_save_every(save_every, last - node)
+    plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine))
+    begun = execute(loop.begin, program, jax.tree.unflatten(structure, carry), node, t0 + node * h, engine=plan.engine)
+    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
 @double
@@ -133,16 +134,11 @@ def propagate(
     return method.state(system, carry)
 
 
-@eqx.filter_jit
-def _init(method: AbstractMethod, system: LagrangianSystem, state: State, t0: Any, h: Any) -> Any:
-    return method.init(system, state, jnp.asarray(t0), jnp.asarray(h))
-
-
 def _run(
     plan: Plan,
-    carry: Any,
+    standing: Standing,
+    frame: Frame,
     *,
-    engine: AbstractEngine | None,
     out: Any,
     overwrite: bool,
     progress: bool | Callable[[float], None] | None,
@@ -150,47 +146,28 @@ def _run(
     """Drive the plan, keep its pieces in memory or on disk, and hear an interrupt between them."""
     system, method = plan.program.system, plan.program.method
     if out is None:
-        check_memory(plan, carry)
-    pieces: list[xr.Dataset] = []
+        check_memory(plan, frame)
+    pieces: list[Table] = []
     with contextlib.ExitStack() as stack:
         writer = None if out is None else stack.enter_context(io.Writer(out, overwrite))
-        keep = pieces.append if writer is None else writer.append
+        keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset())
         bar = stack.enter_context(Progress(plan, shown=progress))
         piece = None
         try:
-            for chunk in (engine or XLA()).chunks(plan, carry):
+            for chunk in chunks(plan, standing, frame):
                 piece = record_chunk(plan, chunk)
                 keep(piece)
                 bar.update(chunk)
         except KeyboardInterrupt:
             if piece is None:
                 raise
-            keep(_interrupted(piece))
-    trajectory = Trajectory(system, method, _joined(pieces) if out is None else io.open_lazily(out))
+            keep(piece.ended(Outcome.INTERRUPTED))
+    trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
     if trajectory.outcome.failed:
-        where = f"{type(system).__name__} stopped at t = {trajectory.record.attrs['t']:g} s"
+        where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
         warnings.warn(
             f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.outcome.remedy}",
             RuntimeWarning,
             stacklevel=4,
         )
     return trajectory
-
-
-def _interrupted(piece: "xr.Dataset") -> "xr.Dataset":
-    """No more rows, and the word that the run was interrupted."""
-    return piece.isel({dim: slice(0, 0) for dim in ("time", "crossing") if dim in piece.sizes}).assign_attrs(
-        outcome=Outcome.INTERRUPTED.name
-    )
-
-
-def _joined(pieces: "list[xr.Dataset]") -> "xr.Dataset":
-    """The pieces of a run in one dataset, with the standing of the last."""
-    import xarray as xr
-
-    joined = {}
-    for name, variable in pieces[0].variables.items():
-        rows = np.concatenate([piece[name].to_numpy() for piece in pieces])
-        joined[name] = (variable.dims, rows, variable.attrs)
-    time = joined.pop("time")
-    return xr.Dataset(joined, {"time": time}, pieces[-1].attrs)

@@ -9,13 +9,13 @@ import jax
 import numpy as np
 
 from naiad import io
+from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State, has_symmetry
-from naiad.numerics import double
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.record import algebra_variables, monitor_of, stacked_states, variable
+from naiad.simulation.record import Table, algebra_variables, monitor_of, stacked_states, variable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,25 +28,38 @@ class Trajectory:
     momentum and so on are computed from it when they are first asked for.
     """
 
-    def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "xr.Dataset"):
+    def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "Table | xr.Dataset"):
         self.system = system
         self.method = method
-        self.record = record
+        self._rows = record
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Where the run stands."""
+        return self._rows.attrs
+
+    @functools.cached_property
+    def record(self) -> "xr.Dataset":
+        """What was saved."""
+        return self._rows.dataset() if isinstance(self._rows, Table) else self._rows
+
+    def _values(self, name: str) -> np.ndarray:
+        return self._rows.values(name) if isinstance(self._rows, Table) else self._rows[name].to_numpy()
 
     @property
     def outcome(self) -> Outcome:
         """How the run ended."""
-        return Outcome[self.record.attrs["outcome"]]
+        return Outcome[self.attrs["outcome"]]
 
     @property
     def statistics(self) -> dict[str, float]:
         """Steps taken, Newton iterations, largest residual and largest round-off correction of g, over every step."""
-        return {"steps": self.record.attrs["steps"], **self.record.attrs["statistics"]}
+        return {"steps": self.attrs["steps"], **self.attrs["statistics"]}
 
     @functools.cached_property
     def monitors(self) -> dict[str, Monitor]:
         """The running statistics that were asked for, over every step."""
-        return {name: monitor_of(numbers) for name, numbers in self.record.attrs["monitors"].items()}
+        return {name: monitor_of(numbers) for name, numbers in self.attrs["monitors"].items()}
 
     @property
     def t(self) -> "xr.DataArray":
@@ -56,7 +69,7 @@ class Trajectory:
     @functools.cached_property
     def states(self) -> State:
         """The saved states, stacked along the first axis."""
-        return stacked_states(self.system.group, self.record)
+        return stacked_states(self.system.group, self._values)
 
     @property
     def g(self) -> Any:
@@ -71,22 +84,22 @@ class Trajectory:
     @functools.cached_property
     def xi(self) -> "xr.DataArray":
         """The velocities at the saved nodes, from the momenta, in the body frame."""
-        return self._labelled("xi", self.evaluate(lambda state, t: self.system.velocity(state.g, state.mu, t)))
+        return self._labelled("xi", self._at_nodes(_velocity, self.system))
 
     @functools.cached_property
     def energy(self) -> "xr.DataArray":
         """The energy at the saved nodes, from the momenta."""
-        return self._labelled("energy", self.evaluate(self.system.energy))
+        return self._labelled("energy", self._at_nodes(_energy, self.system))
 
     @functools.cached_property
     def momentum(self) -> "xr.DataArray":
         """The momentum of the system's declared symmetry, or of left translations: Ad*_{g^-1} mu, in space."""
-        return self._labelled("momentum", self.evaluate(lambda state, t: self.system.noether(state)))
+        return self._labelled("momentum", self._at_nodes(_noether, self.system))
 
     @functools.cached_property
     def group_error(self) -> "xr.DataArray":
         """How far the saved configurations are off the group (orthogonality error)."""
-        return self._labelled("group_error", self.evaluate(lambda state, t: self.system.group.error(state.g)))
+        return self._labelled("group_error", self._at_nodes(_group_error, self.system))
 
     @property
     def final(self) -> State:
@@ -104,7 +117,7 @@ class Trajectory:
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
         """The located crossings of each section: `crossing_time`, and the state there."""
-        if not self.record.attrs["sections"]:
+        if not self.attrs["sections"]:
             return {}
         names = [name for name in self.record.variables if str(name).startswith("crossing_")]
         along = self.record[names].drop_attrs(deep=False)
@@ -112,16 +125,19 @@ class Trajectory:
         number = renamed["section"].to_numpy()
         return {
             name: renamed.isel(crossing=number == index).drop_vars("section")
-            for index, name in enumerate(self.record.attrs["sections"])
+            for index, name in enumerate(self.attrs["sections"])
         }
 
-    @double
     def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
         """An observable f(state, t) at every saved node, stacked."""
-        times = self.t.to_numpy()
-        compiled = jax.jit(jax.vmap(observable))
+        return self._at_nodes(_observed, observable)
+
+    def _at_nodes(self, function: Callable[..., Any], first: Any) -> np.ndarray:
+        times = self._values("time")
         pieces = [
-            np.asarray(compiled(jax.tree.map(lambda leaf, i=i: leaf[i : i + BATCH], self.states), times[i : i + BATCH]))
+            execute_rows(
+                function, first, jax.tree.map(lambda x, i=i: x[i : i + BATCH], self.states), times[i : i + BATCH]
+            )
             for i in range(0, len(times), BATCH)
         ]
         return np.concatenate(pieces)
@@ -143,8 +159,8 @@ class Trajectory:
         io.write(self.record, path, overwrite=overwrite)
 
     def __repr__(self) -> str:
-        span = f"t = {float(self.t[0]):g} .. {self.record.attrs['t']:g} s"
-        steps, end = self.record.attrs["steps"], self.outcome.name.lower()
+        span = f"t = {float(self._values('time')[0]):g} .. {self.attrs['t']:g} s"
+        steps, end = self.attrs["steps"], self.outcome.name.lower()
         return f"Trajectory({type(self.system).__name__}, {span}, {steps} steps, {end})"
 
     def _labelled(self, name: str, values: Any) -> "xr.DataArray":
@@ -152,6 +168,26 @@ class Trajectory:
 
         dims, data = variable("time", name, values)
         return xr.DataArray(data, {"time": self.t}, dims, name)
+
+
+def _observed(observable: Callable[[State, Any], Any], state: State, t: Any) -> Any:
+    return observable(state, t)
+
+
+def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return system.velocity(state.g, state.mu, t)
+
+
+def _energy(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return system.energy(state, t)
+
+
+def _noether(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return system.noether(state)
+
+
+def _group_error(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return system.group.error(state.g)
 
 
 def load(path: str | os.PathLike[str], system: LagrangianSystem, method: AbstractMethod) -> Trajectory:

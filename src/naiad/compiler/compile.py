@@ -1,0 +1,253 @@
+"""Compiled functions: what `naiad.compile` gives."""
+
+import contextlib
+import functools
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from naiad.compiler import machine
+from naiad.compiler.arrays import kind
+from naiad.compiler.cache import default_cache
+from naiad.compiler.fingerprint import Unfingerprintable, fingerprint
+from naiad.compiler.finish import finish
+from naiad.compiler.kernel import Kernel
+from naiad.compiler.llvm import print_llvm
+from naiad.compiler.program import Program
+from naiad.compiler.trace import trace
+from naiad.errors import InputError
+
+
+class Signature(NamedTuple):
+    """What a program depends on besides the function: the form of the arguments, what is not an array in them, and the
+    elements that are known to be 0 or 1."""
+
+    structure: Any
+    static: tuple[Any, ...]
+    shapes: tuple[tuple[tuple[int, ...], str] | None, ...]
+    known: tuple[bytes | None, ...]
+
+
+class Compiled:
+    """A pure JAX function as machine code, compiled for each new form of its arguments when it is first called.
+
+    Numbers and arrays in the arguments are arguments of the code; anything else is part of it. For the arguments named
+    in `parameters`, elements that are exactly 0 or 1 are part of it too, so that the zeros of an inertia matrix cost
+    nothing. `batch` runs many at once, in the lanes of vector registers and on all cores.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        fma: bool = True,
+        parameters: Sequence[int] = (),
+        lanes: int | None = None,
+        cache: bool = True,
+    ):
+        if lanes is not None and lanes not in (1, 2, 4, 8, 16):
+            raise InputError(
+                f"compile: lanes = {lanes!r}; expected 1, 2, 4, 8 or 16 (or None: what the processor has)."
+            )
+        self.function = function
+        self._fma = fma
+        self._parameters = tuple(parameters)
+        self._lanes = lanes
+        self._caches = cache
+        self._kernels: dict[Any, tuple[Kernel, Any]] = {}
+        self._last: Any = None
+        functools.update_wrapper(self, function, updated=())
+
+    def __call__(self, *args: Any) -> Any:
+        """The function of these arguments; arrays come back as NumPy arrays."""
+        signature, leaves = self._signature(args)
+        kernel, tree = self._kernel(signature, args, lanes=1)
+        return jax.tree.unflatten(tree, kernel.call(leaves))
+
+    def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
+        """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
+        examples, size = _first_rows(args, shared)
+        signature, _ = self._signature(examples)
+        leaves = [leaf for leaf in jax.tree.leaves(args) if _is_number(leaf)]
+        own = [
+            number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if _is_number(leaf)
+        ]
+        kernel, tree = self._kernel(signature, examples, lanes=self._lanes or machine.processor().width)
+        return jax.tree.unflatten(tree, kernel.call_batch([_numbers(leaf) for leaf in leaves], own, size))
+
+    @property
+    def ir(self) -> str:
+        """The scalar program of the last call, to look at."""
+        return str(self._program())
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM IR of the last call, before LLVM's own passes."""
+        return print_llvm(self._program())
+
+    @property
+    def assembly(self) -> str:
+        """The assembly of the last call."""
+        return machine.assembly(self.llvm)
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Of the last call: operations by name, loops included once; sizes of the memory; seconds of each stage."""
+        if self._last is None:
+            raise InputError("compile: nothing is compiled yet; call the function first, so that its shapes are known.")
+        return dict(self._last[0].stats)
+
+    def _program(self) -> Program:
+        if self._last is None:
+            raise InputError("compile: nothing is compiled yet; call the function first, so that its shapes are known.")
+        _, signature, args = self._last
+        return self._traced(signature, args)[0]
+
+    def _signature(self, args: tuple[Any, ...]) -> tuple[Signature, list[np.ndarray]]:
+        folds = [
+            number in self._parameters for number, arg in enumerate(args) for _ in range(len(jax.tree.leaves(arg)))
+        ]
+        everything, structure = jax.tree.flatten(args)
+        static, shapes, known, leaves = [], [], [], []
+        for leaf, folding in zip(everything, folds, strict=True):
+            if not _is_number(leaf):
+                static.append(leaf)
+                shapes.append(None)
+                known.append(None)
+                continue
+            array = _numbers(leaf)
+            leaves.append(array)
+            shapes.append((array.shape, array.dtype.name))
+            known.append(_known(array) if folding else None)
+        return Signature(structure, tuple(static), tuple(shapes), tuple(known)), leaves
+
+    def _kernel(self, signature: Signature, args: tuple[Any, ...], *, lanes: int) -> tuple[Kernel, Any]:
+        entry = self._kernels.get((signature, lanes))
+        if entry is None:
+            entry = self._kernels[signature, lanes] = self._made(signature, args, lanes)
+        self._last = (entry[0], signature, args)
+        return entry
+
+    def _made(self, signature: Signature, args: tuple[Any, ...], lanes: int) -> tuple[Kernel, Any]:
+        cache = default_cache() if self._caches else None
+        key = self._key(signature, args, lanes) if cache is not None else None
+        stored = cache.load(key) if cache is not None and key is not None else None
+        if stored is not None:
+            form, example = pickle.loads(stored)
+            return Kernel(**form), jax.tree.structure(example)
+        started = time.perf_counter()
+        program, tree, traced = self._traced(signature, args)
+        text = print_llvm(program, lanes)
+        scalarised = time.perf_counter()
+        code = machine.object_code(text)
+        seconds = {"jaxpr": traced - started, "program": scalarised - traced, "llvm": time.perf_counter() - scalarised}
+        form = {
+            "code": code,
+            "inputs": program.inputs,
+            "outputs": program.outputs,
+            "in_size": program.in_size,
+            "out_size": program.out_size,
+            "work_size": program.work_size,
+            "lanes": lanes,
+            "stats": {"operations": program.stats, "seconds": seconds},
+        }
+        if cache is not None and key is not None:
+            example = jax.tree.unflatten(tree, range(tree.num_leaves))
+            # a result of a class that cannot be found by its name is compiled again in the next process
+            with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
+                cache.store(key, pickle.dumps((form, example)))
+        return Kernel(**form), tree
+
+    def _traced(self, signature: Signature, args: tuple[Any, ...]) -> tuple[Program, Any, float]:
+        everything, structure = jax.tree.flatten(args)
+        numbers = [_numbers(leaf) for leaf in everything if _is_number(leaf)]
+        trees = []
+
+        def flat(*leaves: Any) -> list[Any]:
+            given = iter(leaves)
+            filled = [next(given) if _is_number(leaf) else leaf for leaf in everything]
+            outputs, tree = jax.tree.flatten(self.function(*jax.tree.unflatten(structure, filled)))
+            trees.append(tree)
+            return outputs
+
+        with jax.enable_x64(True):
+            jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
+        traced = time.perf_counter()
+        known = [mask for mask, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
+        masks = [
+            None if mask is None else np.frombuffer(mask, np.int8).reshape(x.shape)
+            for mask, x in zip(known, numbers, strict=True)
+        ]
+        program = finish(trace(jaxpr, masks), fma=self._fma and machine.processor().fma)
+        return program, trees[0], traced
+
+    def _key(self, signature: Signature, args: tuple[Any, ...], lanes: int) -> str | None:
+        forms = jax.tree.map(lambda leaf: _form(leaf) if _is_number(leaf) else leaf, args)
+        versions = (jax.__version__, machine.versions())
+        try:
+            return fingerprint(self.function, forms, signature.known, self._fma, lanes, versions, arrays="shape")
+        except Unfingerprintable:
+            return None
+
+
+def compile(
+    function: Callable[..., Any] | None = None, *, fma: bool = True, lanes: int | None = None, cache: bool = True
+) -> Any:
+    """Machine code for a pure JAX function on small arrays; also as a decorator.
+
+    `fma=False` keeps products and sums apart; `lanes` is the number of rows that `batch` treats at once (what fits the
+    processor's vector registers if not given); `cache=False` keeps nothing on disk.
+    """
+    if function is None:
+        return lambda f: Compiled(f, fma=fma, lanes=lanes, cache=cache)
+    if not callable(function):
+        raise InputError(f"compile: {function!r} is not a function.")
+    return Compiled(function, fma=fma, lanes=lanes, cache=cache)
+
+
+def _is_number(leaf: Any) -> bool:
+    return isinstance(leaf, bool | int | float | np.ndarray | np.generic | jax.Array)
+
+
+def _numbers(leaf: Any) -> np.ndarray:
+    array = np.asarray(leaf)
+    if array.dtype in (np.float32, np.float16):
+        array = array.astype(np.float64)
+    if not kind(array.dtype):
+        raise InputError(f"compile: an argument is {array.dtype}; expected float64, int64, int32 or bool.")
+    return array
+
+
+def _form(leaf: Any) -> jax.ShapeDtypeStruct:
+    array = _numbers(leaf)
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+
+def _known(array: np.ndarray) -> bytes | None:
+    """For each element 0 or 1 if it is that, else -1; None if there are none such."""
+    if array.dtype != np.float64:
+        return None
+    marks = np.where(array == 1.0, 1, np.where(array == 0.0, 0, -1)).astype(np.int8)
+    return marks.tobytes() if np.any(marks >= 0) else None
+
+
+def _first_rows(args: tuple[Any, ...], shared: Sequence[int]) -> tuple[tuple[Any, ...], int]:
+    sizes = set()
+
+    def first(leaf: Any) -> Any:
+        if not _is_number(leaf):
+            return leaf
+        array = _numbers(leaf)
+        if not array.ndim:
+            raise InputError("batch: an argument is a single number; give one for each row, or name it in `shared`.")
+        sizes.add(array.shape[0])
+        return array[0] if len(array) else np.zeros(array.shape[1:], array.dtype)
+
+    examples = tuple(arg if number in shared else jax.tree.map(first, arg) for number, arg in enumerate(args))
+    if len(sizes) != 1:
+        raise InputError(f"batch: the arguments have {sorted(sizes)} rows; expected one number of rows for all.")
+    return examples, sizes.pop()

@@ -1,0 +1,73 @@
+"""Runs a pure function of the library: as machine code, or through XLA."""
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from naiad.compiler.compile import Compiled
+from naiad.compiler.trace import Unsupported
+from naiad.errors import InputError
+
+Engine = Literal["auto", "compiled", "xla"]
+
+
+def check_engine(engine: Any) -> Engine:
+    """The engine, or an `InputError`."""
+    if engine not in get_args(Engine):
+        raise InputError(f"engine = {engine!r}; expected one of {', '.join(map(repr, get_args(Engine)))}.")
+    return engine
+
+
+def execute(function: Callable[..., Any], *args: Any, engine: Engine = "auto") -> Any:
+    """function(*args), NumPy arrays; elements of the first argument that are exactly 0 or 1 are part of the code.
+
+    "compiled" makes machine code; "xla" goes through `jax.jit`; "auto" is "compiled" where that is possible, else "xla"
+    with one warning.
+    """
+    if engine != "xla":
+        try:
+            return _compiled(function)(*args)
+        except Unsupported as reason:
+            if engine == "compiled":
+                raise
+            _warn(str(reason))
+    with jax.enable_x64(True):
+        return jax.tree.map(np.asarray, _jitted(function)(*args))
+
+
+def execute_rows(function: Callable[..., Any], first: Any, *rows: Any, engine: Engine = "auto") -> Any:
+    """function(first, *row) for every row of the other arguments, whose arrays have a leading axis."""
+    if engine != "xla":
+        try:
+            return _compiled(function).batch(first, *rows, shared=(0,))
+        except Unsupported as reason:
+            if engine == "compiled":
+                raise
+            _warn(str(reason))
+    with jax.enable_x64(True):
+        return jax.tree.map(np.asarray, _jitted_rows(function)(first, *rows))
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any]) -> Compiled:
+    return Compiled(function, parameters=(0,))
+
+
+@functools.cache
+def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    return eqx.filter_jit(function)
+
+
+@functools.cache
+def _jitted_rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    return eqx.filter_jit(lambda first, *rows: jax.vmap(lambda *row: function(first, *row))(*rows))
+
+
+@functools.cache
+def _warn(reason: str) -> None:
+    warnings.warn(f"{reason} This run goes through XLA, which is slower.", RuntimeWarning, stacklevel=5)

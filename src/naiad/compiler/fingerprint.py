@@ -1,0 +1,630 @@
+"""A digest of what things compute, known before they are traced: the key of the cache of compiled code.
+
+A wrong hit would be a wrong result, so whatever cannot be followed to its end is refused, never guessed.
+
+Code of the standard library and of installed distributions is identified by name and version, naiad's own by its
+source files; the user's own is followed: bytecode, constants, defaults, closures, and every global that it names.
+What cannot be seen here, and is the caller's to add or to avoid: settings of JAX, packages changed while they run, and
+functions that are not pure.
+"""
+
+import copyreg
+import dataclasses
+import dis
+import enum
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import operator
+import os
+import struct
+import sys
+import time
+import types
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+_FORMAT = "naiad fingerprint 1"
+_PYTHON = f"{sys.implementation.cache_tag} {sys.version}"
+_NAIAD = __name__.partition(".")[0]
+_SITES = ("site-packages", "dist-packages")
+_ABSENT = object()
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class made by a statement, at run time
+
+_NOISE = {f"__{name}__" for name in (
+    "doc", "dict", "weakref", "module", "qualname", "name", "annotations", "annotate", "annotate_func",
+    "annotations_cache", "abstractmethods", "abstractvars", "abstractclassvars", "dataclass_params", "orig_bases",
+    "parameters", "type_params", "static_attributes", "firstlineno", "builtins", "loader", "spec",
+    "file", "cached", "package", "path",
+)} | {"_abc_impl"}  # fmt: skip
+"""Attributes of classes, modules and wrappers that say where they come from, not what they compute."""
+
+_DYNAMIC = frozenset(
+    [("builtins", name) for name in ("eval", "exec", "compile", "globals", "input", "__import__")]
+    + [("_io", "open"), ("io", "open"), ("pathlib", "Path"), ("pathlib", "PosixPath"), ("os", "getenv")]
+    + [("numpy", name) for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")]
+    + [("importlib", "import_module"), ("jax.numpy", "load")]
+)
+"""What reaches things that the bytecode does not name: other code, files, the environment."""
+
+_REDUCERS = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
+_DESCRIPTORS = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)
+
+
+class Unfingerprintable(TypeError):  # noqa: N818
+    """Something whose effect on a computation cannot be told before it is traced; nothing is cached then."""
+
+
+def fingerprint(*things: Any, arrays: Literal["value", "shape"] = "value") -> str:
+    """A SHA-256 digest, the same in every process, that changes whenever what the things compute changes.
+
+    With arrays="shape" the arrays that a traced function takes as arguments count by type and shape only: those in
+    tuples, lists, dicts and the fields of equinox modules that are not static. An array anywhere else (a closure, a
+    global, an attribute of a class) is a constant of the computation, and always counts by its value.
+    """
+    walk = _Walk(by_shape=arrays == "shape")
+    walk.write("format", _FORMAT, _PYTHON, _environment())
+    try:
+        for i, thing in enumerate(things):
+            walk.visit(thing, f"argument {i}")
+    except Unfingerprintable:
+        raise
+    except RecursionError as error:
+        raise Unfingerprintable("too deeply nested to be fingerprinted; use fewer levels") from error
+    except Exception as error:  # attributes of a user's objects may be code, and that may fail in any way
+        raise Unfingerprintable(f"{walk.where()} cannot be fingerprinted: {type(error).__name__}: {error}") from error
+    return walk.digest().hex()
+
+
+# Whose code it is
+
+
+def _origin(module: Any) -> str | None:
+    """The package and version that a module's name stands for; None if it is the user's own."""
+    if not isinstance(module, str) or module == "__main__":
+        return None
+    top = module.partition(".")[0]
+    if top == _NAIAD:
+        return f"naiad {_naiad_digest()}"
+    home = sys.modules.get(module) or sys.modules.get(top)
+    if home is None:
+        return None
+    return _package(top, getattr(home, "__file__", None) or getattr(sys.modules.get(top), "__file__", None))
+
+
+@functools.lru_cache(maxsize=4096)
+def _package(top: str, file: str | None) -> str | None:
+    if file is None:
+        return _PYTHON if top in sys.builtin_module_names else None
+    for folder in Path(file).parents:
+        if folder.name in _SITES:
+            return _distribution(top, folder)
+    return _PYTHON if file.startswith(os.path.dirname(os.__file__) + os.sep) else None
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    return importlib.metadata.packages_distributions()
+
+
+@functools.cache
+def _distribution(top: str, folder: Path) -> str | None:
+    """Name, version and the recorded hashes of the files: a version may be installed anew with other contents."""
+    infos = [name for name in os.listdir(folder) if name.startswith(f"{top}-") and name.endswith(".dist-info")]
+    if len(infos) != 1:  # the slow way: another name than the module's
+        names = _distributions().get(top)
+        found = importlib.metadata.distribution(names[0]) if names else None
+        title, record = (f"{found.name}-{found.version}", found.read_text("RECORD")) if found else ("", None)
+    else:
+        title, file = infos[0], folder / infos[0] / "RECORD"
+        record = file.read_text("utf-8") if file.is_file() else None
+    if not record:
+        return None
+    rows = (row for row in record.splitlines() if ",sha256=" in row and ".dist-info/" not in row)
+    hashes = "\n".join(sorted(row for row in rows if not row.startswith("..")))
+    return f"{title} {hashlib.sha256(hashes.encode()).hexdigest()}"
+
+
+@functools.cache
+def _environment() -> str:
+    """Every distribution that is installed, with its version: what a package calls in others is not followed."""
+    folders = [path for path in sys.path if os.path.basename(path) in _SITES and os.path.isdir(path)]
+    names = {name for folder in folders for name in os.listdir(folder)}
+    return " ".join(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))
+
+
+@functools.cache
+def _naiad_digest() -> str:
+    """Of all files of the package, which must be those that this process has loaded."""
+    package = sys.modules[_NAIAD]
+    folder = Path(package.__file__ or "").parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.parent.name != "__pycache__":
+            data = path.read_bytes()
+            digest.update(f"{path.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
+    loaded = [m.__file__ for name, m in list(sys.modules.items()) if name.partition(".")[0] == _NAIAD and m.__file__]
+    if max(map(os.path.getmtime, loaded)) > _started():
+        raise Unfingerprintable("naiad's files changed after this process started; restart it to cache compiled code")
+    return digest.hexdigest()
+
+
+def _started() -> float:
+    """When this process started, in seconds of the epoch and a little late, for the system counts in ticks; infinite
+    where it does not say.
+    """
+    try:
+        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        since_boot = int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + since_boot + 0.05
+    except (OSError, AttributeError, ValueError, IndexError):
+        return float("inf")
+
+
+def _is_reachable(thing: Any, module: Any, name: Any) -> bool:
+    """Whether `thing` is what its module has under its name, so that the name identifies it."""
+    home = sys.modules.get(module) if isinstance(module, str) else None
+    if home is None or not isinstance(name, str):
+        return False
+    try:
+        return operator.attrgetter(name)(home) is thing
+    except AttributeError:
+        return False
+
+
+# What bytecode names
+
+
+class _Code(NamedTuple):
+    """A code object with those nested in it: its digest, and the paths (name, attribute, ...) that it loads."""
+
+    digest: bytes
+    globals: frozenset[tuple[str, ...]]
+    cells: frozenset[tuple[str, ...]]
+    imports: frozenset[tuple[int, str, tuple[str, ...]]]
+
+
+_CODES: dict[int, tuple[types.CodeType, _Code]] = {}
+
+
+def _read_code(code: types.CodeType) -> _Code:
+    """What `code` is, read once: the code is held with it, so that its id stays its own."""
+    if id(code) not in _CODES:
+        _CODES[id(code)] = (code, _disassembled(code))
+    return _CODES[id(code)][1]
+
+
+def _disassembled(code: types.CodeType) -> _Code:
+    """Constants count only where they are loaded, so that docstrings do not; places in files do not count."""
+    walk = _Walk(by_shape=False)
+    walk.write("code", code.co_code, code.co_exceptiontable)
+    walk.visit((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags), "counts")
+    walk.visit((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars), "names")
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "NOP")]
+    found, cells, imports, constants = set(), set(), set(), set()
+    for i, step in enumerate(steps):
+        if step.opcode in dis.hasconst:
+            constants.add(step.arg)
+        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
+            found.add((step.argval, *_attributes(steps[i + 1 :])))
+        elif step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
+            cells.add((step.argval, *_attributes(steps[i + 1 :])))
+        elif step.opname == "IMPORT_NAME":
+            imports.add((steps[i - 2].argval, step.argval, steps[i - 1].argval or ()))
+    for index in sorted(constants):
+        constant = code.co_consts[index]
+        walk.write("constant", str(index))
+        if isinstance(constant, types.CodeType):
+            inner = _read_code(constant)
+            walk.write("code", inner.digest)
+            found |= inner.globals
+            cells |= inner.cells
+            imports |= inner.imports
+        else:
+            walk.visit(constant, "constant")
+    return _Code(walk.digest(), frozenset(found), frozenset(cells), frozenset(imports))
+
+
+def _attributes(steps: Iterable[dis.Instruction]) -> Iterable[str]:
+    """The attributes taken one after another from what was just loaded."""
+    for step in steps:
+        if step.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
+            return
+        yield step.argval
+
+
+# The walk
+
+
+class _Walk:
+    """Writes things into a hash, each as a tag and its parts with their lengths, so that no two read the same.
+
+    Functions, classes and modules met again are written as their position in the walk, other things while they are
+    being written.
+    """
+
+    def __init__(self, *, by_shape: bool, within: "_Walk | None" = None):
+        self._hash = hashlib.sha256()
+        self._by_shape = by_shape
+        self._seen: dict[int, tuple[int, Any]] = {} if within is None else dict(within._seen)
+        self._met = 0 if within is None else within._met
+        self._path: list[str] = [] if within is None else list(within._path)
+
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+    def write(self, tag: str, *parts: str | bytes) -> None:
+        """One token."""
+        texts = [part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in (tag, *parts)]
+        self._hash.update(struct.pack(f"<{len(texts) + 1}Q", len(texts), *map(len, texts)))
+        for text in texts:
+            self._hash.update(text)
+
+    def visit(self, thing: Any, label: str) -> None:
+        """Write `thing`, which `label` names in an error."""
+        atom = _ATOMS.get(type(thing))
+        if atom is not None:
+            self.write(type(thing).__name__, atom(thing))
+            return
+        self._path.append(label)
+        if id(thing) in self._seen:
+            self.write("again", str(self._seen[id(thing)][0]))
+        elif not self._array(thing):
+            self._compound(thing)
+        self._path.pop()
+
+    def refuse(self, thing: Any, why: str) -> Unfingerprintable:
+        kind = type(thing)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        return Unfingerprintable(f"a {name} cannot be fingerprinted ({self.where()}): {why}")
+
+    def where(self) -> str:
+        return " > ".join(self._path)
+
+    def _compound(self, thing: Any) -> None:
+        cls = type(thing)  # not isinstance, which believes what a proxy says of itself
+        handler = next((handler for kinds, handler in _KINDS if issubclass(cls, kinds)), _Walk._other)
+        keep = issubclass(cls, types.FunctionType | type | types.ModuleType)
+        by_shape, self._by_shape = self._by_shape, self._by_shape and _is_tree(thing)
+        self._seen[id(thing)] = (self._met, thing)
+        self._met += 1
+        handler(self, thing)
+        if not keep:
+            del self._seen[id(thing)]
+        self._by_shape = by_shape
+
+    # Data
+
+    def _array(self, thing: Any) -> bool:
+        """Write an array, a dtype or a description of an array; False if it is none."""
+        numpy, jax = sys.modules.get("numpy"), sys.modules.get("jax")
+        if numpy is None:
+            return False
+        if isinstance(thing, numpy.dtype):
+            self.write("dtype", *self._dtype(thing))
+        elif type(thing) is numpy.ndarray or isinstance(thing, numpy.generic):
+            self._write_array(thing, "array" if type(thing) is numpy.ndarray else "scalar")
+        elif jax is not None and isinstance(thing, jax.Array):
+            self._write_array(thing, f"jax {getattr(thing, 'weak_type', False)}")
+        elif jax is not None and type(thing) is jax.ShapeDtypeStruct:
+            if thing.sharding is not None:
+                raise self.refuse(thing, "it has a sharding")
+            self.write("struct", *self._dtype(thing.dtype), str(thing.shape), str(thing.weak_type))
+        else:
+            return False
+        return True
+
+    def _write_array(self, array: Any, tag: str) -> None:
+        about = (tag, *self._dtype(array.dtype), str(tuple(map(int, array.shape))))
+        if self._by_shape and tag != "scalar":
+            self.write("shape", *about)
+            return
+        try:
+            data = sys.modules["numpy"].asarray(array)
+        except Exception as error:
+            raise self.refuse(array, f"its value cannot be read: {type(error).__name__}") from error
+        if data.dtype != array.dtype:
+            raise self.refuse(array, f"its type {array.dtype} has no bytes of its own")
+        self.write("value", *about, data.tobytes())
+
+    def _dtype(self, dtype: Any) -> tuple[str, str]:
+        if getattr(dtype, "hasobject", False):
+            raise self.refuse(dtype, "it holds Python objects; use a numeric type")
+        return getattr(dtype, "str", ""), repr(dtype)
+
+    def _sequence(self, items: Any) -> None:
+        if type(items) in (tuple, list):
+            self.write(type(items).__name__, str(len(items)))
+        elif isinstance(items, tuple) and hasattr(type(items), "_fields"):
+            self.write("named tuple", str(len(items)))
+            self.visit(type(items), "class")
+        else:
+            self._other(items)
+            return
+        for i, item in enumerate(items):
+            self.visit(item, f"[{i}]")
+
+    def _mapping(self, items: Any) -> None:
+        if type(items) not in (dict, types.MappingProxyType):
+            self._other(items)
+            return
+        self.write("dict", str(len(items)))
+        for key, value in items.items():
+            self.visit(key, "key")
+            self.visit(value, f"[{key!r}]" if isinstance(key, str | int) else "value")
+
+    def _set(self, items: Any) -> None:
+        """The digests in order: each element is walked by itself, for the order of a set differs between processes."""
+        if type(items) not in (set, frozenset):
+            self._other(items)
+            return
+        digests = []
+        for item in items:
+            walk = _Walk(by_shape=False, within=self)
+            walk.visit(item, "element")
+            digests.append(walk.digest())
+        self.write(type(items).__name__, *sorted(digests))
+
+    def _range(self, thing: Any) -> None:
+        self.write(type(thing).__name__)
+        for bound in (thing.start, thing.stop, thing.step):
+            self.visit(bound, "bound")
+
+    def _enum(self, member: enum.Enum) -> None:
+        self.write("enum", member.name or "")
+        self.visit(type(member), "class")
+        self.visit(member.value, "value")
+
+    def _named(self, tag: str, items: Mapping[str, Any]) -> None:
+        """Attributes in the order of their names, without those that compute nothing."""
+        names = sorted(name for name in items if name not in _NOISE)
+        self.write(tag, *names)
+        for name in names:
+            self.visit(items[name], name)
+
+    # Code
+
+    def _by_name(self, thing: Any, name: str | None = None) -> bool:
+        """Write what an installed module has under the name that the thing goes by; False if it is not that."""
+        module = getattr(thing, "__module__", None)
+        name = name or getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+        origin = _origin(module)
+        if origin is None or not _is_reachable(thing, module, name):
+            return False
+        if (module, name) in _DYNAMIC:
+            raise self.refuse(thing, f"what {name} reaches is not known before it runs; call it outside, once")
+        self.write("named", origin, str(module), str(name))
+        return True
+
+    def _function(self, function: types.FunctionType) -> None:
+        if self._by_name(function):
+            return
+        code, home = _read_code(function.__code__), function.__globals__.get("__name__")
+        origin = _origin(home)
+        place = () if origin is None else (origin, str(home), function.__code__.co_qualname)
+        self.write("function", function.__qualname__, code.digest, *place)
+        self.visit(function.__defaults__, "defaults")
+        self.visit(function.__kwdefaults__, "defaults")
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._cell(name, cell, code)
+        if origin is None:
+            for path in sorted(code.globals):
+                self._load(function.__globals__.get(path[0], function.__builtins__.get(path[0], _ABSENT)), path)
+            for level, module, names in sorted(code.imports):
+                self._import("." * level + module, names, function.__globals__)
+            self._named("attributes", vars(function))
+
+    def _cell(self, name: str, cell: types.CellType, code: _Code) -> None:
+        try:
+            contents = cell.cell_contents
+        except ValueError:
+            contents = _ABSENT
+        paths = [path for path in sorted(code.cells) if path[0] == name]
+        for path in paths if isinstance(contents, types.ModuleType) and paths else [(name,)]:
+            self._load(contents, path)
+
+    def _load(self, value: Any, path: tuple[str, ...]) -> None:
+        """Write what name.attribute... loads, following the attributes through modules."""
+        self.write("load", *path)
+        for name in path[1:]:
+            if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == _NAIAD:
+                break
+            try:
+                value = getattr(value, name, _ABSENT)
+            except Exception as error:
+                raise self.refuse(value, f"its attribute {name} cannot be read: {error}") from error
+        if value is _ABSENT:
+            self.write("absent")
+        else:
+            self.visit(value, ".".join(path))
+
+    def _import(self, module: str, names: tuple[str, ...], scope: dict[str, Any]) -> None:
+        """Write what an import inside a function brings."""
+        if module.startswith("."):
+            module = importlib.util.resolve_name(module, scope.get("__package__") or scope.get("__name__"))
+        top = module.partition(".")[0]
+        spec = None if top in sys.modules else importlib.util.find_spec(top)
+        origin = _origin(module) if spec is None else _package(top, spec.origin)
+        self.write("import", module, origin or "", *names)
+        if origin is not None:
+            return
+        home = sys.modules.get(module)
+        if home is None:
+            raise self.refuse(module, f"{module} is imported on the way; import it at the top of its file")
+        if not names:
+            self.visit(sys.modules[top], module)
+        for name in names:
+            if not hasattr(home, name):
+                raise self.refuse(home, f"{module}.{name} is imported on the way; import it at the top of its file")
+            self._load(home, (module, name))
+
+    def _module(self, module: types.ModuleType) -> None:
+        """The user's whole module: one that is only read by attributes does not come here."""
+        origin = _origin(module.__name__)
+        self.write("module", module.__name__, origin or "")
+        if origin is None:
+            self._named("contents", vars(module))
+
+    def _class(self, cls: type) -> None:
+        if self._by_name(cls):
+            return
+        origin = _origin(cls.__module__)
+        if origin is not None and not cls.__flags__ & _HEAP_TYPE:
+            self.write("class", origin, cls.__module__, cls.__qualname__)
+            return
+        self.write("own class", cls.__qualname__)
+        self.visit(type(cls), "metaclass")
+        self.visit(cls.__bases__, "bases")
+        contents = dict(vars(cls))
+        fields = contents.pop("__dataclass_fields__", {})
+        self._named("contents", contents)
+        self.write("fields", *fields)
+        for name, field in fields.items():
+            self._field(name, field)
+        registry = getattr(sys.modules.get("jax._src.tree_util"), "_registry", {})
+        if cls in registry and not _is_equinox(cls):
+            self.visit(tuple(registry[cls]), "pytree")
+
+    def _field(self, name: str, field: dataclasses.Field[Any]) -> None:
+        kind = getattr(field, "_field_type", None)
+        for part in (field.default, field.default_factory, field.init, field.kw_only, field.metadata, kind):
+            self.visit(part, name)
+
+    def _method(self, method: Any) -> None:
+        self.write(type(method).__name__)
+        self.visit(method.__func__, "function")
+        self.visit(getattr(method, "__self__", None), "self")
+
+    def _property(self, thing: property) -> None:
+        self.write("property")
+        for part in (thing.fget, thing.fset, thing.fdel):
+            self.visit(part, "property")
+
+    def _builtin(self, function: Any) -> None:
+        if not self._by_name(function):
+            owner = function.__self__
+            if owner is None or isinstance(owner, types.ModuleType):
+                raise self.refuse(function, f"{function.__name__} is not found in its module")
+            self.write("builtin", function.__name__)
+            self.visit(owner, function.__name__)
+
+    def _descriptor(self, thing: Any) -> None:
+        self.write("descriptor", thing.__name__)
+        self.visit(thing.__objclass__, "class")
+
+    def _wrapper(self, thing: Any) -> None:
+        """A function that remembers: what it remembers is what the function inside gives."""
+        self.write("wrapper", type(thing).__name__)
+        self.visit(thing.func if isinstance(thing, functools.cached_property) else thing.__wrapped__, "function")
+
+    # Instances
+
+    def _other(self, thing: Any) -> None:
+        cls = type(thing)
+        if callable(thing) and self._by_name(thing):
+            return
+        if cls.__module__.startswith("jaxlib") and hasattr(thing, "_jit_info"):
+            self._jitted(thing)
+        elif _is_equinox(cls):
+            self._equinox(thing)
+        else:
+            self._reduced(thing)
+
+    def _jitted(self, thing: Any) -> None:
+        self.write("jit")
+        self.visit(thing.__wrapped__, "jit")
+        about = thing._jit_info
+        self.visit((about.static_argnums, about.static_argnames, about.inline, about.compiler_options_kvs), "jit")
+
+    def _equinox(self, module: Any) -> None:
+        """The class and the values of the fields; static ones are constants of a traced function."""
+        self.write("equinox")
+        self.visit(type(module), "class")
+        contents, by_shape = vars(module), self._by_shape
+        dynamic = {f.name for f in dataclasses.fields(module) if not f.metadata.get("static", False)}
+        names = sorted(name for name in contents if name not in _NOISE)
+        self.write("fields", *names)
+        for name in names:
+            self._by_shape = by_shape and name in dynamic
+            self.visit(contents[name], f"{type(module).__qualname__}.{name}")
+        self._by_shape = by_shape
+
+    def _reduced(self, thing: Any) -> None:
+        """The class, and what pickle would keep, where that is known to be all there is."""
+        cls = type(thing)
+        for name in _REDUCERS:
+            reducer = getattr(cls, name, None)
+            if isinstance(reducer, types.FunctionType) and _origin(reducer.__globals__.get("__name__")) is None:
+                raise self.refuse(thing, f"its own {name} may leave out what matters; make it an equinox.Module")
+        primitive = getattr(sys.modules.get("jax._src.core"), "Primitive", ())
+        if isinstance(thing, primitive):
+            raise self.refuse(thing, "what a primitive does is not in it; use the function of jax that wraps it")
+        try:
+            special = copyreg.dispatch_table.get(cls)
+            reduced = special(thing) if special else thing.__reduce_ex__(4)
+        except Exception as error:
+            raise self.refuse(thing, f"{error}; keep it out of what is compiled") from error
+        if isinstance(reduced, str):
+            if not self._by_name(thing, reduced):
+                raise self.refuse(thing, "it is known by a name only; keep it out of what is compiled")
+            return
+        parts: tuple[Any, ...] = (*reduced, None, None, None, None)[:6]
+        make, arguments, state, items, pairs, setter = parts
+        self.write("instance")
+        self.visit(cls, "class")
+        self.visit((make, arguments, setter), cls.__qualname__)
+        self.visit(None if items is None else list(items), "items")
+        self.visit(None if pairs is None else list(pairs), "items")
+        if type(state) is dict and all(type(name) is str for name in state):
+            self._named("state", state)
+        else:
+            self.visit(state, "state")
+
+
+def _is_equinox(cls: type) -> bool:
+    equinox = sys.modules.get("equinox")
+    return equinox is not None and issubclass(cls, equinox.Module)
+
+
+def _is_tree(thing: Any) -> bool:
+    """Whether JAX takes the arrays in it for arguments."""
+    cls = type(thing)
+    return cls in (tuple, list, dict) or (issubclass(cls, tuple) and hasattr(cls, "_fields")) or _is_equinox(cls)
+
+
+_ATOMS: dict[type, Callable[[Any], bytes]] = {
+    type(None): lambda _: b"",
+    type(...): lambda _: b"",
+    type(NotImplemented): lambda _: b"",
+    bool: lambda x: b"1" if x else b"0",
+    int: lambda x: x.to_bytes(x.bit_length() // 8 + 1, "little", signed=True),
+    float: lambda x: struct.pack("<d", x),
+    complex: lambda x: struct.pack("<dd", x.real, x.imag),
+    str: lambda x: x.encode("utf-8", "surrogatepass"),
+    bytes: lambda x: x,
+}
+
+_KINDS: tuple[tuple[Any, Callable[[_Walk, Any], None]], ...] = (
+    (enum.Enum, _Walk._enum),
+    ((tuple, list), _Walk._sequence),
+    ((dict, types.MappingProxyType), _Walk._mapping),
+    ((set, frozenset), _Walk._set),
+    ((slice, range), _Walk._range),
+    (types.FunctionType, _Walk._function),
+    ((types.MethodType, staticmethod, classmethod), _Walk._method),
+    (type, _Walk._class),
+    (types.ModuleType, _Walk._module),
+    (property, _Walk._property),
+    (types.BuiltinFunctionType, _Walk._builtin),
+    (types.MethodWrapperType, _Walk._builtin),
+    (_DESCRIPTORS, _Walk._descriptor),
+    ((functools._lru_cache_wrapper, functools.cached_property), _Walk._wrapper),
+)

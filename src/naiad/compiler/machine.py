@@ -1,0 +1,80 @@
+"""Machine code from LLVM IR, for the processor at hand."""
+
+import ctypes
+import functools
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+
+LEVEL = 1  # of LLVM's passes: programs come simplified, and more passes take longer than they save
+
+
+class Processor(NamedTuple):
+    """The processor: its name, its features, the doubles that fit a vector register, and whether it has fused
+    multiply-add."""
+
+    triple: str
+    name: str
+    features: str
+    width: int
+    fma: bool
+
+
+@functools.cache
+def processor() -> Processor:
+    """The processor at hand."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    triple = llvm.get_default_triple()
+    arm = triple.startswith(("aarch64", "arm64"))
+    width = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    return Processor(triple, llvm.get_host_cpu_name(), features.flatten(), width, arm or bool(features.get("fma")))
+
+
+def versions() -> tuple[Any, ...]:
+    """What machine code depends on besides the program."""
+    return (*processor(), llvm.llvm_version_info, LEVEL)
+
+
+def object_code(ir: str, *, level: int = LEVEL) -> bytes:
+    """The object file of a module."""
+    target = _target(level)
+    module = _optimised(ir, target, level)
+    return target.emit_object(module)
+
+
+def assembly(ir: str, *, level: int = LEVEL) -> str:
+    """The assembly of a module, to look at."""
+    target = _target(level)
+    return target.emit_assembly(_optimised(ir, target, level))
+
+
+def _target(level: int) -> Any:
+    cpu = processor()
+    features = cpu.features + (",-prefer-256-bit" if cpu.width == 8 else "")
+    return llvm.Target.from_triple(cpu.triple).create_target_machine(
+        opt=2, cpu=cpu.name, features=features, reloc="pic", codemodel="small", jit=True
+    )
+
+
+def _optimised(ir: str, target: Any, level: int) -> Any:
+    module = llvm.parse_assembly(ir)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.slp_vectorization = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+class Loaded:
+    """Object code in memory; `run(in, out, work, first, last)` is called without the interpreter's lock."""
+
+    def __init__(self, code: bytes):
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(0))
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        address = self._engine.get_function_address("run")
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(address)

@@ -1,0 +1,490 @@
+"""From a jaxpr to a scalar program: evaluates it over arrays of nodes, keeping its loops and branches."""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend import core
+
+from naiad.compiler.arrays import Arrays, Lazy, Value, is_large, kind
+from naiad.compiler.builder import Builder
+from naiad.compiler.operations import INT
+from naiad.compiler.program import Buffer, Node, Program, Slot
+from naiad.errors import InputError
+
+UNROLLED_OPERATIONS = 600  # a scan of known length that comes to so little is written out
+
+
+class Unsupported(InputError):  # noqa: N818 - it is what the function is
+    """A function does something that cannot be compiled."""
+
+
+Rule = Callable[..., Any]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the rule of one or more JAX primitives: rule(tracer, eqn, *inputs) -> output, or a list of them."""
+
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = None) -> Program:
+    """The scalar program of a jaxpr; `known` marks the elements of its arguments that are 0 or 1 (others with -1)."""
+    tracer = Tracer()
+    b, arrays = tracer.builder, tracer.arrays
+    inputs, in_size = _slots(closed.in_avals)
+    args: list[Value] = []
+    for slot, marks in zip(inputs, known or [None] * len(inputs), strict=True):
+        type = _kind(slot.dtype, "an argument")
+        if is_large(slot.shape):
+            args.append(arrays.whole(Buffer("in", slot.offset, math.prod(slot.shape), type, region=b.root), slot.shape))
+        else:
+            nodes = np.empty(slot.shape, object)
+            for position, index in enumerate(np.ndindex(slot.shape)):
+                mark = -1 if marks is None else marks[index]
+                nodes[index] = b.const(mark, type) if mark >= 0 else b.input(slot.offset + position, type)
+            args.append(nodes)
+    with np.errstate(all="ignore"):
+        values = tracer.evaluate(closed.jaxpr, closed.consts, args)
+    outputs, out_size = _slots(closed.out_avals)
+    results: list[tuple[int, Node]] = []
+    for slot, value in zip(outputs, values, strict=True):
+        if isinstance(value, Lazy):
+            size, type = math.prod(slot.shape), _kind(slot.dtype, "a result")
+            arrays.fill(Buffer("out", slot.offset, size, type, region=b.root), value)
+        else:
+            results += [(slot.offset + i, node) for i, node in enumerate(value.reshape(-1))]
+    return Program(b.root, inputs, outputs, results, b.tables, in_size, out_size, b.work_size)
+
+
+class Tracer:
+    """Evaluates jaxprs over small arrays of nodes and large lazy ones."""
+
+    def __init__(self):
+        self.builder = Builder()
+        self.arrays = Arrays(self.builder)
+
+    def evaluate(self, jaxpr: core.Jaxpr, consts: Sequence[Any], args: Sequence[Value]) -> list[Value]:
+        """The outputs of a jaxpr."""
+        last_use, uses = _uses(jaxpr)
+        bound: dict[Any, Value] = {}
+
+        def bind(variable: Any, value: Value, here: int) -> None:
+            if last_use.get(variable, -1) > here:
+                bound[variable] = value
+                if isinstance(value, Lazy):
+                    value.holders += 1
+
+        def read(atom: Any) -> Value:
+            if isinstance(atom, core.Literal):
+                aval: Any = atom.aval
+                return self.arrays.lift(atom.val, _kind(aval.dtype, "a constant"))
+            return bound[atom]
+
+        def release(atoms: Sequence[Any], here: int) -> None:
+            for atom in dict.fromkeys(a for a in atoms if not isinstance(a, core.Literal)):
+                if last_use[atom] == here:
+                    value = bound.pop(atom)
+                    if isinstance(value, Lazy):
+                        value.holders -= 1
+
+        for variable, const in zip(jaxpr.constvars, consts, strict=True):
+            value = const if isinstance(const, Lazy) else self._lifted(const, variable)
+            bind(variable, value, -1)
+        for variable, value in zip(jaxpr.invars, args, strict=True):
+            bind(variable, value, -1)
+        for here, eqn in enumerate(jaxpr.eqns):
+            inputs = [read(atom) for atom in eqn.invars]
+            release(eqn.invars, here)
+            outputs = self._apply(eqn, inputs)
+            for variable, value in zip(eqn.outvars, outputs, strict=True):
+                if isinstance(value, Lazy) and not value.view and uses.get(variable, 0) > 1:
+                    value = self.arrays.copied(value)
+                bind(variable, value, here)
+        outputs = [read(atom) for atom in jaxpr.outvars]
+        release(jaxpr.outvars, len(jaxpr.eqns))
+        return outputs
+
+    def _lifted(self, const: Any, variable: Any) -> Value:
+        return self.arrays.lift(np.asarray(const), _kind(variable.aval.dtype, "a constant"))
+
+    def _apply(self, eqn: Any, inputs: list[Value]) -> list[Value]:
+        name = eqn.primitive.name
+        if name not in RULES:
+            raise Unsupported(f"{name} cannot be compiled ({_where(eqn)}); use engine='xla', or write it otherwise.")
+        for variable in eqn.outvars:
+            if not kind(variable.aval.dtype):
+                raise Unsupported(
+                    f"{name} makes {variable.aval.dtype} numbers, and programs have float64, int64, int32 and bool "
+                    f"only ({_where(eqn)})."
+                )
+        outputs = RULES[name](self, eqn, *inputs)
+        if not eqn.primitive.multiple_results:
+            outputs = [outputs]
+        return [
+            value if isinstance(value, Lazy) else np.asarray(value, object).reshape(variable.aval.shape)
+            for value, variable in zip(outputs, eqn.outvars, strict=True)
+        ]
+
+    def settled(self, values: Sequence[Value]) -> list[Value]:
+        """Large arrays computed once, before a loop reads them many times."""
+        return [self.arrays.copied(v) if isinstance(v, Lazy) and not v.view else v for v in values]
+
+
+# -- control flow
+
+
+@rule(
+    "jit",
+    "pjit",
+    "closed_call",
+    "core_call",
+    "remat",
+    "checkpoint",
+    "custom_jvp_call",
+    "custom_vjp_call",
+    "custom_vjp_call_jaxpr",
+)
+def _call(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
+    inner = next(eqn.params[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in eqn.params)
+    if isinstance(inner, core.ClosedJaxpr):
+        return tracer.evaluate(inner.jaxpr, inner.consts, inputs)
+    return tracer.evaluate(inner, (), inputs)
+
+
+@rule("custom_linear_solve", "linear_solve")
+def _linear_solve(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
+    lengths, solve = eqn.params["const_lengths"], eqn.params["jaxprs"].solve
+    before = lengths.matvec + lengths.vecmat
+    consts, right = inputs[before : before + lengths.solve], inputs[sum(lengths) :]
+    return tracer.evaluate(solve.jaxpr, solve.consts, [*consts, *right])
+
+
+class _Carry:
+    """What goes round a loop: the elements of small arrays as parameters, large arrays in buffers that change."""
+
+    def __init__(self, tracer: Tracer, values: Sequence[Value], indexed: Sequence[bool]):
+        self.tracer = tracer
+        self._buffers: set[Buffer] = set()
+        self.values = [self._prepared(v, large) for v, large in zip(values, indexed, strict=True)]
+        self.scalars = [node for v in self.values if not isinstance(v, Lazy) for node in v.reshape(-1)]
+
+    def _prepared(self, value: Value, indexed: bool) -> Value:
+        arrays = self.tracer.arrays
+        if not isinstance(value, Lazy) and not indexed:
+            return value
+        if isinstance(value, Lazy) and _changeable(value) and value.buffer not in self._buffers:
+            arrays.before_change(value.buffer)
+            buffer = value.buffer
+        else:
+            buffer = self.tracer.builder.buffer(max(1, math.prod(value.shape)), _type(value))
+            arrays.fill(buffer, value)
+            buffer.mutable = True
+        buffer.version += 1
+        self._buffers.add(buffer)
+        return arrays.whole(buffer, value.shape)
+
+    def arrays_of(self, nodes: Sequence[Node]) -> list[Value]:
+        """The arrays whose scalars are `nodes`."""
+        result, position = [], 0
+        for value in self.values:
+            if isinstance(value, Lazy):
+                result.append(self.tracer.arrays.whole(value.buffer, value.shape))
+            else:
+                array = np.empty(value.shape, object)
+                array.reshape(-1)[:] = nodes[position : position + value.size]
+                position += value.size
+                result.append(array)
+        return result
+
+    def yields(self, values: Sequence[Value]) -> list[Node]:
+        """The scalars of the next round; large arrays are written into their buffers."""
+        arrays, nodes, writes = self.tracer.arrays, [], []
+        for old, new in zip(self.values, values, strict=True):
+            if not isinstance(old, Lazy):
+                nodes += list(arrays.small(new).reshape(-1))
+            elif not (isinstance(new, Lazy) and new.buffer is old.buffer):
+                careful = isinstance(new, Lazy) and not new.reads.isdisjoint(self._buffers)
+                writes.append((old.buffer, arrays.copied(new) if careful else new))
+        for buffer, value in writes:
+            arrays.before_change(buffer)
+            arrays.fill(buffer, value)
+        return nodes
+
+    def finished(self) -> None:
+        """The loop is over: what was read of the buffers before holds no more."""
+        for value in self.values:
+            if isinstance(value, Lazy):
+                value.buffer.version += 1
+
+
+@rule("while")
+def _while(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
+    b, params = tracer.builder, eqn.params
+    test, body = params["cond_jaxpr"], params["body_jaxpr"]
+    m, n = params["cond_nconsts"], params["body_nconsts"]
+    unchanged = [a is c for a, c in zip(body.jaxpr.invars[n:], body.jaxpr.outvars, strict=True)]
+    settled = tracer.settled(inputs)
+    test_consts, body_consts, inits = settled[:m], settled[m : m + n], settled[m + n :]
+    kept = [init for init, same in zip(inits, unchanged, strict=True) if same]
+    indexed = _indexed(body.jaxpr)
+    moving = [(init, is_in) for init, same, is_in in zip(inits, unchanged, indexed[n:], strict=True) if not same]
+
+    def merge(changing: Sequence[Value]) -> list[Value]:
+        changing_left, kept_left = iter(changing), iter(kept)
+        return [next(kept_left if same else changing_left) for same in unchanged]
+
+    with _held([*test_consts, *body_consts, *kept]):
+        carry = _Carry(tracer, [init for init, _ in moving], [_worth_memory(*pair) for pair in moving])
+        body_consts = _placed(tracer, body_consts, indexed[:n])
+        loop = b.begin_loop(carry.scalars)
+        values = merge(carry.arrays_of(loop.params))
+        with _held(values):
+            predicate = tracer.evaluate(test.jaxpr, test.consts, [*test_consts, *values])[0]
+        b.begin_body(loop, predicate.item())
+        outputs = tracer.evaluate(body.jaxpr, body.consts, [*body_consts, *merge(carry.arrays_of(loop.params))])
+        yields = carry.yields([value for value, same in zip(outputs, unchanged, strict=True) if not same])
+        results = b.end_loop(loop, yields)
+        carry.finished()
+    return merge(carry.arrays_of(results))
+
+
+@rule("scan")
+def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
+    b, arrays, params = tracer.builder, tracer.arrays, eqn.params
+    body, length, m, n = params["jaxpr"], params["length"], params["num_consts"], params["num_carry"]
+    order = range(length - 1, -1, -1) if params["reverse"] else range(length)
+    slices = [variable.aval.shape for variable in body.jaxpr.invars[m + n :]]
+    stacked = [variable.aval for variable in eqn.outvars[n:]]
+    small = not any(isinstance(value, Lazy) for value in inputs) and not any(is_large(a.shape) for a in stacked)
+    if small and (length <= 1 or length * _operations(body.jaxpr) <= UNROLLED_OPERATIONS):
+        return _written_out(tracer, body, list(inputs[:m]), list(inputs[m : m + n]), inputs[m + n :], order, stacked)
+    settled = tracer.settled(inputs)
+    consts, inits, xs = settled[:m], settled[m : m + n], settled[m + n :]
+    indexed = _indexed(body.jaxpr)
+    with _held([*consts, *xs]):
+        consts = _placed(tracer, consts, indexed[:m])
+        rows = [x if isinstance(x, Lazy) else arrays.in_memory(x) for x in xs]
+        carry = _Carry(tracer, inits, [_worth_memory(v, i) for v, i in zip(inits, indexed[m:], strict=False)])
+        buffers = [b.buffer(max(1, math.prod(aval.shape)), _kind(aval.dtype, "a result")) for aval in stacked]
+
+        def step(i: Node, nodes: list[Node]) -> list[Node]:
+            position = b.op("isub", b.integer(length - 1), i) if params["reverse"] else i
+            elements = [_row(arrays, row, position, shape) for row, shape in zip(rows, slices, strict=True)]
+            outputs = tracer.evaluate(body.jaxpr, body.consts, [*consts, *carry.arrays_of(nodes), *elements])
+            for buffer, value in zip(buffers, outputs[n:], strict=True):
+                arrays.fill(buffer, value, b.op("imul", position, b.integer(math.prod(value.shape))))
+            return carry.yields(outputs[:n])
+
+        results = b.count(length, carry.scalars, step)
+        carry.finished()
+    ys = [arrays.whole(buffer, aval.shape) for buffer, aval in zip(buffers, stacked, strict=True)]
+    return [*carry.arrays_of(results), *(y if is_large(y.shape) else arrays.small(y) for y in ys)]
+
+
+def _written_out(tracer, body, consts, carry, xs, order, stacked) -> list[Value]:
+    collected: list[list[Value]] = [[] for _ in stacked]
+    for i in order:
+        outputs = tracer.evaluate(body.jaxpr, body.consts, [*consts, *carry, *(x[i, ...] for x in map(np.asarray, xs))])
+        carry = outputs[: len(carry)]
+        for rows, row in zip(collected, outputs[len(carry) :], strict=True):
+            rows.append(row)
+    if order.step < 0:
+        collected = [rows[::-1] for rows in collected]
+    return [
+        *carry,
+        *(
+            np.stack(rows) if rows else np.empty(aval.shape, object)
+            for rows, aval in zip(collected, stacked, strict=True)
+        ),
+    ]
+
+
+def _row(arrays: Arrays, rows: Lazy, position: Node, shape: tuple[int, ...]) -> Value:
+    row = arrays.lazy(shape, rows.type, lambda index: rows.at((position, *index)), rows, view=True)
+    return row if is_large(shape) else arrays.small(row)
+
+
+@rule("cond")
+def _cond(tracer: Tracer, eqn: Any, index: Value, *inputs: Value) -> list[Value]:
+    branches = eqn.params["branches"]
+    chosen = index.item()
+    if chosen.constant:
+        branch = branches[int(min(max(chosen.value, 0), len(branches) - 1))]
+        return tracer.evaluate(branch.jaxpr, branch.consts, inputs)
+    settled = tracer.settled(inputs)
+    for value in settled:
+        for buffer in value.reads if isinstance(value, Lazy) else ():
+            if not value.holders:
+                tracer.arrays.before_change(buffer)
+    return _choose(tracer, eqn, chosen, branches, settled)
+
+
+def _choose(tracer: Tracer, eqn: Any, chosen: Node, branches: Sequence[Any], inputs: list[Value]) -> list[Value]:
+    """The first branch where `chosen` is 0 (or less), else one of the others."""
+    b, arrays = tracer.builder, tracer.arrays
+    if len(branches) == 1:
+        return tracer.evaluate(branches[0].jaxpr, branches[0].consts, inputs)
+    first = b.op("not", chosen) if chosen.type == "b" else b.op("lt", chosen, b.integer(1))
+    branch = b.begin_branch(first)
+    b.begin_arm(branch, 0)
+    yes = tracer.evaluate(branches[0].jaxpr, branches[0].consts, inputs)
+    b.begin_arm(branch, 1)
+    later = chosen if chosen.type == "b" else b.op("iadd", chosen, b.integer(-1))
+    no = _choose(tracer, eqn, later, branches[1:], inputs)
+    outputs: list[Value] = []
+    yields: tuple[list[Node], list[Node]] = ([], [])
+    places = []
+    for one, other, variable in zip(yes, no, eqn.outvars, strict=True):
+        if not isinstance(one, Lazy) and not isinstance(other, Lazy):
+            yields[0].extend(one.reshape(-1))
+            yields[1].extend(other.reshape(-1))
+            outputs.append(one)
+            places.append(None)
+        elif (
+            isinstance(one, Lazy) and isinstance(other, Lazy) and one.buffer is not None and one.buffer is other.buffer
+        ):
+            outputs.append(one)
+            places.append(one.buffer)
+        else:
+            b.region = branch.region
+            buffer = b.buffer(max(1, math.prod(variable.aval.shape)), _kind(variable.aval.dtype, "a result"))
+            for arm, value in enumerate((one, other)):
+                b.begin_arm(branch, arm)
+                arrays.fill(buffer, value)
+            buffer.mutable = True
+            outputs.append(one)
+            places.append(buffer)
+    results = iter(b.end_branch(branch, yields))
+    final = []
+    for value, place in zip(outputs, places, strict=True):
+        if place is not None:
+            place.version += 1
+            final.append(arrays.whole(place, value.shape))
+        else:
+            array = np.empty(value.shape, object)
+            array.reshape(-1)[:] = [next(results) for _ in range(value.size)]
+            final.append(array)
+    return final
+
+
+# -- what is known of a jaxpr before it is evaluated
+
+
+def _changeable(value: Lazy) -> bool:
+    """Whether the buffer of an array may be changed, since nobody else reads it."""
+    return value.buffer is not None and value.buffer.mutable and not value.holders
+
+
+class _held:  # noqa: N801 - a context manager
+    """While it lasts, these arrays are wanted by somebody else too, so that nobody changes them in place."""
+
+    def __init__(self, values: Sequence[Value]):
+        self._values = [value for value in values if isinstance(value, Lazy)]
+
+    def __enter__(self):
+        for value in self._values:
+            value.holders += 1
+
+    def __exit__(self, *_):
+        for value in self._values:
+            value.holders -= 1
+
+
+def _uses(jaxpr: core.Jaxpr) -> tuple[dict[Any, int], dict[Any, int]]:
+    """Where each variable is used last, and how often it is used."""
+    last: dict[Any, int] = {}
+    count: dict[Any, int] = {}
+    for here, atoms in enumerate([*(eqn.invars for eqn in jaxpr.eqns), jaxpr.outvars]):
+        for atom in atoms:
+            if not isinstance(atom, core.Literal):
+                last[atom] = here
+                count[atom] = count.get(atom, 0) + 1
+    return last, count
+
+
+_INDEXING = {"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add", "scatter_add"}
+
+
+def _indexed(jaxpr: core.Jaxpr) -> list[bool]:
+    """Which arguments of a loop's body are read or written at an index that is not known."""
+    marked = set()
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in _INDEXING:
+            if not all(isinstance(atom, core.Literal) for atom in eqn.invars[1:]):
+                marked.add(eqn.invars[0])
+        elif eqn.primitive.name in ("jit", "pjit", "closed_call"):
+            inner = eqn.params["jaxpr"].jaxpr
+            marked |= {
+                atom
+                for atom, is_in in zip(eqn.invars, _indexed(inner), strict=True)
+                if is_in and not isinstance(atom, core.Literal)
+            }
+    return [variable in marked for variable in jaxpr.invars]
+
+
+def _worth_memory(value: Value, indexed: bool) -> bool:
+    return indexed and not isinstance(value, Lazy) and value.size > 16
+
+
+def _placed(tracer: Tracer, values: Sequence[Value], indexed: Sequence[bool]) -> list[Value]:
+    """Small arrays that a loop reads at an unknown index, in memory."""
+    return [
+        tracer.arrays.in_memory(value) if _worth_memory(value, is_in) else value
+        for value, is_in in zip(values, indexed, strict=True)
+    ]
+
+
+@functools.lru_cache(maxsize=4096)
+def _operations(jaxpr: core.Jaxpr) -> int:
+    """About how many scalar operations a jaxpr makes."""
+    total = 0
+    for eqn in jaxpr.eqns:
+        inner = [p for p in jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr) if _is_jaxpr(p)]
+        total += sum(_operations(getattr(j, "jaxpr", j)) for j in inner)
+        if eqn.primitive.name == "while":
+            total += UNROLLED_OPERATIONS
+        if not inner:
+            avals: list[Any] = [v.aval for v in eqn.outvars]
+            total += sum(math.prod(aval.shape) for aval in avals)
+    return total
+
+
+def _is_jaxpr(x: Any) -> bool:
+    return isinstance(x, core.Jaxpr | core.ClosedJaxpr)
+
+
+def _type(value: Value) -> str:
+    if isinstance(value, Lazy):
+        return value.type
+    return value.reshape(-1)[0].type if value.size else INT
+
+
+def _kind(dtype: Any, what: str) -> str:
+    type = kind(dtype)
+    if not type:
+        raise Unsupported(f"{what} is {dtype}; programs have float64, int64, int32 and bool only.")
+    return type
+
+
+def _slots(avals: Sequence[Any]) -> tuple[list[Slot], int]:
+    slots, offset = [], 0
+    for aval in avals:
+        slots.append(Slot(tuple(aval.shape), np.dtype(aval.dtype).name, offset))
+        offset += math.prod(aval.shape)
+    return slots, offset
+
+
+def _where(eqn: Any) -> str:
+    """The line of the user's function that an equation comes from."""
+    from jax._src import source_info_util
+
+    return source_info_util.summarize(eqn.source_info)

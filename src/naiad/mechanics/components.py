@@ -1,0 +1,41 @@
+"""The named components of vectors of the algebra and its dual."""
+
+from typing import Any
+
+import numpy as np
+
+from naiad.compiler import execute
+from naiad.groups import AbstractGroup
+
+
+def split_rows(group: AbstractGroup, rows: Any) -> list[np.ndarray]:
+    """The components of vectors along the last axis, in the order of the group's names."""
+    return [np.asarray(rows)[..., places] for places in _places(group)]
+
+
+def join_rows(group: AbstractGroup, parts: Any) -> Any:
+    """The vectors of which these are the components."""
+    places = _places(group)
+    leading = np.shape(parts[0])[: np.ndim(parts[0]) - places[0].ndim]
+    rows = np.empty((*leading, group.dim))
+    for part, place in zip(parts, places, strict=True):
+        rows[..., place] = part
+    return rows
+
+
+def identity(group: AbstractGroup) -> Any:
+    """The identity of the group, as NumPy arrays."""
+    return execute(_identity, group)
+
+
+def _identity(group: AbstractGroup) -> Any:
+    return group.identity()
+
+
+def _places(group: AbstractGroup) -> list[np.ndarray]:
+    """Where each component lies: `split` only picks, so it splits the numbers of the places too."""
+    return [np.asarray(part, int) for part in execute(_split, group, np.arange(float(group.dim)))]
+
+
+def _split(group: AbstractGroup, x: Any) -> Any:
+    return group.split(x)

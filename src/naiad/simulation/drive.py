@@ -1,0 +1,64 @@
+"""Drives the loop over steps through time, in chunks of bounded size."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from naiad.compiler import execute
+from naiad.simulation.loop import Filled, Frame, Rows, advance, capacity
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.plan import Chunk, Plan, Standing
+
+CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
+
+
+def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
+    """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
+    yield _first(plan, standing, frame)
+    room = capacity(frame)
+    if plan.program.sections:
+        room = min(room, capacity((plan.t0, frame.state)))
+    budget = 64
+    while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
+        node = int(standing.node)
+        most = room if plan.program.sections else room * plan.save_every - node % plan.save_every
+        size = min(budget, most)
+        started = time.perf_counter()
+        last = plan.last if plan.rest == 0.0 else -1
+        standing, filled = _advance(plan, standing, plan.t0, plan.h, min(plan.last, node + size), last, plan.save_every)
+        seconds = time.perf_counter() - started
+        yield _chunk(standing, filled, plan.t0, plan.h, 0)
+        budget = int(np.clip(size * CHUNK_SECONDS / max(seconds, 1e-6), 1, 8 * budget))
+    if plan.rest and standing.outcome == Outcome.COMPLETED:
+        before = plan.t0 + plan.last * plan.h
+        standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1)
+        yield _chunk(standing, filled, before, plan.rest, plan.last)
+
+
+def _advance(plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, save_every: int) -> Any:
+    return execute(advance, plan.program, standing, t0, h, stop, last, save_every, engine=plan.engine)
+
+
+def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
+    row = jax.tree.map(lambda leaf: np.asarray(leaf)[None], frame)
+    t = plan.t0 + int(standing.node) * plan.h
+    none = {
+        name: (np.zeros(0), jax.tree.map(lambda leaf: np.zeros((0, *np.shape(leaf))), frame.state))
+        for name in plan.program.sections
+    }
+    return Chunk(np.array([t]), row, none, int(standing.node), t, standing)
+
+
+def _chunk(standing: Standing, filled: Filled, t0: float, h: float, counted: int) -> Chunk:
+    """`counted` nodes were taken before t0."""
+    node = int(standing.node)
+    frames = _rows(filled.frames)
+    crossings = {name: _rows(rows) for name, rows in filled.crossings.items()}
+    return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing)
+
+
+def _rows(rows: Rows) -> Any:
+    return jax.tree.map(lambda buffer: np.array(buffer[: int(rows.count)]), rows.rows)

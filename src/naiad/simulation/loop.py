@@ -1,0 +1,156 @@
+"""The loop over steps, as pure functions: what `simulate` compiles."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from naiad.integrators import StepInfo
+from naiad.mechanics import State
+from naiad.simulation.monitor import Monitor
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.plan import Program, Standing, Statistics
+from naiad.simulation.section import locate
+
+BUFFER_BYTES = 2**22  # of the saved nodes, and of the crossings of each section, that one chunk can hold
+
+
+class Rows(NamedTuple):
+    """The rows that a chunk has filled so far: the first `count` of the buffers."""
+
+    count: Int[Array, ""]
+    rows: Any
+
+    @classmethod
+    def empty(cls, example: Any) -> "Rows":
+        """Room for as many rows like the example as a chunk holds."""
+        room = capacity(example)
+        buffers = jax.tree.map(lambda leaf: jnp.zeros((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
+        return cls(jnp.zeros((), int), buffers)
+
+    def append(self, row: Any) -> "Rows":
+        """One row more."""
+        return Rows(self.count + 1, jax.tree.map(lambda b, leaf: b.at[self.count].set(leaf), self.rows, row))
+
+
+class Frame(NamedTuple):
+    """What is saved of a node."""
+
+    node: Int[Array, ""]
+    state: State
+    outputs: dict[str, Float[Array, "..."]]
+
+
+class Filled(NamedTuple):
+    """What a chunk brings: the saved nodes, and the located crossings (t, state) of each section."""
+
+    frames: Rows
+    crossings: dict[str, Rows]
+
+
+class _Loop(NamedTuple):
+    standing: Standing
+    filled: Filled
+
+
+def capacity(example: Any) -> int:
+    """How many rows like the example a chunk holds: some thousands of small ones, fewer of large ones."""
+    size = sum(8 * jnp.size(leaf) for leaf in jax.tree.leaves(example))
+    return min(max(BUFFER_BYTES // size, 64), 4096)
+
+
+def start(program: Program, state: State, t: Any, h: Any) -> tuple[Standing, Frame]:
+    """Where a run stands before its first step, and its first frame."""
+    return begin(program, program.method.init(program.system, state, t, h), jnp.zeros((), int), t)
+
+
+def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Frame]:
+    """Where a run that goes on from a carry stands, and its first frame."""
+    state = program.method.state(program.system, carry)
+    standing = Standing(
+        jnp.asarray(node),
+        jax.tree.map(jnp.asarray, carry),
+        {name: Monitor.empty().record(t, f(state, t)) for name, f in program.monitors.items()},
+        Statistics(jnp.zeros((), int), jnp.zeros((), int), jnp.zeros(()), jnp.zeros(())),
+        {name: jnp.asarray(section.function(state, t), float) for name, section in program.sections.items()},
+        jnp.asarray(int(Outcome.COMPLETED)),
+    )
+    return standing, _frame(program, jnp.asarray(node), state, t)
+
+
+def advance(
+    program: Program, standing: Standing, t0: Any, h: Any, stop: Any, last: Any, save_every: Any
+) -> tuple[Standing, Filled]:
+    """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early after a step that fails
+    or meets a terminal section."""
+    method, system = program.method, program.system
+    state = method.state(system, standing.carry)
+    filled = Filled(
+        Rows.empty(_frame(program, standing.node, state, t0)),
+        {name: Rows.empty((t0, state)) for name in program.sections},
+    )
+
+    def goes_on(loop: _Loop):
+        return (loop.standing.node < stop) & (loop.standing.outcome == Outcome.COMPLETED)
+
+    def body(loop: _Loop) -> _Loop:
+        before = loop.standing
+        node = before.node + 1
+        t, t_next = t0 + before.node * h, t0 + node * h
+        carry = method.step(system, before.carry, t, h)
+        state, info = method.state(system, carry), method.info(carry)
+        values = {name: jnp.asarray(s.function(state, t_next), float) for name, s in program.sections.items()}
+        crossings, event = _record_crossings(program, loop, values, state, t, t_next, h)
+        outcome = _outcome(state, info, event)
+        monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
+        taken = Standing(node, carry, monitors, _count(before.statistics, info), values, outcome)
+        # a step that ends the run is not taken
+        after = jax.lax.cond(outcome == Outcome.COMPLETED, lambda: taken, lambda: before._replace(outcome=outcome))
+        saved = (outcome == Outcome.COMPLETED) & ((node % save_every == 0) | (node == last))
+        frames = loop.filled.frames
+        frames = jax.lax.cond(saved, lambda: frames.append(_frame(program, node, state, t_next)), lambda: frames)
+        return _Loop(after, Filled(frames, crossings))
+
+    end = jax.lax.while_loop(goes_on, body, _Loop(standing, filled))
+    return end.standing, end.filled
+
+
+def _frame(program: Program, node: Any, state: State, t: Any) -> Frame:
+    return Frame(node, state, {name: jnp.asarray(f(state, t), float) for name, f in program.outputs.items()})
+
+
+def _outcome(state: State, info: StepInfo, event: Any) -> Int[Array, ""]:
+    # one sum finds any NaN or infinity
+    finite = jnp.isfinite(sum(jnp.sum(leaf) for leaf in jax.tree.leaves(state)))
+    failure = jnp.where(finite, int(Outcome.NEWTON_FAILED), int(Outcome.NOT_FINITE))
+    ended = jnp.where(event, int(Outcome.EVENT), int(Outcome.COMPLETED))
+    return jnp.where(finite & info.converged, ended, failure)
+
+
+def _count(statistics: Statistics, info: StepInfo) -> Statistics:
+    return Statistics(
+        statistics.iterations + info.iterations,
+        jnp.maximum(statistics.iterations_max, info.iterations),
+        jnp.maximum(statistics.residual_max, info.residual),
+        jnp.maximum(statistics.correction_max, info.correction),
+    )
+
+
+def _record_crossings(
+    program: Program, loop: _Loop, values: dict[str, Any], state: State, t: Any, t_next: Any, h: Any
+) -> tuple[dict[str, Rows], Any]:
+    """Locate the crossings within the step to `state`, and write them down; whether a terminal section was met."""
+    crossings, event = {}, jnp.zeros((), bool)
+    for name, section in program.sections.items():
+        before, after, rows = loop.standing.values[name], values[name], loop.filled.crossings[name]
+        crossed = section.crossed(before, after)
+
+        def found(section=section, before=before, after=after, rows=rows):
+            return rows.append(
+                tuple(locate(section, program.method, program.system, loop.standing.carry, t, h, before, after))
+            )
+
+        crossings[name] = jax.lax.cond(crossed, found, lambda rows=rows: rows)
+        event = event | crossed if section.terminal else event
+    return crossings, event
