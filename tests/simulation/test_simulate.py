@@ -85,7 +85,7 @@ def test_properties_are_those_of_the_states():
     assert saved.dataset["Omega"].dims[0] == "time"
     assert set(saved.dataset.data_vars) == {"R", "Pi", "Omega", "energy", "momentum"}
     assert repr(saved) == "Trajectory(RigidBody, t = 0 .. 1 s, 100 steps, completed)"
-    assert saved.statistics["newton_iterations_mean"] == 2.0
+    assert 1.0 <= saved.statistics["newton_iterations_mean"] < 1.1  # a good guess, and two where it begins
     assert 0 < saved.statistics["residual_max"] < 1e-14
 
 

@@ -199,10 +199,12 @@ def element_type(value: Value) -> str:
     return value.reshape(-1)[0].type if value.size else FLOAT
 
 
+_KINDS = {np.dtype(name): type for name, type in (("f8", FLOAT), ("i8", INT), ("i4", INT), ("?", BOOL))}
+
+
 def kind(dtype: Any) -> str:
     """The type of a NumPy dtype, empty if programs have no such numbers."""
-    name = np.dtype(dtype).name if not hasattr(dtype, "name") else dtype.name
-    return {"float64": FLOAT, "int64": INT, "int32": INT, "bool": BOOL}.get(name, "")
+    return _KINDS.get(dtype, "")
 
 
 def _is_view(value: Value) -> bool:

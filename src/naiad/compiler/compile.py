@@ -28,7 +28,7 @@ class Signature(NamedTuple):
 
     structure: Any
     static: tuple[Any, ...]
-    shapes: tuple[tuple[tuple[int, ...], str] | None, ...]
+    shapes: tuple[tuple[tuple[int, ...], np.dtype] | None, ...]
     known: tuple[bytes | None, ...]
 
 
@@ -121,7 +121,7 @@ class Compiled:
                 continue
             array = _numbers(leaf)
             leaves.append(array)
-            shapes.append((array.shape, array.dtype.name))
+            shapes.append((array.shape, array.dtype))
             known.append(_known(array) if folding else None)
         return Signature(structure, tuple(static), tuple(shapes), tuple(known)), leaves
 

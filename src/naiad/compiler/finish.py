@@ -4,6 +4,7 @@ become fused multiply-adds."""
 from collections import Counter
 
 from naiad.compiler.program import Branch, Buffer, Loop, Node, Program, regions
+from naiad.compiler.split import split
 
 
 def finish(program: Program, *, fma: bool) -> Program:
@@ -27,6 +28,7 @@ def finish(program: Program, *, fma: bool) -> Program:
         region.items = [
             node for node in region.items if isinstance(node, Loop | Branch) or node.op == "store" or uses[node.number]
         ]
+    split(program)
     program.stats = dict(Counter(node.op for region in regions(program.region) for node in region.items))
     return program
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from naiad.compiler.operations import DTYPES, OPERATIONS
-from naiad.compiler.program import Branch, Buffer, Loop, Node, Program, Region
+from naiad.compiler.program import Branch, Buffer, Loop, Node, Part, Program, Region
 
 
 def interpret(program: Program, inputs: list[np.ndarray]) -> list[np.ndarray]:
@@ -53,6 +53,8 @@ def _run(region: Region, values: dict[int, Any], memory: dict[str, np.ndarray]) 
             arm = 0 if value(node.predicate) else 1
             _run(node.arms[arm], values, memory)
             values.update((result.number, value(y)) for result, y in zip(node.results, node.yields[arm], strict=True))
+        elif isinstance(node, Part):
+            _run(node.body, values, memory)
         elif node.op == "store":
             index, stored = (value(a) for a in node.args)
             memory[node.value.space][node.value.offset + int(index)] = stored

@@ -1,5 +1,6 @@
 """Machine code with its calling convention: packs arguments, runs on all cores, unpacks results."""
 
+import functools
 import itertools
 import math
 import os
@@ -41,7 +42,7 @@ class Kernel:
     def call(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
         """The results of one trajectory."""
         rows = self.call_batch(leaves, [False] * len(leaves), 1)
-        return [row[0] for row in rows]
+        return [row.reshape(slot.shape) for row, slot in zip(rows, self.outputs, strict=True)]
 
     def call_batch(self, leaves: list[np.ndarray], own: list[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
@@ -61,9 +62,10 @@ class Kernel:
         if not own:
             target[...] = leaf.reshape(1, count, 1)
             return
-        rows = leaf.reshape(size, count)
-        padded = rows[np.minimum(np.arange(len(packed) * self.lanes), size - 1)] if size else rows
-        target[...] = padded.reshape(len(packed), self.lanes, count).transpose(0, 2, 1)
+        rows, room = leaf.reshape(size, count), len(packed) * self.lanes
+        if size < room:  # the last row fills the lanes that are left
+            rows = rows[np.minimum(np.arange(room), size - 1)]
+        target[...] = rows.reshape(len(packed), self.lanes, count).transpose(0, 2, 1)
 
     def _unpacked(self, results: np.ndarray, slot: Slot, size: int) -> np.ndarray:
         count = math.prod(slot.shape)
@@ -78,9 +80,9 @@ class Kernel:
             self._task(packed, results, 0, groups)
             return
         bounds = np.linspace(0, groups, min(groups, TASKS_PER_CORE * cores) + 1).astype(int)
-        with ThreadPoolExecutor(cores) as pool:
-            for done in [pool.submit(self._task, packed, results, *pair) for pair in itertools.pairwise(bounds)]:
-                done.result()
+        tasks = [_pool().submit(self._task, packed, results, *pair) for pair in itertools.pairwise(bounds)]
+        for task in tasks:
+            task.result()
 
     def _task(self, packed: np.ndarray, results: np.ndarray, first: int, last: int) -> None:
         work = np.empty(self.work_size * self.lanes + 1)
@@ -89,3 +91,8 @@ class Kernel:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="naiad")

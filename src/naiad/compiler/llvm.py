@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable
 
 from naiad.compiler.operations import BOOL, FLOAT, INT
-from naiad.compiler.program import Branch, Buffer, Loop, Node, Program, Region
+from naiad.compiler.program import Branch, Buffer, Loop, Node, Part, Program, Region
 
 SCALARS = {FLOAT: "double", INT: "i64", BOOL: "i1"}
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
@@ -80,6 +80,8 @@ class _Printer:
         self.uniform: set[int] = set()
         self.declared: set[str] = set()
         self.helpers: dict[str, str] = {}
+        self.parts: list[str] = []
+        self.in_part = False
         self.count = 0
         self.block = "entry"
 
@@ -114,7 +116,7 @@ end:
 }}"""
         head = "define internal void @one(ptr noalias %in, ptr noalias %out, ptr noalias %work) {\nentry:"
         one = f"{head}\n{body}\n  ret void\n}}"
-        return "\n".join([*tables, *sorted(self.declared), *self.helpers.values(), one, driver, ""])
+        return "\n".join([*tables, *sorted(self.declared), *self.helpers.values(), *self.parts, one, driver, ""])
 
     # -- what is the same in all lanes
 
@@ -122,6 +124,8 @@ end:
         for node in region.items:
             if isinstance(node, Loop):
                 self._find_uniform_loop(node)
+            elif isinstance(node, Part):
+                self._find_uniform(node.body)
             elif isinstance(node, Branch):
                 for arm in node.arms:
                     self._find_uniform(arm)
@@ -186,8 +190,42 @@ end:
         if node.constant:
             text = _constant(node)
             return self._splat_constant(SCALARS[node.type], text) if wide and self.lanes > 1 else text
-        name = self.names[node.number]
+        name = self.names.get(node.number) or self._recalled(node)
         return self._splat(SCALARS[node.type], name) if wide and self._same(node) and self.lanes > 1 else name
+
+    def _recalled(self, node: Node) -> str:
+        """A value that another part has made, from the frame."""
+        if node.op == "input":
+            name = self._read(self._pointer("%in", str(node.value)), node.type, self.lanes > 1)
+        else:
+            pointer = self._pointer("%work", str(self.program.frame[node.number]))
+            name = self._read(pointer, node.type, not self._same(node))
+        if self.in_part:
+            self.names[node.number] = name
+        return name
+
+    def _define(self, node: Node, name: str) -> None:
+        """The name of a value, which goes into the frame if another part uses it."""
+        self.names[node.number] = name
+        if node.number in self.program.frame:
+            pointer = self._pointer("%work", str(self.program.frame[node.number]))
+            wide = not self._same(node)
+            memory = self._vector(MEMORY[node.type], wide)
+            if node.type == BOOL:
+                name = self._emit(f"zext {self._vector('i1', wide)} {name} to {memory}")
+            self.lines.append(f"  store {memory} {name}, ptr {pointer}, align 8")
+
+    def _part(self, part: Part) -> None:
+        """A function of its own, and a call of it."""
+        outside, self.lines, names, self.names, self.in_part = self.lines, [], self.names, {}, True
+        self._region(part.body, None)
+        name, body = f"@part{len(self.parts)}", "\n".join(self.lines)
+        self.parts.append(
+            f"define internal void {name}(ptr noalias %in, ptr noalias %out, ptr noalias %work) noinline {{\n"
+            f"entry:\n{body}\n  ret void\n}}"
+        )
+        self.lines, self.names, self.in_part = outside, names, False
+        self.lines.append(f"  call void {name}(ptr %in, ptr %out, ptr %work)")
 
     def _splat_constant(self, type: str, text: str) -> str:
         return f"<{', '.join([f'{type} {text}'] * self.lanes)}>"
@@ -205,15 +243,17 @@ end:
                 self._loop(node, mask)
             elif isinstance(node, Branch):
                 self._branch(node, mask)
+            elif isinstance(node, Part):
+                self._part(node)
             elif node.op == "store":
                 self._store(node, mask)
             elif node.op == "load":
-                self.names[node.number] = self._load(node)
+                self._define(node, self._load(node))
             elif node.op == "input":
                 pointer = self._pointer("%in", str(node.value))
-                self.names[node.number] = self._read(pointer, node.type, self.lanes > 1)
+                self._define(node, self._read(pointer, node.type, self.lanes > 1))
             elif node.op not in ("param", "result"):
-                self.names[node.number] = self._operation(node)
+                self._define(node, self._operation(node))
 
     def _loop(self, loop: Loop, mask: str | None) -> None:
         masked = self.lanes > 1 and not self._same(loop.predicate)
@@ -233,11 +273,13 @@ end:
             running = self._fresh()
             marks.append(len(self.lines))
             self.lines.append("")
+            self._define_all(loop.params)
             self._region(loop.test, running)
             goes_on = self._emit(f"and {lanes} {running}, {self._use(loop.predicate, True)}")
             self._fork(self._any(goes_on), body, end)
         else:
             running = goes_on = ""
+            self._define_all(loop.params)
             self._region(loop.test, mask)
             self._fork(self._use(loop.predicate, False), body, end)
         self._start(body)
@@ -258,7 +300,11 @@ end:
             self.lines[marks[-1]] = f"  {running} = phi {lanes} [{active}, %{before}], [{goes_on}, %{again}]"
         self._start(end)
         for result, param in zip(loop.results, loop.params, strict=True):
-            self.names[result.number] = self.names[param.number]
+            self._define(result, self.names[param.number])
+
+    def _define_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._define(node, self.names[node.number])
 
     def _branch(self, branch: Branch, mask: str | None) -> None:
         if self._same(branch.predicate):
@@ -280,7 +326,9 @@ end:
         self._start(end)
         (yes, from_yes), (no, from_no) = arrivals
         for result, a, b in zip(branch.results, yes, no, strict=True):
-            self.names[result.number] = self._emit(f"phi {self._type_of(result)} [{a}, %{from_yes}], [{b}, %{from_no}]")
+            type = self._type_of(result)
+            self.names[result.number] = self._emit(f"phi {type} [{a}, %{from_yes}], [{b}, %{from_no}]")
+        self._define_all(branch.results)
 
     def _divergent_branch(self, branch: Branch, mask: str | None) -> None:
         lanes = self._wide("i1")
@@ -310,6 +358,7 @@ end:
                 f"select {lanes} {predicate}, {type} {self._emit(f'freeze {type} {yes}')}, "
                 f"{type} {self._emit(f'freeze {type} {no}')}"
             )
+        self._define_all(branch.results)
 
     def _any(self, mask: str) -> str:
         bits = self._emit(f"bitcast {self._wide('i1')} {mask} to i{self.lanes}")

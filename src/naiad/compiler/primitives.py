@@ -360,6 +360,23 @@ def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     return arrays.whole(buffer, shape)
 
 
+@rule("empty", "empty2")
+def _empty(tracer: Tracer, eqn: Any) -> Value:
+    aval = eqn.outvars[0].aval
+    zero = tracer.builder.const(0, kind(aval.dtype))
+    if is_large(aval.shape):
+        return tracer.arrays.lazy(aval.shape, zero.type, lambda index: zero, view=True)
+    return np.full(aval.shape, zero, object)
+
+
+@rule("platform_index")
+def _platform_index(tracer: Tracer, eqn: Any) -> Value:
+    """Which of several variants is for this platform: that of the CPU, or the one for all others."""
+    platforms = eqn.params["platforms"]
+    fitting = [i for i, names in enumerate(platforms) if names is None or "cpu" in names]
+    return tracer.arrays.lift(np.asarray(fitting[0]), INT)
+
+
 @rule("tile")
 def _tile(tracer: Tracer, eqn: Any, x: Value) -> Value:
     if not _goes_lazy(eqn, x):
@@ -465,7 +482,7 @@ def _folded(
     start = b.const(empty, kind(aval.dtype))
     if not isinstance(x, Lazy):
         rest = [k for k in range(x.ndim) if k not in axes]
-        rows = np.transpose(x, (*axes, *rest)).reshape(-1, *aval.shape)
+        rows = np.transpose(x, (*axes, *rest)).reshape(math.prod(x.shape[k] for k in axes), *aval.shape)
         if not len(rows):
             return np.full(aval.shape, start, object)
         total = rows[0]

@@ -42,7 +42,7 @@ class Region:
         self.depth = 0 if parent is None else parent.depth + 1
         self.items: list[Node] = []
         self.shared: dict[Any, Node] = {}
-        self.owner: Loop | Branch | None = None
+        self.owner: Loop | Branch | Part | None = None
 
 
 class Loop(Node):
@@ -70,6 +70,14 @@ class Branch(Node):
     results: list[Node]
 
 
+class Part(Node):
+    """A row of operations that is compiled by itself."""
+
+    __slots__ = ("body",)
+
+    body: Region
+
+
 @dataclass(eq=False)
 class Buffer:
     """A stretch of memory: `space` is "in", "out", "work" or "table" (constants, in `values`)."""
@@ -94,7 +102,8 @@ class Slot(NamedTuple):
 
 @dataclass(eq=False)
 class Program:
-    """A scalar program; `results` are the elements of the output that are stored at its end."""
+    """A scalar program; `results` are the elements of the output that are stored at its end, `frame` says where in the
+    working memory the values lie that go from one part to another."""
 
     region: Region
     inputs: list[Slot]
@@ -104,6 +113,7 @@ class Program:
     in_size: int
     out_size: int
     work_size: int
+    frame: dict[int, int] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -125,6 +135,8 @@ def children(node: Node) -> tuple[Region, ...]:
     """The regions of a statement."""
     if isinstance(node, Loop):
         return node.test, node.body
+    if isinstance(node, Part):
+        return (node.body,)
     return node.arms if isinstance(node, Branch) else ()
 
 
@@ -153,6 +165,8 @@ def _text(region: Region, margin: str) -> list[str]:
             for word, arm, yields in zip(("then", "else"), node.arms, node.yields, strict=True):
                 lines += [f"{margin}{word} if {_name(node.predicate)}", *_text(arm, margin + "  ")]
                 lines.append(f"{margin}give {', '.join(_name(y) for y in yields)}")
+        elif isinstance(node, Part):
+            lines += [f"{margin}part", *_text(node.body, margin + "  ")]
         elif node.op == "store":
             lines.append(f"{margin}{_place(node.value)}[{_name(node.args[0])}] = {_name(node.args[1])}")
         elif node.op == "load":

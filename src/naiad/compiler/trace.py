@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from naiad.compiler.arrays import Arrays, Lazy, Value, is_large, kind
+from naiad.compiler.arrays import Arrays, Lazy, Value, element_type, is_large, kind
 from naiad.compiler.builder import Builder
-from naiad.compiler.operations import INT
+from naiad.compiler.operations import BOOL
 from naiad.compiler.program import Buffer, Node, Program, Slot
 from naiad.errors import InputError
 
@@ -43,7 +43,7 @@ def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = 
     inputs, in_size = _slots(closed.in_avals)
     args: list[Value] = []
     for slot, marks in zip(inputs, known or [None] * len(inputs), strict=True):
-        type = _kind(slot.dtype, "an argument")
+        type = _kind(np.dtype(slot.dtype), "an argument")
         if is_large(slot.shape):
             args.append(arrays.whole(Buffer("in", slot.offset, math.prod(slot.shape), type, region=b.root), slot.shape))
         else:
@@ -58,7 +58,7 @@ def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = 
     results: list[tuple[int, Node]] = []
     for slot, value in zip(outputs, values, strict=True):
         if isinstance(value, Lazy):
-            size, type = math.prod(slot.shape), _kind(slot.dtype, "a result")
+            size, type = math.prod(slot.shape), _kind(np.dtype(slot.dtype), "a result")
             arrays.fill(Buffer("out", slot.offset, size, type, region=b.root), value)
         else:
             results += [(slot.offset + i, node) for i, node in enumerate(value.reshape(-1))]
@@ -71,6 +71,7 @@ class Tracer:
     def __init__(self):
         self.builder = Builder()
         self.arrays = Arrays(self.builder)
+        self._equations: list[Any] = []  # the one at work, inside those that contain it
 
     def evaluate(self, jaxpr: core.Jaxpr, consts: Sequence[Any], args: Sequence[Value]) -> list[Value]:
         """The outputs of a jaxpr."""
@@ -104,7 +105,9 @@ class Tracer:
         for here, eqn in enumerate(jaxpr.eqns):
             inputs = [read(atom) for atom in eqn.invars]
             release(eqn.invars, here)
+            self._equations.append(eqn)
             outputs = self._apply(eqn, inputs)
+            self._equations.pop()
             for variable, value in zip(eqn.outvars, outputs, strict=True):
                 if isinstance(value, Lazy) and not value.view and uses.get(variable, 0) > 1:
                     value = self.arrays.copied(value)
@@ -119,20 +122,39 @@ class Tracer:
     def _apply(self, eqn: Any, inputs: list[Value]) -> list[Value]:
         name = eqn.primitive.name
         if name not in RULES:
-            raise Unsupported(f"{name} cannot be compiled ({_where(eqn)}); use engine='xla', or write it otherwise.")
+            raise Unsupported(f"{name} cannot be compiled{self._where()}; use engine='xla', or write it otherwise.")
         for variable in eqn.outvars:
             if not kind(variable.aval.dtype):
                 raise Unsupported(
                     f"{name} makes {variable.aval.dtype} numbers, and programs have float64, int64, int32 and bool "
-                    f"only ({_where(eqn)})."
+                    f"only{self._where()}."
                 )
         outputs = RULES[name](self, eqn, *inputs)
         if not eqn.primitive.multiple_results:
             outputs = [outputs]
+        if name in _SUMMING and eqn.outvars[0].aval.dtype.name == "int32":
+            outputs = [self._wrapped(value) for value in outputs]
         return [
             value if isinstance(value, Lazy) else np.asarray(value, object).reshape(variable.aval.shape)
             for value, variable in zip(outputs, eqn.outvars, strict=True)
         ]
+
+    def _wrapped(self, value: Value) -> Value:
+        """Sums of 32-bit integers, which were computed in 64 bits."""
+
+        def wrap(node: Node) -> Node:
+            return self.builder.op("wrap32", node)
+
+        if isinstance(value, Lazy):
+            return self.arrays.copied(self.arrays.lazy(value.shape, value.type, lambda i: wrap(value.at(i)), value))
+        return np.frompyfunc(wrap, 1, 1)(value)
+
+    def _where(self) -> str:
+        """The line of the user's function that the equation at work comes from."""
+        from jax._src import source_info_util
+
+        places = (source_info_util.summarize(eqn.source_info) for eqn in reversed(self._equations))
+        return next((f" ({place})" for place in places if place), "")
 
     def settled(self, values: Sequence[Value]) -> list[Value]:
         """Large arrays computed once, before a loop reads them many times."""
@@ -148,6 +170,7 @@ class Tracer:
     "closed_call",
     "core_call",
     "remat",
+    "remat2",
     "checkpoint",
     "custom_jvp_call",
     "custom_vjp_call",
@@ -185,7 +208,7 @@ class _Carry:
             arrays.before_change(value.buffer)
             buffer = value.buffer
         else:
-            buffer = self.tracer.builder.buffer(max(1, math.prod(value.shape)), _type(value))
+            buffer = self.tracer.builder.buffer(max(1, math.prod(value.shape)), element_type(value))
             arrays.fill(buffer, value)
             buffer.mutable = True
         buffer.version += 1
@@ -249,12 +272,41 @@ def _while(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
         values = merge(carry.arrays_of(loop.params))
         with _held(values):
             predicate = tracer.evaluate(test.jaxpr, test.consts, [*test_consts, *values])[0]
-        b.begin_body(loop, predicate.item())
-        outputs = tracer.evaluate(body.jaxpr, body.consts, [*body_consts, *merge(carry.arrays_of(loop.params))])
-        yields = carry.yields([value for value, same in zip(outputs, unchanged, strict=True) if not same])
+        if predicate.shape:
+            (predicate,) = tracer.settled([predicate])
+        b.begin_body(loop, _any(tracer, predicate))
+        values = merge(carry.arrays_of(loop.params))
+        with _held(values if predicate.shape else []):
+            outputs = tracer.evaluate(body.jaxpr, body.consts, [*body_consts, *values])
+            if predicate.shape:
+                outputs = [_where_on(tracer, predicate, new, old) for new, old in zip(outputs, values, strict=True)]
+            yields = carry.yields([value for value, same in zip(outputs, unchanged, strict=True) if not same])
         results = b.end_loop(loop, yields)
         carry.finished()
     return merge(carry.arrays_of(results))
+
+
+def _any(tracer: Tracer, predicate: Value) -> Node:
+    """Whether a loop goes on: a batch of loops goes on while any of them does."""
+    b, arrays = tracer.builder, tracer.arrays
+    if not isinstance(predicate, Lazy):
+        return functools.reduce(lambda a, c: b.op("or", a, c), predicate.reshape(-1), b.const(False, BOOL))
+
+    def body(i: Node, found: list[Node]) -> list[Node]:
+        return [b.op("or", found[0], predicate.at(arrays.unflat(i, predicate.shape)))]
+
+    return b.count(math.prod(predicate.shape), [b.const(False, BOOL)], body)[0]
+
+
+def _where_on(tracer: Tracer, predicate: Value, new: Value, old: Value) -> Value:
+    """The new values of those loops of a batch that go on, the old ones of the others."""
+    b, at, axes = tracer.builder, tracer.arrays.at, len(predicate.shape)
+
+    def element(index: Sequence[Node]) -> Node:
+        return b.select(at(predicate, index[:axes]), at(new, index), at(old, index))
+
+    chosen = tracer.arrays.lazy(old.shape, element_type(old), element, predicate, new, old)
+    return chosen if isinstance(old, Lazy) else tracer.arrays.small(chosen)
 
 
 @rule("scan")
@@ -411,6 +463,9 @@ def _uses(jaxpr: core.Jaxpr) -> tuple[dict[Any, int], dict[Any, int]]:
     return last, count
 
 
+_SUMMING = {"reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general"} | {
+    f"scatter{mark}{kind}" for mark in "-_" for kind in ("add", "sub", "mul")
+}
 _INDEXING = {"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add", "scatter_add"}
 
 
@@ -462,12 +517,6 @@ def _is_jaxpr(x: Any) -> bool:
     return isinstance(x, core.Jaxpr | core.ClosedJaxpr)
 
 
-def _type(value: Value) -> str:
-    if isinstance(value, Lazy):
-        return value.type
-    return value.reshape(-1)[0].type if value.size else INT
-
-
 def _kind(dtype: Any, what: str) -> str:
     type = kind(dtype)
     if not type:
@@ -481,10 +530,3 @@ def _slots(avals: Sequence[Any]) -> tuple[list[Slot], int]:
         slots.append(Slot(tuple(aval.shape), np.dtype(aval.dtype).name, offset))
         offset += math.prod(aval.shape)
     return slots, offset
-
-
-def _where(eqn: Any) -> str:
-    """The line of the user's function that an equation comes from."""
-    from jax._src import source_info_util
-
-    return source_info_util.summarize(eqn.source_info)

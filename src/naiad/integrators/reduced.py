@@ -11,7 +11,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Trapezoid
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
-from naiad.numerics import Newton
+from naiad.numerics import History, Newton, extrapolate, history, remember
 from naiad.retractions import AbstractRetraction, Cayley
 
 
@@ -48,8 +48,8 @@ class Reduced(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.quadrature.symmetric(system)
 
-    def memory(self, system: AdvectedSystem, state: State, t: Scalar) -> Float[Array, "3 m"]:
-        return jnp.tile(jnp.concatenate(system.reduced_velocity(system.reduce(state), t)), (3, 1))
+    def memory(self, system: AdvectedSystem, state: State, t: Scalar) -> History:
+        return history(jnp.concatenate(system.reduced_velocity(system.reduce(state), t)))
 
     def advance(self, system: AdvectedSystem, state, memory, t, h, inputs):
         base, size = system.base, system.base.dim
@@ -62,7 +62,7 @@ class Reduced(AbstractOneStepMethod):
             left, _ = ends(v)
             return jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])
 
-        root = self.newton.root(residual, 3.0 * memory[0] - 3.0 * memory[1] + memory[2])
+        root = self.newton.root(residual, extrapolate(memory))
         left, right = ends(root.x)
         g, _ = system.split_configuration(state.g)
         moved, correction = move(
@@ -71,7 +71,7 @@ class Reduced(AbstractOneStepMethod):
         new = _reconstruct(system, moved, right)
         miss = jnp.max(jnp.abs(jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])))
         info = StepInfo(root.iterations, miss, root.converged, correction)
-        return new, jnp.concatenate([root.x[None], memory[:2]]), info
+        return new, remember(memory, root.x), info
 
     def _momenta(
         self,

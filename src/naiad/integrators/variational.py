@@ -11,7 +11,7 @@ from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
-from naiad.numerics import Newton
+from naiad.numerics import History, Newton, extrapolate, history, remember
 from naiad.retractions import AbstractRetraction, Cayley
 
 
@@ -86,17 +86,17 @@ class Variational(AbstractOneStepMethod):
         xi = self.retraction.inverse(group, group.compose(group.inverse(g0), g1)) / h
         return State(g0, self.legs(system, g0, xi, t, h).mu_minus)
 
-    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Float[Array, "3 n"]:
-        """The step velocities of the last three steps, newest first; to begin with, the velocity at the node."""
-        return jnp.tile(system.velocity(state.g, state.mu, t), (3, 1))
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> History:
+        """The step velocities of the last few steps; to begin with, the velocity at the node."""
+        return history(system.velocity(state.g, state.mu, t))
 
     def advance(self, system, state, memory, t, h, inputs):
-        guess = 3.0 * memory[0] - 3.0 * memory[1] + memory[2]
+        guess = extrapolate(memory)
         if system.constraint is not None:
             new, xi, info = constrained_step(self, system, state, guess, t, h)
         else:
             new, xi, info = self._free_step(system, state, guess, t, h)
-        return new, jnp.concatenate([xi[None], memory[:2]]), info
+        return new, remember(memory, xi), info
 
     def _free_step(
         self,
@@ -106,9 +106,13 @@ class Variational(AbstractOneStepMethod):
         t: Scalar,
         h: Scalar,
     ) -> tuple[State, Float[Array, " n"], StepInfo]:
-        root = self.newton.root(
-            lambda xi: self.legs(system, state.g, xi, t, h).mu_minus - state.mu, guess, system.structure
-        )
+        def mismatch(xi):
+            return self.legs(system, state.g, xi, t, h).mu_minus - state.mu
+
+        def inertia(xi):
+            return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
+
+        root = self.newton.root(mismatch, guess, system.structure, inertia)
         new, residual, correction = self.land(system, state, root.x, t, h)
         return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
 

@@ -1,5 +1,6 @@
 """The named components of vectors of the algebra and its dual."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def _identity(group: AbstractGroup) -> Any:
     return group.identity()
 
 
+@functools.lru_cache
 def _places(group: AbstractGroup) -> list[np.ndarray]:
     """Where each component lies: `split` only picks, so it splits the numbers of the places too."""
     return [np.asarray(part, int) for part in execute(_split, group, np.arange(float(group.dim)))]

@@ -2,6 +2,7 @@
 
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.numerics.double import Module, double
+from naiad.numerics.extrapolation import History, extrapolate, history, remember
 from naiad.numerics.linalg import inverse, solve, transpose
 from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff
@@ -15,6 +16,7 @@ __all__ = [
     "AbstractStructure",
     "Chain",
     "Dense",
+    "History",
     "Module",
     "Newton",
     "Root",
@@ -22,9 +24,12 @@ __all__ = [
     "cross",
     "dexp_inv_coefficient",
     "double",
+    "extrapolate",
     "hat",
+    "history",
     "inverse",
     "quarter_turn",
+    "remember",
     "rotation_angle_ratio",
     "solve",
     "stumpff",

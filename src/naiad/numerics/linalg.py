@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 UNROLLED = 16
 
 Vector = Float[Array, " n"]
+Substitution = Callable[[Float[Array, "n m"]], Float[Array, "n m"]]
 
 
 def solve(A: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
@@ -20,11 +21,19 @@ def solve(A: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n .
 
     Up to n = `UNROLLED` the loop over the pivots is unrolled, so that zeros known at trace time fold away.
     """
-    A, b = jnp.asarray(A), jnp.asarray(b)
-    n = A.shape[0]
-    columns = b.reshape(n, -1)
-    x = _solve_unrolled(A, columns) if n <= UNROLLED else _solve_loop(A, columns)
-    return x.reshape(b.shape)
+    return solver(A)(b)
+
+
+def solver(A: Float[Array, "n n"]) -> Callable[[Float[Array, "n ..."]], Float[Array, "n ..."]]:
+    """The map from b to the solution of A x = b; A is factorised once."""
+    A = jnp.asarray(A)
+    substitute = _unrolled(A) if A.shape[0] <= UNROLLED else _looped(A)
+
+    def solution(b):
+        b = jnp.asarray(b)
+        return substitute(b.reshape(A.shape[0], -1)).reshape(b.shape)
+
+    return solution
 
 
 def inverse(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
@@ -39,32 +48,44 @@ def transpose(linear: Callable[[Vector], Vector], mu: Vector) -> Vector:
     return pullback(mu)[0]
 
 
-def _solve_unrolled(A: Float[Array, "n n"], b: Float[Array, "n m"]) -> Float[Array, "n m"]:
+def _unrolled(A: Float[Array, "n n"]) -> Substitution:
     pivots = []
-    for _ in range(A.shape[0] - 1):
+    while A.shape[0]:
         reciprocal, row = 1.0 / A[0, 0], A[0, 1:]
-        multipliers = (A[1:, 0] * reciprocal)[:, None]
-        pivots.append((reciprocal, row, b[0]))
-        A, b = A[1:, 1:] - multipliers * row, b[1:] - multipliers * b[0]
-    x = b / A
-    for reciprocal, row, right in reversed(pivots):
-        x = jnp.concatenate([((right - row @ x) * reciprocal)[None], x])
-    return x
+        column = (A[1:, 0] * reciprocal)[:, None]
+        pivots.append((reciprocal, row, column))
+        A = A[1:, 1:] - column * row
+
+    def substitute(b):
+        rights = []
+        for _, _, column in pivots:
+            rights.append(b[0])
+            b = b[1:] - column * b[0]
+        x = b
+        for (reciprocal, row, _), right in zip(reversed(pivots), reversed(rights), strict=True):
+            x = jnp.concatenate([((right - row @ x) * reciprocal)[None], x])
+        return x
+
+    return substitute
 
 
-def _solve_loop(A: Float[Array, "n n"], b: Float[Array, "n m"]) -> Float[Array, "n m"]:
+def _looped(A: Float[Array, "n n"]) -> Substitution:
     n = A.shape[0]
     index = jnp.arange(n)
 
-    def eliminate(k, carry):
-        A, b = carry
-        multipliers = jnp.where(index > k, A[:, k] / A[k, k], 0.0)[:, None]
-        return A - multipliers * A[k], b - multipliers * b[k]
+    def eliminate(k, A):
+        below = index > k
+        multipliers = jnp.where(below, A[:, k] / A[k, k], 0.0)[:, None]
+        right = jnp.where(below, A[k], 0.0)
+        return jnp.where(below[:, None] & (index == k), multipliers, A - multipliers * right)
 
-    def substitute(j, x):
+    lu = jax.lax.fori_loop(0, n, eliminate, A)
+
+    def down(k, x):
+        return x.at[k].add(-(jnp.where(index < k, lu[k], 0.0) @ x))
+
+    def up(j, x):
         k = n - 1 - j
-        unknown = (b[k] - jnp.where(index > k, U[k], 0.0) @ x) / U[k, k]
-        return jnp.where((index == k)[:, None], unknown, x)
+        return x.at[k].set((x[k] - jnp.where(index > k, lu[k], 0.0) @ x) / lu[k, k])
 
-    U, b = jax.lax.fori_loop(0, n, eliminate, (A, b))
-    return jax.lax.fori_loop(0, n, substitute, jnp.zeros_like(b))
+    return lambda b: jax.lax.fori_loop(0, n, up, jax.lax.fori_loop(0, n, down, b))

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.numerics.double import Module
-from naiad.numerics.linalg import inverse, solve
+from naiad.numerics.linalg import inverse, solve, solver
 
 Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 
@@ -23,8 +23,12 @@ class AbstractStructure(Module):
         """r'(x)^-1 r(x)."""
 
     @abc.abstractmethod
+    def inverse(self, linear: Function, n: int) -> Function:
+        """The inverse of a linear function on R^n of this structure, factorised once."""
+
     def solve(self, linear: Function, y: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with linear(x) = y, for a linear function of this structure."""
+        return self.inverse(linear, y.size)(y)
 
 
 class Dense(AbstractStructure):
@@ -38,8 +42,8 @@ class Dense(AbstractStructure):
         jacobian, r = jax.jacfwd(twice, has_aux=True)(x)
         return solve(jacobian, r)
 
-    def solve(self, linear: Function, y: Float[Array, " n"]) -> Float[Array, " n"]:
-        return solve(jax.jacfwd(linear)(jnp.zeros_like(y)), y)
+    def inverse(self, linear: Function, n: int) -> Function:
+        return solver(jax.jacfwd(linear)(jnp.zeros(n)))
 
 
 class Chain(AbstractStructure):
@@ -60,19 +64,19 @@ class Chain(AbstractStructure):
         r, linear = jax.linearize(residual, x)
         return self.solve(linear, r)
 
-    def solve(self, linear: Function, y: Float[Array, " n"]) -> Float[Array, " n"]:
+    def inverse(self, linear: Function, n: int) -> Function:
         size, border = self.size, self.border
-        inner = y.size - border
+        inner = n - border
         if inner % size:
             raise InputError(
-                f"Chain(size={size}, border={border}) does not divide {y.size} unknowns; choose size and border to fit."
+                f"Chain(size={size}, border={border}) does not divide {n} unknowns; choose size and border to fit."
             )
         blocks = inner // size
         colours = min(3, blocks)
         colour = jnp.arange(blocks) % colours
         seeds = (colour == jnp.arange(colours)[:, None])[:, None, :, None] * jnp.eye(size)[None, :, None, :]
         seeds = jnp.pad(seeds.reshape(colours * size, inner), ((0, 0), (0, border)))
-        probed = jax.vmap(linear)(seeds.astype(y.dtype))[:, :inner].reshape(colours, size, blocks, size)
+        probed = jax.vmap(linear)(seeds.astype(float))[:, :inner].reshape(colours, size, blocks, size)
         columns = jnp.moveaxis(probed, (2, 3), (0, 2))  # block row, colour, row in block, column in block
 
         def coupling(offset):
@@ -82,18 +86,26 @@ class Chain(AbstractStructure):
             return jnp.where(inside[:, None, None], picked, 0.0)
 
         factors = _eliminate(coupling(-1), coupling(0), coupling(1))
-        z = _substitute(factors, y[:inner].reshape(blocks, size)).reshape(-1)
+
+        def along_chain(y):
+            return _substitute(factors, y[:inner].reshape(blocks, size)).reshape(-1)
+
         if not border:
-            return z
-        edges = jax.vmap(linear)(jnp.eye(y.size, dtype=y.dtype)[inner:])  # the border's columns, one a row
-        fill = jax.vmap(lambda edge: _substitute(factors, edge[:inner].reshape(blocks, size)).reshape(-1))(edges)
+            return along_chain
+        edges = jax.vmap(linear)(jnp.eye(n)[inner:])  # the border's columns, one a row
+        fill = jax.vmap(along_chain)(edges)
 
         def into_border(column):
             return linear(jnp.pad(column, (0, border)))[inner:]
 
-        schur = edges[:, inner:].T - jax.vmap(into_border, out_axes=1)(fill)
-        outer = solve(schur, y[inner:] - into_border(z))
-        return jnp.concatenate([z - outer @ fill, outer])
+        schur = solver(edges[:, inner:].T - jax.vmap(into_border, out_axes=1)(fill))
+
+        def whole(y):
+            z = along_chain(y)
+            outer = schur(y[inner:] - into_border(z))
+            return jnp.concatenate([z - outer @ fill, outer])
+
+        return whole
 
 
 def _eliminate(lower, diagonal, upper):

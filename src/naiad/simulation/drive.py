@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from naiad.compiler import execute
-from naiad.simulation.loop import Filled, Frame, Rows, advance, capacity
+from naiad.simulation.loop import Filled, Frame, Rows, advance
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Standing
 
@@ -18,20 +18,15 @@ CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an inter
 def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
     yield _first(plan, standing, frame)
-    room = capacity(frame)
-    if plan.program.sections:
-        room = min(room, capacity((plan.t0, frame.state)))
     budget = 64
     while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
-        node = int(standing.node)
-        most = room if plan.program.sections else room * plan.save_every - node % plan.save_every
-        size = min(budget, most)
-        started = time.perf_counter()
-        last = plan.last if plan.rest == 0.0 else -1
-        standing, filled = _advance(plan, standing, plan.t0, plan.h, min(plan.last, node + size), last, plan.save_every)
+        node, started = int(standing.node), time.perf_counter()
+        stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
+        standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.save_every)
         seconds = time.perf_counter() - started
         yield _chunk(standing, filled, plan.t0, plan.h, 0)
-        budget = int(np.clip(size * CHUNK_SECONDS / max(seconds, 1e-6), 1, 8 * budget))
+        taken = max(int(standing.node) - node, 1)
+        budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 8 * budget))
     if plan.rest and standing.outcome == Outcome.COMPLETED:
         before = plan.t0 + plan.last * plan.h
         standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1)

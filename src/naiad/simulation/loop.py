@@ -29,6 +29,11 @@ class Rows(NamedTuple):
         buffers = jax.tree.map(lambda leaf: jnp.zeros((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
         return cls(jnp.zeros((), int), buffers)
 
+    @property
+    def full(self) -> Any:
+        """Whether there is no room for another."""
+        return self.count >= jax.tree.leaves(self.rows)[0].shape[0]
+
     def append(self, row: Any) -> "Rows":
         """One row more."""
         return Rows(self.count + 1, jax.tree.map(lambda b, leaf: b.at[self.count].set(leaf), self.rows, row))
@@ -82,8 +87,8 @@ def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Fr
 def advance(
     program: Program, standing: Standing, t0: Any, h: Any, stop: Any, last: Any, save_every: Any
 ) -> tuple[Standing, Filled]:
-    """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early after a step that fails
-    or meets a terminal section."""
+    """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early when there is no more
+    room, and after a step that fails or meets a terminal section."""
     method, system = program.method, program.system
     state = method.state(system, standing.carry)
     filled = Filled(
@@ -92,7 +97,9 @@ def advance(
     )
 
     def goes_on(loop: _Loop):
-        return (loop.standing.node < stop) & (loop.standing.outcome == Outcome.COMPLETED)
+        standing, filled = loop
+        room = jnp.all(jnp.stack([~rows.full for rows in (filled.frames, *filled.crossings.values())]))
+        return (standing.node < stop) & (standing.outcome == Outcome.COMPLETED) & room
 
     def body(loop: _Loop) -> _Loop:
         before = loop.standing
