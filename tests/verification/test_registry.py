@@ -1,4 +1,5 @@
-"""Every method on every problem that it fits: order, invariants, reversibility, symplecticity, measured.
+"""Every method on every problem that it fits: order, invariants, reversibility, symplecticity, measured; and the
+same motion from both engines.
 
 `make test` runs every method on the heavy top, the maps on the free body, and every problem with one method;
 `make test-long` runs the whole grid.
@@ -50,6 +51,10 @@ def verify(problem_name: str, method_name: str) -> None:
     assert measured.order == pytest.approx(claimed, abs=0.1 if claimed <= 4 else 0.3), measured
 
     dt = problem.t1 / 40
+    by_xla, compiled = (march(system, method, state, dt=dt, steps=10, engine=engine) for engine in ("xla", "compiled"))
+    for one, other in zip(jax.tree.leaves(by_xla), jax.tree.leaves(compiled), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-13 * (1 + problem.scale))
+
     defect = reversibility_defect(system, method, state, dt=dt)
     if method.symmetric(system):
         assert defect < 1e-14 * (1 + problem.scale)

@@ -1,15 +1,16 @@
 """The largest Lyapunov exponent of a discrete motion."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
+from naiad.compiler import execute
 from naiad.diagnostics.tangent import coordinates, displaced, one_step
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 
 
-@double
 def lyapunov_exponent(
     system: LagrangianSystem,
     state: State,
@@ -23,19 +24,25 @@ def lyapunov_exponent(
 
     The first `transient` steps turn the vector into the fastest direction and do not count.
     """
-    method, group = Variational() if method is None else method, system.group
+    method = Variational() if method is None else method
+    growth = execute(_growth, system, method, state, float(dt), transient, transient + steps)
+    return float(growth / (steps * dt))
+
+
+def _growth(system: LagrangianSystem, method: AbstractMethod, state: State, h: Any, first: Any, last: Any) -> Any:
+    """The sum of the logarithms of the growth over the steps from `first` to `last`."""
+    group = system.group
     size = 2 * group.dim
 
-    def body(carried, k):
-        now, tangent = carried
-        flow = one_step(system, method, k * dt, dt)
+    def body(k, carried):
+        now, tangent, total = carried
+        flow = one_step(system, method, k * h, h)
         ahead = flow(now)
         _, grown = jax.jvp(
             lambda z: coordinates(group, ahead, flow(displaced(group, now, z))), (jnp.zeros(size),), (tangent,)
         )
         length = jnp.sqrt(grown @ grown)
-        return (ahead, grown / length), jnp.log(length)
+        return ahead, grown / length, total + jnp.where(k < first, 0.0, jnp.log(length))
 
-    start = (jax.tree.map(jnp.asarray, state), jnp.ones(size) / jnp.sqrt(size))
-    logs = jax.jit(lambda c: jax.lax.scan(body, c, jnp.arange(transient + steps))[1])(start)
-    return float(jnp.sum(logs[transient:]) / (steps * dt))
+    start = (state, jnp.ones(size) / jnp.sqrt(size), jnp.zeros(()))
+    return jax.lax.fori_loop(0, last, body, start)[2]

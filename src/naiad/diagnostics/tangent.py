@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 
 Flow = Callable[[State], State]
 
@@ -39,16 +38,13 @@ def coordinates(group: AbstractGroup, origin: State, state: State) -> Float[Arra
     return jnp.concatenate([group.log(group.compose(group.inverse(origin.g), state.g)), state.mu - origin.mu])
 
 
-@double
 def step_jacobian(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after one step, and the derivative of the step."""
-    state = jax.tree.map(jnp.asarray, state)
-    return _step_jacobian(system, method, state, jnp.asarray(t, float), jnp.asarray(dt, float))
+    return execute(_step_jacobian, system, method, state, float(t), float(dt))
 
 
-@eqx.filter_jit
 def _step_jacobian(system, method, state, t, h):
     group, flow = system.group, one_step(system, method, t, h)
 
