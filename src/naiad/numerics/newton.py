@@ -2,11 +2,12 @@
 
 import functools
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.errors import InputError
@@ -63,14 +64,17 @@ class Newton(Module):
         """The root of `residual` near `guess`; `structure` says how the Jacobian couples the unknowns, `inertia` is a
         linear function near it."""
         coupling = Dense() if structure is None else structure
-        near = inertia if self.jacobian == "inertia" else None
+        function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
+        chord = inertia if self.jacobian == "inertia" else None
+        near, near_given = (None, []) if chord is None else jax.closure_convert(chord, guess)
 
-        def solve(function, start):
+        @jax.custom_jvp
+        def find(start, given, near_given):
             if near is None:
-                correct = functools.partial(coupling.newton_step, function)
+                correct = functools.partial(coupling.newton_step, lambda x: function(x, *given))
             else:
-                inverse = coupling.inverse(near, start.size)
-                correct = lambda x: inverse(function(x))  # noqa: E731
+                inverse = coupling.inverse(lambda x: near(x, *near_given), start.size)
+                correct = lambda x: inverse(function(x, *given))  # noqa: E731
             first = _Progress(
                 start, start, jnp.zeros_like(start), jnp.full((), jnp.inf), jnp.zeros((), int), jnp.zeros((), bool)
             )
@@ -79,11 +83,17 @@ class Newton(Module):
                 lambda p: _iterate(correct, p, quadratic=near is None),
                 first,
             )
-            # custom_root has no integer tangents, so the counts travel as floats
-            return end.x, (end.iterations.astype(float), end.converged.astype(float))
+            return Root(end.x, end.iterations, end.converged)
 
-        x, (iterations, converged) = jax.lax.custom_root(residual, guess, solve, coupling.solve, has_aux=True)
-        return Root(x, iterations.astype(int), converged > 0)
+        @find.defjvp
+        def differentiate(primals, tangents):
+            root, (_, given, _), (_, given_dot, _) = find(*primals), primals, tangents
+            _, change = jax.jvp(lambda *values: function(root.x, *values), tuple(given), tuple(given_dot))
+            linear = jax.linearize(lambda x: function(x, *given), root.x)[1]
+            none: Any = np.zeros((), jax.dtypes.float0)  # the tangent of a count
+            return root, Root(-coupling.solve(linear, change), none, none)
+
+        return find(guess, given, near_given)
 
 
 def _iterate(correct: Residual, last: _Progress, *, quadratic: bool) -> _Progress:
