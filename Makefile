@@ -27,6 +27,7 @@ test-long: $(VENV)/.has-test ## Run the tests that take longer
 
 bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
+	$(BIN)/python -m benchmarks.compiler
 
 docs: $(VENV)/.has-docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

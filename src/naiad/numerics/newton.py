@@ -66,7 +66,10 @@ class Newton(Module):
         coupling = Dense() if structure is None else structure
         function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
         chord = inertia if self.jacobian == "inertia" else None
-        near, near_given = (None, []) if chord is None else jax.closure_convert(chord, guess)
+        near: Any = None
+        near_given: list[Any] = []
+        if chord is not None:
+            near, near_given = jax.closure_convert(chord, guess)
 
         @jax.custom_jvp
         def find(start, given, near_given):

@@ -1,0 +1,30 @@
+"""Prints the tables of README.md as Markdown: all of them, or those named.
+
+python -m benchmarks.compiler [start steps flv kirchhoff connected long]
+"""
+
+import importlib
+import sys
+
+TABLES = {
+    "start": ("First simulation in a fresh process", "benchmarks.bench_start"),
+    "steps": ("Steps: compiled and on XLA", "benchmarks.bench_step"),
+    "flv": ("Fast Lie-Verlet against C", "benchmarks.flv"),
+    "kirchhoff": ("The Cayley step by automatic differentiation", "benchmarks.kirchhoff"),
+    "connected": ("Three connected ellipsoids", "benchmarks.connected"),
+    "long": ("Long runs", "benchmarks.long_run"),
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    unknown = set(sys.argv[1:]) - set(TABLES)
+    if unknown:
+        sys.exit(f"no such table: {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
+    for name in sys.argv[1:] or TABLES:
+        title, module = TABLES[name]
+        print(f"## {title}\n\n{importlib.import_module(module).report()}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,405 @@
+"""The front of the compiler: what it shows, what it refuses, what it folds, threads, and the cache on disk."""
+
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import naiad as nd
+import naiad.compiler as nc
+from naiad.compiler import machine
+from naiad.compiler.compile import Compiled
+from naiad.errors import InputError
+from tests.compiler.compare import LANES, assert_close, assert_same, leaves
+
+SOURCE = str(pathlib.Path(nd.__file__ or "").parents[1])
+
+
+def operations(compiled) -> dict[str, int]:
+    """How often each operation occurs, inputs left out."""
+    return {name: count for name, count in compiled.stats["operations"].items() if name != "input"}
+
+
+# -- what it shows
+
+
+def test_the_program_of_a_tiny_function():
+    compiled = nc.compile(lambda x, y: x * y + 2.0, fma=False, cache=False)
+    assert compiled(3.0, 4.0) == 14.0
+    lines = compiled.ir.splitlines()
+    assert lines[0] == "program: 2 in, 1 out, 0 work"
+    product, total = (line.split(":")[0].strip() for line in lines[1:3])
+    assert lines[1:] == [
+        f"  {product}: f = mul in[0], in[1]",
+        f"  {total}: f = add 2.0, {product}",
+        f"  out[0] = {total}",
+    ]
+    assert operations(compiled) == {"mul": 1, "add": 1}
+    assert set(compiled.stats["seconds"]) == {"jaxpr", "program", "llvm"}
+    assert all(seconds > 0 for seconds in compiled.stats["seconds"].values())
+    assert compiled.llvm.count("fmul double") == compiled.llvm.count("fadd double") == 1
+    assert "define void @run(" in compiled.llvm
+    assert "run:" in compiled.assembly
+    assert "mulsd" in compiled.assembly or "fmul" in compiled.assembly
+
+
+def test_loops_and_branches_are_shown():
+    compiled = nc.compile(lambda x: lax.while_loop(lambda c: c < 9.0, lambda c: c * 1.5, x), cache=False)
+    assert compiled(1.0) == 1.5**6
+    text = compiled.ir
+    assert [text.count(word) for word in ("loop", "while", "next", "result 0")] == [1, 1, 1, 1]
+    arms = nc.compile(lambda x: lax.cond(x > 0, jnp.sqrt, jnp.exp, x), cache=False)
+    assert arms(4.0) == 2.0
+    assert [arms.ir.count(word) for word in ("then if", "else if", "give", "sqrt", "exp")] == [1, 1, 2, 1, 1]
+
+
+def test_the_function_keeps_its_name():
+    @nc.compile
+    def energy(x):
+        """Of a spring."""
+        return 0.5 * x**2
+
+    assert energy.__name__ == "energy"
+    assert energy.__doc__ == "Of a spring."
+    assert energy(4.0) == 8.0
+
+
+def test_before_the_first_call_there_is_nothing_to_show():
+    compiled = nc.compile(lambda x: x, cache=False)
+    for what in ("ir", "llvm", "assembly", "stats"):
+        with pytest.raises(InputError, match="call the function first"):
+            getattr(compiled, what)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(InputError, match="lanes = 3"):
+        nc.compile(lambda x: x, lanes=3)
+    with pytest.raises(InputError, match="5 is not a function"):
+        nc.compile(5)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
+def test_any_number_of_lanes_gives_the_same(lanes):
+    def function(x, n):
+        return lax.fori_loop(0, n, lambda i, c: jnp.sin(c) * c + i, x)
+
+    x, n = np.linspace(-1.0, 2.0, 19), np.arange(19) % 5
+    single = nc.compile(function, cache=False)
+    assert_same(
+        nc.compile(function, lanes=lanes, cache=False).batch(x, n),
+        [np.stack([single(a, k) for a, k in zip(x, n, strict=True)])],
+    )
+
+
+# -- what cannot be compiled
+
+
+def sorts(x):
+    return jnp.sort(2.0 * x)
+
+
+def throws(x):
+    return x + jax.random.normal(jax.random.key(0), x.shape)
+
+
+@pytest.mark.parametrize(("function", "primitive"), [(sorts, "sort"), (throws, "random")])
+def test_what_cannot_be_compiled_is_named_with_its_line(function, primitive):
+    with pytest.raises(nc.Unsupported, match=primitive) as caught:
+        nc.compile(function, cache=False)(np.array([3.0, 1.0]))
+    assert pathlib.Path(__file__).name in str(caught.value)
+    assert f":{function.__code__.co_firstlineno + 1}" in str(caught.value)
+
+
+def test_single_precision_inside_is_refused():
+    with pytest.raises(nc.Unsupported, match="float32"):
+        nc.compile(lambda x: x.astype(jnp.float32) + 1, cache=False)(1.0)
+
+
+def test_auto_goes_to_xla_with_one_warning():
+    importlib.import_module("naiad.compiler.execute")._warn.cache_clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for x in ([3.0, 1.0, 2.0], [9.0, 7.0, 8.0]):
+            assert_same(nc.execute(sorts, np.array(x)), 2.0 * np.sort(x))
+    assert [w.category for w in caught] == [RuntimeWarning]
+    assert "sort" in str(caught[0].message)
+    assert "XLA" in str(caught[0].message)
+
+
+def test_rows_go_to_xla_too():
+    importlib.import_module("naiad.compiler.execute")._warn.cache_clear()
+    with pytest.warns(RuntimeWarning, match="XLA"):
+        rows = nc.execute_rows(lambda p, x: jnp.sort(p * x), 2.0, np.array([[2.0, 1.0], [4.0, 3.0]]))
+    assert_same(rows, np.array([[2.0, 4.0], [6.0, 8.0]]))
+
+
+def test_engines():
+    x = np.array([3.0, 1.0])
+    with pytest.raises(nc.Unsupported, match="sort"):
+        nc.execute(sorts, x, engine="compiled")
+    with pytest.raises(nc.Unsupported, match="sort"):
+        nc.execute_rows(lambda p, x: jnp.sort(p * x), 1.0, x[None], engine="compiled")
+    assert_same(nc.execute(sorts, x, engine="xla"), np.array([2.0, 6.0]))
+    assert nc.check_engine("auto") == "auto"
+    with pytest.raises(InputError, match="'gpu'; expected one of 'auto', 'compiled', 'xla'"):
+        nc.check_engine("gpu")
+    results = [nc.execute(lambda p, y: jnp.sin(p) * y, 0.3, x, engine=engine) for engine in ("compiled", "xla", "auto")]
+    assert all(isinstance(r, np.ndarray) for r in results)
+    assert_close(results[0], results[1], 1e-15)
+    assert_same(results[0], results[2])
+
+
+# -- arguments and results
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+class Spring(eqx.Module):
+    stiffness: Any
+    power: int = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+
+    def force(self, x):
+        return -self.stiffness * x**self.power
+
+
+def test_trees_in_and_out():
+    def function(spring, given, flag):
+        out = {"force": spring.force(given["x"]), "pair": Pair(given["y"] + 1, (given["x"] > 0,)), "none": None}
+        return out, Spring(spring.stiffness * 2, spring.power, spring.name), [flag]
+
+    compiled = nc.compile(function, cache=False)
+    x, y = np.array([1.0, -2.0]), 3
+    out, spring, flags = compiled(Spring(2.0, 3, "a"), {"x": x, "y": y}, True)
+    assert_same(out["force"], -2.0 * x**3)
+    assert isinstance(out["pair"], Pair)
+    assert_same(out["pair"], Pair(np.array(4), (x > 0,)))
+    assert out["none"] is None
+    assert (spring.stiffness, spring.power, spring.name) == (4.0, 3, "a")
+    assert_same(flags, [np.array(True)])
+    assert_same(compiled(Spring(2.0, 2, "a"), {"x": x, "y": y}, True)[0]["force"], -2.0 * x**2)
+    batch = compiled.batch(
+        Spring(2.0, 3, "a"), {"x": np.stack([x, 2 * x]), "y": np.array([1, 2])}, np.array([True, False]), shared=(0,)
+    )
+    assert_same(batch[0]["force"], np.stack([-2.0 * x**3, -2.0 * (2 * x) ** 3]))
+    assert_same(batch[0]["pair"].left, np.array([2, 3]))
+
+
+def test_python_numbers_keep_their_kinds():
+    compiled = nc.compile(lambda b, n, x: (b, n, x, n // 2, b + n), cache=False)
+    assert_same(compiled(True, 7, 2.5), [np.array(True), np.array(7), np.array(2.5), np.array(3), np.array(8)])
+    assert_same(
+        compiled(np.bool_(0), np.int32(7), np.float32(2.5)),
+        [np.array(False), np.array(7, np.int32), np.array(2.5), np.array(3, np.int32), np.array(7, np.int32)],
+    )
+
+
+def test_a_number_is_an_argument_and_not_a_constant():
+    compiled = nc.compile(lambda x, y: x * y, cache=False)
+    assert [compiled(2.0, y) for y in (0.0, 1.0, 3.0)] == [0.0, 2.0, 6.0]
+    assert len(compiled._kernels) == 1
+
+
+# -- what is simplified
+
+
+def test_zeros_and_ones_of_parameters_cost_nothing():
+    def function(matrix, x):
+        return matrix @ x
+
+    compiled = Compiled(function, fma=False, parameters=(0,), cache=False)
+    x = np.array([0.3, -1.2, 2.0])
+    counts = {}
+    for name, matrix in {
+        "full": np.full((3, 3), 0.5),
+        "diagonal": np.diag([2.0, 3.0, 4.0]),
+        "identity": np.eye(3),
+        "zero": np.zeros((3, 3)),
+    }.items():
+        assert_close(compiled(matrix, x), matrix @ x, 1e-15)
+        counts[name] = operations(compiled)
+    assert counts == {"full": {"mul": 9, "add": 6}, "diagonal": {"mul": 3}, "identity": {}, "zero": {}}
+    assert_close(
+        compiled.batch(np.diag([2.0, 3.0, 5.0]), np.stack([x, 2 * x]), shared=(0,)),
+        np.stack([x, 2 * x]) * [2.0, 3.0, 5.0],
+        1e-15,
+    )
+    assert_close(compiled(np.diag([7.0, 1.0, 0.0]), x), x * [7.0, 1.0, 0.0], 1e-15)
+
+
+def test_a_divisor_is_inverted_once():
+    compiled = nc.compile(lambda x, y, z, d: (x / d, y / d, z / d), fma=False, cache=False)
+    compiled(1.0, 2.0, 3.0, 4.0)
+    assert operations(compiled) == {"recip": 1, "mul": 3}
+    single = nc.compile(lambda x, d: x / d, cache=False)
+    assert single(1.0, 3.0) == 1.0 / 3.0
+    assert operations(single) == {"div": 1}
+
+
+def test_equal_expressions_are_computed_once():
+    compiled = nc.compile(
+        lambda x, y: (jnp.sin(x * y) + jnp.sin(y * x), jnp.sin(x * y) ** 2, (x - y) * (y - x)), fma=False, cache=False
+    )
+    compiled(0.3, 0.7)
+    found = operations(compiled)
+    assert (found["sin"], found["sub"]) == (1, 1)
+    assert found["mul"] == 3
+
+
+def test_what_does_not_change_leaves_the_loop():
+    compiled = nc.compile(lambda x, y: lax.fori_loop(0, 1000, lambda i, c: c + jnp.exp(y) * jnp.cos(y), x), cache=False)
+    np.testing.assert_allclose(compiled(1.0, 0.5), 1.0 + 1000 * np.exp(0.5) * np.cos(0.5), rtol=1e-12)
+    before = compiled.ir.split("loop")[0]
+    assert before.count("exp") == before.count("cos") == 1
+
+
+@pytest.mark.skipif(not machine.processor().fma, reason="the processor has no fused multiply-add")
+def test_fma_is_a_switch():
+    x, y = 1.0 + 2.0**-30, 1.0 - 2.0**-30
+
+    def function(x, y):
+        return x * y - 1.0
+
+    fused, plain = nc.compile(function, cache=False), nc.compile(function, fma=False, cache=False)
+    assert fused(x, y) == -(2.0**-60)
+    assert plain(x, y) == 0.0
+    assert operations(plain) == {"mul": 1, "sub": 1}
+    assert "mul" not in operations(fused)
+    assert_same(fused.batch(np.full(LANES + 1, x), np.full(LANES + 1, y)), np.full(LANES + 1, -(2.0**-60)))
+
+
+# -- threads
+
+
+def slow(x, n):
+    return lax.fori_loop(0, n, lambda i, c: jnp.sin(c) + x, x)
+
+
+def test_two_threads_call_at_once():
+    compiled = nc.compile(slow, cache=False)
+    inputs = np.linspace(0.1, 1.0, 16)
+    want = [nc.compile(slow, cache=False)(x, 2000) for x in inputs]
+    found: dict[int, list[Any]] = {}
+
+    def work(number: int) -> None:
+        found[number] = [compiled(x, 2000) for x in inputs] + list(compiled.batch(inputs, np.full(16, 2000)))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [leaves(found[k]) for k in range(2)] == [leaves(want + want)] * 2
+
+
+def test_python_goes_on_during_a_call():
+    compiled = nc.compile(slow, cache=False)
+    compiled(0.5, 1)
+    done, count = threading.Event(), 0
+    caller = threading.Thread(target=lambda: (compiled(0.5, 20_000_000), done.set()))
+    caller.start()
+    while not done.is_set():
+        time.sleep(0.001)
+        count += 1
+    caller.join()
+    assert count > 20
+
+
+# -- the cache on disk
+
+
+USER = """
+import sys
+import jax, jax.numpy as jnp, numpy as np
+import naiad.compiler as nc
+from naiad.compiler import machine
+
+def forbidden(*args, **kwargs):
+    raise AssertionError("traced or compiled again")
+
+@nc.compile
+def function(x):
+    return {"y": jnp.sin(x) * 2.0}
+
+if "again" in sys.argv:
+    jax.make_jaxpr = machine.object_code = forbidden
+print(float(function(0.5)["y"]), *function.batch(np.array([0.5, 0.25]))["y"])
+"""
+
+
+def test_the_next_process_finds_the_code(tmp_path):
+    script = tmp_path / "user.py"
+    script.write_text(USER)
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "NAIAD_CACHE_DIR": str(tmp_path / "cache")}
+    for words in ([], ["again"]):
+        command = [sys.executable, str(script), *words]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        numbers = [float(word) for word in done.stdout.split()]
+        assert_close(numbers, [2 * np.sin(0.5), 2 * np.sin(0.5), 2 * np.sin(0.25)], 1e-15, done.stderr)
+    assert len(list((tmp_path / "cache").glob("*.bin"))) == 2
+
+
+def scaled(constant: float):
+    scope = {"jnp": jnp}
+    exec(f"def function(x):\n    return jnp.cos(x) * {constant!r}", scope)
+    return nc.compile(scope["function"])
+
+
+def test_the_cache_is_neither_stale_nor_trusting(tmp_path, monkeypatch):
+    monkeypatch.setenv("NAIAD_CACHE_DIR", str(tmp_path / "cache"))
+    made, compile = [], machine.object_code
+    monkeypatch.setattr(machine, "object_code", lambda text: made.append(text) or compile(text))
+
+    def count(constant: float) -> int:
+        """How often code is made for the function with this constant, which must come out right."""
+        before = len(made)
+        np.testing.assert_allclose(scaled(constant)(0.5), np.cos(0.5) * constant, rtol=1e-15)
+        return len(made) - before
+
+    assert [count(c) for c in (2.0, 2.0, 4.0, 2.0, 4.0)] == [1, 0, 1, 0, 0]
+    for entry in (tmp_path / "cache").glob("*.bin"):
+        entry.write_bytes(entry.read_bytes()[:-100] + bytes(100))
+    assert [count(c) for c in (2.0, 2.0)] == [1, 0]
+    monkeypatch.setenv("NAIAD_CACHE_DIR", "")
+    assert [count(c) for c in (2.0, 2.0)] == [1, 1]
+
+
+# -- large programs
+
+
+def chain(length: int):
+    """Straight-line code of so many operations, of which 64 values are alive at any time."""
+
+    def function(x):
+        values = [x * (1.0 + 0.001 * k) for k in range(64)]
+        for k in range((length - 64) // 2):
+            values[k % 64] = values[(k + 1) % 64] * values[(7 * k + 3) % 64] - values[k % 64]
+        return sum(values)
+
+    return function
+
+
+@pytest.mark.long
+def test_compiling_takes_time_in_proportion():
+    seconds = {}
+    for length in (10_000, 100_000):
+        compiled = nc.compile(chain(length), fma=False, cache=False)
+        compiled(0.01)
+        assert sum(operations(compiled).values()) > 0.9 * length
+        seconds[length] = compiled.stats["seconds"]["program"] + compiled.stats["seconds"]["llvm"]
+    assert seconds[100_000] < 20 * seconds[10_000]
