@@ -1,11 +1,18 @@
 """Settings of all tests."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 # Tests compile many short programs and run each for a moment: let XLA compile quickly rather than well.
 os.environ["XLA_FLAGS"] = (
     f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # one cache for all workers, and nothing from or into the user's
+    os.environ["NAIAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="naiad-tests-")
+    atexit.register(shutil.rmtree, os.environ["NAIAD_CACHE_DIR"], ignore_errors=True)
 
 from hypothesis import settings
 

@@ -7,6 +7,8 @@ import webbrowser
 
 import pytest
 
+from naiad.compiler.cache import Cache
+from naiad.compiler.machine import processor
 from naiad.errors import InputError
 
 
@@ -50,11 +52,29 @@ def test_help_and_version(naiad):
     assert naiad("--version").exit_code == 0
 
 
-def test_info_names_the_back_end(naiad):
+def test_info_names_the_back_ends(naiad):
     done = naiad("info")
     assert done.exit_code == 0
+    rows = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    cpu = processor()
+    assert {"numpy", "llvmlite"} <= set(rows)
     assert "XLA on cpu" in done.stdout
-    assert "numpy" in done.stdout
+    assert f"machine code for {cpu.name}, {cpu.triple}" in done.stdout
+    assert rows["lanes"].startswith(f"{cpu.width} doubles")
+    assert rows["fused"].split() == ["multiply-add", "yes" if cpu.fma else "no"]
+
+
+def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):
+    def shown():
+        return next(line.split(maxsplit=1)[1].strip() for line in naiad("info").stdout.splitlines() if "cache" in line)
+
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("NAIAD_CACHE_DIR", str(folder))
+    assert shown() == f"{folder}: 0 entries, 0.0 MiB"
+    Cache(folder).store("ab12", bytes(2**21))
+    assert shown() == f"{folder}: 1 entry, 2.0 MiB"
+    monkeypatch.setenv("NAIAD_CACHE_DIR", "")
+    assert shown() == "off"
 
 
 @pytest.mark.parametrize(

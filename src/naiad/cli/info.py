@@ -1,6 +1,7 @@
 """`naiad info`: versions, machine and back ends, for a report of a fault."""
 
 import platform
+from collections.abc import Iterator
 
 from rich.text import Text
 
@@ -9,8 +10,6 @@ from naiad.cli.console import out, table
 
 def show_info() -> None:
     """Show versions, the CPU, and the back ends found."""
-    import jax
-
     from naiad.studies import provenance
 
     rows = table("", "")
@@ -18,7 +17,38 @@ def show_info() -> None:
         rows.add_row(name, number)
     rows.add_row("system", Text(platform.platform()))
     rows.add_row("CPU", Text(provenance.processor()))
-    for device in jax.devices():
-        rows.add_row("back end", Text(f"XLA on {device.platform}: {device.device_kind}"))
+    for name, value in (*_machine_code(), *_devices()):
+        rows.add_row(name, Text(value))
     rows.show_header = False
     out().print(rows)
+
+
+def _machine_code() -> Iterator[tuple[str, str]]:
+    """What naiad's own compiler makes code for, and where it keeps it."""
+    import llvmlite.binding as llvm
+
+    from naiad.compiler.machine import processor
+
+    cpu = processor()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    yield "back end", f"LLVM {version}: machine code for {cpu.name}, {cpu.triple}"
+    yield "lanes", f"{cpu.width} doubles a vector register"
+    yield "fused multiply-add", "yes" if cpu.fma else "no"
+    yield "cache", _cache()
+
+
+def _cache() -> str:
+    from naiad.compiler.cache import default_cache
+
+    cache = default_cache()
+    if cache is None:
+        return "off"
+    entries = len(list(cache.folder.glob("*.bin")))
+    return f"{cache.folder}: {entries} entr{'y' if entries == 1 else 'ies'}, {cache.size() / 2**20:.1f} MiB"
+
+
+def _devices() -> Iterator[tuple[str, str]]:
+    import jax
+
+    for device in jax.devices():
+        yield "back end", f"XLA on {device.platform}: {device.device_kind}"

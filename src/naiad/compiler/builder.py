@@ -192,6 +192,8 @@ class Builder:
             return b
         if _is(b, 0.0):
             return a
+        if a is b:
+            return self.mul(self.real(2.0), a)
         if b.op == "neg":
             return self.op("neg", self.add(a.args[0], b.args[0])) if a.op == "neg" else self.op("sub", a, b.args[0])
         return self.op("sub", b, a.args[0]) if a.op == "neg" else None

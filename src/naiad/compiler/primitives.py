@@ -9,7 +9,7 @@ import numpy as np
 from naiad.compiler.arrays import UNROLLED, Lazy, Value, is_large, kind
 from naiad.compiler.operations import BOOL, FLOAT, INT
 from naiad.compiler.program import Node
-from naiad.compiler.trace import Tracer, Unsupported, rule
+from naiad.compiler.trace import Refusal, Tracer, rule
 
 # -- element by element
 
@@ -63,7 +63,7 @@ def _by_type(floats: str | None = None, ints: str | None = None, bools: str | No
     def build(b, types, eqn):
         name = {FLOAT: floats, INT: ints, BOOL: bools}[types[0]]
         if name is None:
-            raise Unsupported(f"{eqn.primitive.name} of {eqn.invars[0].aval.dtype} cannot be compiled.")
+            raise Refusal(f"{eqn.primitive.name} of {eqn.invars[0].aval.dtype}")
         return lambda *args: b.op(name, *args)
 
     return build
@@ -143,7 +143,7 @@ def _pow(tracer: Tracer, eqn: Any, base: Value, exponent: Value) -> Value:
         return b.op("pow", a, b.op("to_float", n) if whole else n)
 
     if kind(eqn.invars[0].aval.dtype) != FLOAT:
-        raise Unsupported("pow of integers cannot be compiled.")
+        raise Refusal("pow of integers")
     return _map(tracer, eqn, power, (base, exponent))
 
 
@@ -193,7 +193,7 @@ def _select_n(tracer: Tracer, eqn: Any, which: Value, *cases: Value) -> Value:
 @rule("copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary", "reduce_precision")
 def _same(tracer: Tracer, eqn: Any, *inputs: Value) -> Any:
     if eqn.primitive.name == "reduce_precision" and eqn.params["mantissa_bits"] < 52:
-        raise Unsupported("reduce_precision below double precision cannot be compiled.")
+        raise Refusal("reduce_precision below double precision")
     return list(inputs) if eqn.primitive.multiple_results else inputs[0]
 
 

@@ -22,6 +22,10 @@ class Unsupported(InputError):  # noqa: N818 - it is what the function is
     """A function does something that cannot be compiled."""
 
 
+class Refusal(Exception):  # noqa: N818 - a rule's word to the tracer
+    """What a rule cannot do; the tracer adds where it is asked for."""
+
+
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
 
@@ -121,15 +125,18 @@ class Tracer:
 
     def _apply(self, eqn: Any, inputs: list[Value]) -> list[Value]:
         name = eqn.primitive.name
-        if name not in RULES:
-            raise Unsupported(f"{name} cannot be compiled{self._where()}; use engine='xla', or write it otherwise.")
-        for variable in eqn.outvars:
-            if not kind(variable.aval.dtype):
-                raise Unsupported(
-                    f"{name} makes {variable.aval.dtype} numbers, and programs have float64, int64, int32 and bool "
-                    f"only{self._where()}."
-                )
-        outputs = RULES[name](self, eqn, *inputs)
+        try:
+            if name not in RULES:
+                raise Refusal(name)
+            for variable in eqn.outvars:
+                if not kind(variable.aval.dtype):
+                    raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
+            outputs = RULES[name](self, eqn, *inputs)
+        except Refusal as what:
+            raise Unsupported(
+                f"{what} cannot be compiled{self._where()}; write it otherwise, or leave it to XLA (jax.jit, "
+                "engine='xla')."
+            ) from None
         if not eqn.primitive.multiple_results:
             outputs = [outputs]
         if name in _SUMMING and eqn.outvars[0].aval.dtype.name == "int32":

@@ -42,7 +42,8 @@ def step_jacobian(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after one step, and the derivative of the step."""
-    return execute(_step_jacobian, system, method, state, float(t), float(dt))
+    # one evaluation of a large derivative: XLA compiles its arrays in less time than the compiler its many scalars
+    return execute(_step_jacobian, system, method, state, float(t), float(dt), engine="xla")
 
 
 def _step_jacobian(system, method, state, t, h):

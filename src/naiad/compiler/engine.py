@@ -1,6 +1,8 @@
 """Runs a pure function of the library: as machine code, or through XLA."""
 
 import functools
+import os
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, get_args
@@ -9,7 +11,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from naiad.compiler.compile import Compiled
+from naiad.compiler.compiled import Compiled
 from naiad.compiler.trace import Unsupported
 from naiad.errors import InputError
 
@@ -37,7 +39,7 @@ def execute(function: Callable[..., Any], *args: Any, engine: Engine = "auto") -
                 raise
             _warn(str(reason))
     with jax.enable_x64(True):
-        return jax.tree.map(np.asarray, _jitted(function)(*args))
+        return jax.tree.map(np.asarray, _jitted(function)(*_traced(args)))
 
 
 def execute_rows(function: Callable[..., Any], first: Any, *rows: Any, engine: Engine = "auto") -> Any:
@@ -50,7 +52,12 @@ def execute_rows(function: Callable[..., Any], first: Any, *rows: Any, engine: E
                 raise
             _warn(str(reason))
     with jax.enable_x64(True):
-        return jax.tree.map(np.asarray, _jitted_rows(function)(first, *rows))
+        return jax.tree.map(np.asarray, _jitted_rows(function)(*_traced((first, *rows))))
+
+
+def _traced(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers as arrays, which are arguments of the code rather than part of it."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, bool | int | float) else leaf, args)
 
 
 @functools.cache
@@ -70,4 +77,12 @@ def _jitted_rows(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _warn(reason: str) -> None:
-    warnings.warn(f"{reason} This run goes through XLA, which is slower.", RuntimeWarning, stacklevel=5)
+    warnings.warn(f"{reason} It goes through XLA now, which is slower.", RuntimeWarning, stacklevel=_depth())
+
+
+def _depth() -> int:
+    """How far up the stack the user's own code is."""
+    package, depth, frame = os.path.dirname(os.path.dirname(__file__)), 0, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(package):
+        depth, frame = depth + 1, frame.f_back
+    return depth + 1

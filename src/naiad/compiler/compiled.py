@@ -18,8 +18,10 @@ from naiad.compiler.finish import finish
 from naiad.compiler.kernel import Kernel
 from naiad.compiler.llvm import print_llvm
 from naiad.compiler.program import Program
-from naiad.compiler.trace import trace
+from naiad.compiler.trace import Unsupported, trace
 from naiad.errors import InputError
+
+NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
 
 class Signature(NamedTuple):
@@ -58,7 +60,7 @@ class Compiled:
         self._parameters = tuple(parameters)
         self._lanes = lanes
         self._caches = cache
-        self._kernels: dict[Any, tuple[Kernel, Any]] = {}
+        self._kernels: dict[Any, tuple[Kernel, Any] | Unsupported] = {}
         self._last: Any = None
         functools.update_wrapper(self, function, updated=())
 
@@ -96,7 +98,7 @@ class Compiled:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Of the last call: operations by name, loops included once; sizes of the memory; seconds of each stage."""
+        """Of the last call: operations by name, the body of a loop counted once; seconds of each stage."""
         if self._last is None:
             raise InputError("compile: nothing is compiled yet; call the function first, so that its shapes are known.")
         return dict(self._last[0].stats)
@@ -128,7 +130,13 @@ class Compiled:
     def _kernel(self, signature: Signature, args: tuple[Any, ...], *, lanes: int) -> tuple[Kernel, Any]:
         entry = self._kernels.get((signature, lanes))
         if entry is None:
-            entry = self._kernels[signature, lanes] = self._made(signature, args, lanes)
+            try:
+                entry = self._made(signature, args, lanes)
+            except Unsupported as refusal:
+                entry = refusal
+            self._kernels[signature, lanes] = entry
+        if isinstance(entry, Unsupported):
+            raise entry
         self._last = (entry[0], signature, args)
         return entry
 
@@ -195,18 +203,25 @@ class Compiled:
 
 
 def compile(
-    function: Callable[..., Any] | None = None, *, fma: bool = True, lanes: int | None = None, cache: bool = True
+    function: Callable[..., Any] | None = None,
+    *,
+    fma: bool = True,
+    parameters: Sequence[int] = (),
+    lanes: int | None = None,
+    cache: bool = True,
 ) -> Any:
     """Machine code for a pure JAX function on small arrays; also as a decorator.
 
-    `fma=False` keeps products and sums apart; `lanes` is the number of rows that `batch` treats at once (what fits the
-    processor's vector registers if not given); `cache=False` keeps nothing on disk.
+    `fma=False` keeps products and sums apart; of the arguments with the numbers in `parameters`, elements that are
+    exactly 0 or 1 are part of the code, which is compiled again when they change; `lanes` is the number of rows that
+    `batch` treats at once (what fits the processor's vector registers if not given); `cache=False` keeps nothing on
+    disk.
     """
     if function is None:
-        return lambda f: Compiled(f, fma=fma, lanes=lanes, cache=cache)
+        return lambda f: compile(f, fma=fma, parameters=parameters, lanes=lanes, cache=cache)
     if not callable(function):
         raise InputError(f"compile: {function!r} is not a function.")
-    return Compiled(function, fma=fma, lanes=lanes, cache=cache)
+    return Compiled(function, fma=fma, parameters=parameters, lanes=lanes, cache=cache)
 
 
 def _is_number(leaf: Any) -> bool:
@@ -236,6 +251,7 @@ def _known(array: np.ndarray) -> bytes | None:
 
 
 def _first_rows(args: tuple[Any, ...], shared: Sequence[int]) -> tuple[tuple[Any, ...], int]:
+    """A row like all others: what differs between rows is neither 0 nor 1 in it."""
     sizes = set()
 
     def first(leaf: Any) -> Any:
@@ -245,7 +261,10 @@ def _first_rows(args: tuple[Any, ...], shared: Sequence[int]) -> tuple[tuple[Any
         if not array.ndim:
             raise InputError("batch: an argument is a single number; give one for each row, or name it in `shared`.")
         sizes.add(array.shape[0])
-        return array[0] if len(array) else np.zeros(array.shape[1:], array.dtype)
+        if not len(array):
+            return np.zeros(array.shape[1:], array.dtype)
+        same = np.all(array == array[0], axis=0)
+        return np.where(same, array[0], NEITHER) if array.dtype == np.float64 else array[0]
 
     examples = tuple(arg if number in shared else jax.tree.map(first, arg) for number, arg in enumerate(args))
     if len(sizes) != 1:
