@@ -102,3 +102,40 @@ def test_an_ensemble_over_parameters_does_not_take_the_first_for_all():
     found = Compiled(energy, parameters=(0,)).batch(stacked, together)
     expected = [0.5 * np.sum(np.array([0.3, -0.7, 1.1]) ** 2 / J) for J in ((1, 2, 3), (2, 1, 2.5), (1.5, 2, 1))]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def rotors(count):
+    class Rotors(nd.LagrangianSystem):
+        """Rotors in a row, each coupled to its neighbours' attitudes."""
+
+        J: np.ndarray
+        k: float
+        group = nd.Power(nd.SO3(), count)
+        structure = nd.Chain(3)
+
+        def lagrangian(self, R, xi, t):
+            Omega = self.group.stack(xi)
+            alignment = jnp.sum(R[1:, :, 2] * R[:-1, :, 2]) + 0.5 * R[0, 2, 2]
+            return 0.5 * jnp.sum(Omega * (Omega @ self.J)) + self.k * alignment
+
+    rng = np.random.default_rng(1)
+    attitudes = np.stack([np.asarray(nd.SO3().random(rng)) for _ in range(count)])
+    return Rotors(np.diag([1.0, 1.3, 0.8]), 0.7), nd.State(attitudes, 0.6 * rng.standard_normal(3 * count))
+
+
+def test_the_program_of_a_long_chain_does_not_grow_with_it():
+    def step(system, carry):
+        return nd.Variational().step(system, carry, 0.0, 0.05)
+
+    sizes = []
+    for count in (40, 120):
+        system, state = rotors(count)
+        carry = Compiled(lambda s, x: nd.Variational().init(s, x, 0.0, 0.05))(system, state)
+        compiled = Compiled(step, parameters=(0,))
+        moved = compiled(system, carry)
+        with jax.enable_x64(True):
+            expected = jax.jit(step)(system, carry)
+        for one, other in zip(jax.tree.leaves(moved.state), jax.tree.leaves(expected.state), strict=True):
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-14)
+        sizes.append(sum(compiled.stats["operations"].values()))
+    assert sizes[0] == sizes[1] < 10_000

@@ -69,7 +69,7 @@ class LagrangianSystem(Module):
 
     def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """The inverse Legendre transform: xi with d ell / d xi = mu. NaN where none is found."""
-        root = Newton().root(lambda xi: self.legendre(g, xi, t) - mu, jnp.zeros(self.group.dim))
+        root = Newton().root(lambda xi: self.legendre(g, xi, t) - mu, jnp.zeros(self.group.dim), self.structure)
         return jnp.where(root.converged, root.x, jnp.nan)
 
     def energy(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
