@@ -1,5 +1,6 @@
 """The front of the compiler: what it shows, what it refuses, what it folds, threads, and the cache on disk."""
 
+import mmap
 import os
 import pathlib
 import subprocess
@@ -402,3 +403,12 @@ def test_compiling_takes_time_in_proportion():
         assert sum(operations(compiled).values()) > 0.9 * length
         seconds[length] = compiled.stats["seconds"]["program"] + compiled.stats["seconds"]["llvm"]
     assert seconds[100_000] < 20 * seconds[10_000]
+
+
+def test_code_and_constants_stay_within_reach_in_a_large_process():
+    """Gibibytes between one allocation and the next: the code must still find its constants."""
+    taken = []
+    for k in range(24):
+        compiled = nc.compile(lambda x, i, k=k: jnp.linspace(0.0, 1.0 + k, 100)[i] + jnp.sin(x), cache=False)
+        assert_close(compiled(0.3, 99), 1.0 + k + np.sin(0.3), 1e-15)
+        taken += [compiled, mmap.mmap(-1, 2**31)]

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import itertools
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -72,9 +73,17 @@ class Loaded:
     """Object code in memory; `run(in, out, work, first, last)` is called without the interpreter's lock."""
 
     def __init__(self, code: bytes):
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(0))
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
-        address = self._engine.get_function_address("run")
+        name = f"program{next(_NUMBERS)}"
+        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("run")
+        self._library = library.link(_linker(), name)  # the code stays as long as this does
         pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(address)
+        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(self._library["run"])
+
+
+_NUMBERS = itertools.count()
+
+
+@functools.cache
+def _linker() -> Any:
+    """Lays code and constants of a program side by side: within reach of each other, also in a large process."""
+    return llvm.create_lljit_compiler(_target(0), use_jit_link=True)
