@@ -266,11 +266,7 @@ class Builder:
     def power(self, a: Node, exponent: int) -> Node:
         """a to an integer power, by squaring."""
         if exponent < 0:
-            return self.op(
-                "recip" if a.type == FLOAT else "idiv",
-                *(() if a.type == FLOAT else (self.integer(1),)),
-                self.power(a, -exponent),
-            )
+            return self.op("recip", self.power(a, -exponent))
         result, square = None, a
         while exponent:
             if exponent & 1:
