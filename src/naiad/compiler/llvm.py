@@ -8,37 +8,12 @@ counters, indices into tables) stay scalars.
 import struct
 from collections.abc import Iterable
 
-from naiad.compiler.operations import BOOL, FLOAT, INT
+from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Branch, Buffer, Loop, Node, Part, Program, Region
 
 SCALARS = {FLOAT: "double", INT: "i64", BOOL: "i1"}
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
 
-LIBRARY = frozenset(
-    [
-        "rem",
-        "cbrt",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log1p",
-        "pow",
-    ]
-)
 C_NAMES = {"rem": "fmod"}
 INTRINSICS = {
     "sqrt": "sqrt",

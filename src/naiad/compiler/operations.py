@@ -169,33 +169,13 @@ COMMUTATIVE = frozenset(
     ]
 )
 
-COSTLY = frozenset(
-    [
-        "div",
-        "recip",
-        "sqrt",
-        "cbrt",
-        "rem",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log1p",
-        "pow",
-        "idiv",
-        "irem",
-    ]
+LIBRARY = frozenset(
+    {"rem", "cbrt", "atan2", "pow"}
+    | {"sin", "cos", "tan", "asin", "acos", "atan"}
+    | {"sinh", "cosh", "tanh", "asinh", "acosh", "atanh"}
+    | {"exp", "exp2", "expm1", "log", "log1p"}
 )
+"""Functions of the C library."""
+
+COSTLY = LIBRARY | {"div", "recip", "sqrt", "idiv", "irem"}
+"""What takes longer than a jump."""

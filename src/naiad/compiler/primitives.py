@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from naiad.compiler.arrays import UNROLLED, Lazy, Value, is_large, kind
-from naiad.compiler.operations import BOOL, FLOAT, INT
+from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Node
 from naiad.compiler.trace import Refusal, Tracer, rule
 
@@ -102,32 +102,7 @@ for _name, _build in {
     "le": lambda b, types, eqn: lambda x, y: b.op("le", x, y),
     "gt": lambda b, types, eqn: lambda x, y: b.op("lt", y, x),
     "ge": lambda b, types, eqn: lambda x, y: b.op("le", y, x),
-    **{
-        name: _by_type(name)
-        for name in (
-            [
-                "sqrt",
-                "cbrt",
-                "sin",
-                "cos",
-                "tan",
-                "asin",
-                "acos",
-                "atan",
-                "sinh",
-                "cosh",
-                "tanh",
-                "asinh",
-                "acosh",
-                "atanh",
-                "exp",
-                "exp2",
-                "expm1",
-                "log",
-                "log1p",
-            ]
-        )
-    },
+    **{name: _by_type(name) for name in (LIBRARY | {"sqrt"}) - {"rem", "pow", "atan2"}},
 }.items():
     _elementwise(_name, _build)
 
