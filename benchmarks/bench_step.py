@@ -1,6 +1,5 @@
 """The cost of a step, compiled beforehand, one trajectory on one core: as machine code, and on XLA."""
 
-import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -31,7 +30,7 @@ def march(system, method, state, h, steps):
 
 
 compiled = Compiled(march, parameters=(0,))
-jitted = eqx.filter_jit(march)
+jitted = jax.jit(march)
 
 
 def on_xla(*args):

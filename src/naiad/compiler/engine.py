@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-import equinox as eqx
 import jax
 import numpy as np
 
@@ -67,12 +66,29 @@ def _compiled(function: Callable[..., Any]) -> Compiled:
 
 @functools.cache
 def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
-    return eqx.filter_jit(function)
+    return _jit(function)
 
 
 @functools.cache
 def _jitted_rows(function: Callable[..., Any]) -> Callable[..., Any]:
-    return eqx.filter_jit(lambda first, *rows: jax.vmap(lambda *row: function(first, *row))(*rows))
+    return _jit(lambda first, *rows: jax.vmap(lambda *row: function(first, *row))(*rows))
+
+
+def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`jax.jit`, for arguments in which anything that is not an array is part of the code."""
+
+    @functools.partial(jax.jit, static_argnums=(0, 1))
+    def run(tree: Any, others: tuple[Any, ...], arrays: list[Any]) -> Any:
+        given = iter(arrays)
+        leaves = [next(given) if other is None else other for other in others]
+        return function(*jax.tree.unflatten(tree, leaves))
+
+    def call(*args: Any) -> Any:
+        leaves, tree = jax.tree.flatten(args)
+        others = tuple(None if isinstance(leaf, np.ndarray | jax.Array) else leaf for leaf in leaves)
+        return run(tree, others, [leaf for leaf, other in zip(leaves, others, strict=True) if other is None])
+
+    return call
 
 
 @functools.cache

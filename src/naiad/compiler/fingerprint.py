@@ -67,8 +67,8 @@ def fingerprint(*things: Any, arrays: Literal["value", "shape"] = "value") -> st
     """A SHA-256 digest, the same in every process, that changes whenever what the things compute changes.
 
     With arrays="shape" the arrays that a traced function takes as arguments count by type and shape only: those in
-    tuples, lists, dicts and the fields of equinox modules that are not static. An array anywhere else (a closure, a
-    global, an attribute of a class) is a constant of the computation, and always counts by its value.
+    tuples, lists, dicts and the fields of modules (naiad's and equinox's) that are not static. An array anywhere else
+    (a closure, a global, an attribute of a class) is a constant of the computation, and always counts by its value.
     """
     walk = _Walk(by_shape=arrays == "shape")
     walk.write("format", _FORMAT, _PYTHON, _environment())
@@ -490,7 +490,7 @@ class _Walk:
         for name, field in fields.items():
             self._field(name, field)
         registry = getattr(sys.modules.get("jax._src.tree_util"), "_registry", {})
-        if cls in registry and not _is_equinox(cls):
+        if cls in registry and not _is_module_class(cls):
             self.visit(tuple(registry[cls]), "pytree")
 
     def _field(self, name: str, field: dataclasses.Field[Any]) -> None:
@@ -533,8 +533,8 @@ class _Walk:
             return
         if cls.__module__.startswith("jaxlib") and hasattr(thing, "_jit_info"):
             self._jitted(thing)
-        elif _is_equinox(cls):
-            self._equinox(thing)
+        elif _is_module_class(cls):
+            self._fields(thing)
         else:
             self._reduced(thing)
 
@@ -544,9 +544,9 @@ class _Walk:
         about = thing._jit_info
         self.visit((about.static_argnums, about.static_argnames, about.inline, about.compiler_options_kvs), "jit")
 
-    def _equinox(self, module: Any) -> None:
+    def _fields(self, module: Any) -> None:
         """The class and the values of the fields; static ones are constants of a traced function."""
-        self.write("equinox")
+        self.write("fields of")
         self.visit(type(module), "class")
         contents, by_shape = vars(module), self._by_shape
         dynamic = {f.name for f in dataclasses.fields(module) if not f.metadata.get("static", False)}
@@ -563,7 +563,10 @@ class _Walk:
         for name in _REDUCERS:
             reducer = getattr(cls, name, None)
             if isinstance(reducer, types.FunctionType) and _origin(reducer.__globals__.get("__name__")) is None:
-                raise self.refuse(thing, f"its own {name} may leave out what matters; make it an equinox.Module")
+                raise self.refuse(
+                    thing,
+                    f"its own {name} may leave out what matters; make it a naiad.numerics.Module",
+                )
         primitive = getattr(sys.modules.get("jax._src.core"), "Primitive", ())
         if isinstance(thing, primitive):
             raise self.refuse(thing, "what a primitive does is not in it; use the function of jax that wraps it")
@@ -589,15 +592,15 @@ class _Walk:
             self.visit(state, "state")
 
 
-def _is_equinox(cls: type) -> bool:
-    equinox = sys.modules.get("equinox")
-    return equinox is not None and issubclass(cls, equinox.Module)
+def _is_module_class(cls: type) -> bool:
+    homes = (sys.modules.get("naiad.numerics.module"), sys.modules.get("equinox"))
+    return any(home is not None and issubclass(cls, home.Module) for home in homes)
 
 
 def _is_tree(thing: Any) -> bool:
     """Whether JAX takes the arrays in it for arguments."""
     cls = type(thing)
-    return cls in (tuple, list, dict) or (issubclass(cls, tuple) and hasattr(cls, "_fields")) or _is_equinox(cls)
+    return cls in (tuple, list, dict) or (issubclass(cls, tuple) and hasattr(cls, "_fields")) or _is_module_class(cls)
 
 
 _ATOMS: dict[type, Callable[[Any], bytes]] = {

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.numerics.double import Module
 from naiad.numerics.linalg import transpose
+from naiad.numerics.module import Module
 
 Element = Any
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +9,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups.group import AbstractGroup, Names
+from naiad.numerics.module import static
 
 Vector = Float[Array, " dim"]
 
@@ -22,7 +22,7 @@ class Power(AbstractGroup):
     """
 
     base: AbstractGroup
-    count: int = eqx.field(static=True)
+    count: int = static()
 
     def __init__(self, base: AbstractGroup, count: int):
         if not isinstance(base, AbstractGroup):

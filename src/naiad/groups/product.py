@@ -5,13 +5,13 @@ from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups.group import AbstractGroup, Names
+from naiad.numerics.module import static
 
 Vector = Float[Array, " dim"]
 
@@ -23,7 +23,7 @@ class Product(AbstractGroup):
     space on which it acts is the product of the factors' spaces: `act` takes and gives a tuple of vectors.
     """
 
-    labels: tuple[str, ...] = eqx.field(static=True)
+    labels: tuple[str, ...] = static()
     factors: tuple[AbstractGroup, ...]
 
     def __init__(self, **factors: AbstractGroup):

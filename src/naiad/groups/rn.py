@@ -1,12 +1,12 @@
 """The vector space R^n."""
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups.group import AbstractGroup, Names
+from naiad.numerics.module import static
 
 Vector = Float[Array, " n"]
 
@@ -14,7 +14,7 @@ Vector = Float[Array, " n"]
 class Rn(AbstractGroup):
     """R^n with addition; an element is an array (n,), and the action translates points."""
 
-    n: int = eqx.field(static=True)
+    n: int = static()
 
     def __init__(self, n: int):
         if not isinstance(n, int | np.integer) or n < 1:

@@ -3,7 +3,6 @@
 import functools
 import itertools
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -11,6 +10,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups.group import AbstractGroup, Names
 from naiad.numerics import matrix_functions
+from naiad.numerics.module import static
 
 Rotation = Float[Array, "n n"]
 Vector = Float[Array, " dim"]
@@ -24,7 +24,7 @@ class SOn(AbstractGroup):
     SO(2), and <x, y> = tr(X^T Y)/2 for all n.
     """
 
-    n: int = eqx.field(static=True)
+    n: int = static()
 
     def __init__(self, n: int):
         if not isinstance(n, int | np.integer) or n < 2:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
@@ -40,8 +39,7 @@ class Adjoint(AbstractOneStepMethod):
         return self._inverted(system, state, memory, t, h, inputs)
 
     def _reflected(self, method: Variational, system: LagrangianSystem) -> Variational:
-        rule = AdjointQuadrature(method.rule(system))
-        return eqx.tree_at(lambda m: m.quadrature, method, rule, is_leaf=lambda leaf: leaf is None)
+        return method.replaced(quadrature=AdjointQuadrature(method.rule(system)))
 
     def _inverted(
         self, system: LagrangianSystem, state: State, memory: Any, t: Scalar, h: Scalar, inputs: Any

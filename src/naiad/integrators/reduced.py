@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -11,7 +10,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Trapezoid
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
-from naiad.numerics import History, Newton, extrapolate, history, remember
+from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
 
@@ -32,7 +31,7 @@ class Reduced(AbstractOneStepMethod):
     retraction: AbstractRetraction = Cayley()
     quadrature: AbstractQuadrature = Trapezoid()
     newton: Newton = Newton()
-    renormalise: bool = eqx.field(static=True, default=True)
+    renormalise: bool = static(default=True)
 
     def check(self, system: LagrangianSystem) -> None:
         if not isinstance(system, AdvectedSystem) or system.force is not None or system.constraint is not None:
@@ -86,7 +85,7 @@ class Reduced(AbstractOneStepMethod):
         base, s = system.base, start.n + h * w
 
         def action(xi, n, w, a):
-            shifted = eqx.tree_at(lambda each: each.a0, system, a)
+            shifted = system.replaced(a0=a)
             configuration, velocity = _configuration(system, base.identity(), n), jnp.concatenate([xi, w])
             return self.quadrature.action(shifted, self.retraction, configuration, velocity, t, h)
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.numerics import static
 from naiad.numerics.tableaux import TABLEAUX, Tableau
 from naiad.retractions import AbstractRetraction, Exponential
 
@@ -49,11 +49,11 @@ class RKMK(AbstractOneStepMethod):
     `tableau` is euler, heun2, kutta3 or rk4 (orders 1 to 4) [hairer2006, section IV.8].
     """
 
-    tableau: str = eqx.field(static=True, default="rk4")
+    tableau: str = static(default="rk4")
     retraction: AbstractRetraction = Exponential()
-    renormalise: bool = eqx.field(static=True, default=True)
+    renormalise: bool = static(default=True)
 
-    def __check_init__(self):
+    def __post_init__(self):
         _tableau(self.tableau)
 
     def check(self, system: LagrangianSystem) -> None:

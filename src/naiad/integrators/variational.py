@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple, TypeGuard
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -11,7 +10,7 @@ from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
-from naiad.numerics import History, Newton, extrapolate, history, remember
+from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
 
@@ -50,7 +49,7 @@ class Variational(AbstractOneStepMethod):
     retraction: AbstractRetraction = Cayley()
     quadrature: AbstractQuadrature | None = None
     newton: Newton = Newton()
-    renormalise: bool = eqx.field(static=True, default=True)
+    renormalise: bool = static(default=True)
 
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)

@@ -4,7 +4,6 @@ import abc
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -51,12 +50,10 @@ class AdvectedSystem(LagrangianSystem):
     if there are additional dynamics.
     """
 
+    needs = ("base", "a0")
     if TYPE_CHECKING:  # as for `group` of a LagrangianSystem
         base: ClassVar[AbstractGroup]
         a0: ClassVar[Any]
-    else:
-        base: eqx.AbstractVar[AbstractGroup]
-        a0: eqx.AbstractVar[Float[Array, " l"]]
 
     additional_dim = 0
     act_on_q: ClassVar[Any] = None

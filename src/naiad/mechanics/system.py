@@ -4,7 +4,6 @@ import abc
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -37,10 +36,9 @@ class LagrangianSystem(Module):
     - `structure`: how the unknowns of a step are coupled.
     """
 
-    if TYPE_CHECKING:  # type checkers would take an abstract variable for the first argument of every constructor
+    needs = ("group",)
+    if TYPE_CHECKING:  # a dataclass would make it the first field of every subclass that has it as a field
         group: ClassVar[AbstractGroup]
-    else:
-        group: eqx.AbstractVar[AbstractGroup]
 
     force: ClassVar[Any] = None
     constraint: ClassVar[Any] = None

@@ -1,12 +1,12 @@
 """The free rigid body."""
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
 from naiad.mechanics import EulerPoincareSystem
 from naiad.models.inertia import inertia_matrix
+from naiad.numerics import static
 
 
 class RigidBody(EulerPoincareSystem):
@@ -17,7 +17,7 @@ class RigidBody(EulerPoincareSystem):
     """
 
     J: Float[Array | np.ndarray, "3 3"]
-    group: AbstractGroup = eqx.field(static=True)
+    group: AbstractGroup = static()
 
     def __init__(self, J, group: AbstractGroup | None = None):
         self.J = inertia_matrix("J", J, 3)

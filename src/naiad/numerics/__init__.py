@@ -1,9 +1,10 @@
 """Numerics that know nothing of mechanics: precision, series, small linear algebra, Newton, coefficients of methods."""
 
 from naiad.numerics.composition import COMPOSITIONS
-from naiad.numerics.double import Module, double
+from naiad.numerics.double import double
 from naiad.numerics.extrapolation import History, extrapolate, history, remember
 from naiad.numerics.linalg import inverse, solve, transpose
+from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff
 from naiad.numerics.structure import AbstractStructure, Chain, Dense
@@ -32,6 +33,7 @@ __all__ = [
     "remember",
     "rotation_angle_ratio",
     "solve",
+    "static",
     "stumpff",
     "transpose",
     "vee",

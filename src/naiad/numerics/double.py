@@ -1,11 +1,9 @@
 """Double precision without touching JAX's global switch."""
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-import equinox as eqx
 import jax
 
 P = ParamSpec("P")
@@ -21,13 +19,3 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return in_double
-
-
-class Module(eqx.Module):
-    """An equinox module whose public methods always compute in double precision."""
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        for name, value in list(vars(cls).items()):
-            if inspect.isfunction(value) and not name.startswith("_"):
-                setattr(cls, name, double(value))

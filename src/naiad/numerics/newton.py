@@ -4,14 +4,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.errors import InputError
-from naiad.numerics.double import Module
+from naiad.numerics.module import Module, static
 from naiad.numerics.structure import AbstractStructure, Dense
 
 Residual = Callable[[Float[Array, " n"]], Float[Array, " n"]]
@@ -47,10 +46,10 @@ class Newton(Module):
     root with respect to everything that r depends on is the implicit one, -r'(x)^-1 dr, in forward and reverse mode.
     """
 
-    max_iterations: int = eqx.field(static=True, default=50)
-    jacobian: Literal["exact", "inertia"] = eqx.field(static=True, default="exact")
+    max_iterations: int = static(default=50)
+    jacobian: Literal["exact", "inertia"] = static(default="exact")
 
-    def __check_init__(self):
+    def __post_init__(self):
         if self.jacobian not in ("exact", "inertia"):
             raise InputError(f"Newton: jacobian = {self.jacobian!r}; expected 'exact' or 'inertia'.")
 

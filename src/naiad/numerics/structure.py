@@ -3,14 +3,13 @@
 import abc
 from collections.abc import Callable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.numerics.double import Module
 from naiad.numerics.linalg import inverse, solve, solver
+from naiad.numerics.module import Module, static
 
 Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 
@@ -53,10 +52,10 @@ class Chain(AbstractStructure):
     eliminated by a scan over the blocks, and the border by its Schur complement W - V T^-1 U.
     """
 
-    size: int = eqx.field(static=True)
-    border: int = eqx.field(static=True, default=0)
+    size: int = static()
+    border: int = static(default=0)
 
-    def __check_init__(self):
+    def __post_init__(self):
         if self.size < 1 or self.border < 0:
             raise InputError(f"Chain(size={self.size}, border={self.border}): expected size >= 1 and border >= 0.")
 

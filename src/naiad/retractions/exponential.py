@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +19,7 @@ from naiad.groups.so3 import SO3
 from naiad.groups.son import SOn
 from naiad.numerics import matrix_functions
 from naiad.numerics.linalg import solve
+from naiad.numerics.module import static
 from naiad.numerics.series import dexp_inv_coefficient, stumpff
 from naiad.retractions.retraction import AbstractSimpleRetraction
 
@@ -34,7 +34,7 @@ class Exponential(AbstractSimpleRetraction):
     """
 
     groups: ClassVar[tuple[type[AbstractGroup], ...]] = (SO2, SE2, SO3, S3, SE3, SOn)
-    order: int | None = eqx.field(static=True)
+    order: int | None = static()
 
     def __init__(self, order: int | None = None):
         if order is not None and (not isinstance(order, int | np.integer) or order < 0):

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups.group import AbstractGroup
 from naiad.groups.product import Product
+from naiad.numerics.module import static
 from naiad.retractions.retraction import AbstractRetraction
 
 Vector = Float[Array, " dim"]
@@ -18,7 +18,7 @@ Vector = Float[Array, " dim"]
 class PerFactor(AbstractRetraction):
     """The product of retractions, as in PerFactor(R=Cayley(), x=Exponential()) for Product(R=SO3(), x=Rn(3))."""
 
-    labels: tuple[str, ...] = eqx.field(static=True)
+    labels: tuple[str, ...] = static()
     retractions: tuple[AbstractRetraction, ...]
 
     def __init__(self, **retractions: AbstractRetraction):

@@ -12,8 +12,8 @@ from naiad.groups.group import AbstractGroup, Element
 from naiad.groups.power import Power
 from naiad.groups.product import Product
 from naiad.groups.rn import Rn
-from naiad.numerics.double import Module
 from naiad.numerics.linalg import transpose
+from naiad.numerics.module import Module
 
 Vector = Float[Array, " dim"]
 

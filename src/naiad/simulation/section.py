@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
@@ -11,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, Scalar, State
-from naiad.numerics import Module
+from naiad.numerics import Module, static
 
 
 class Section(Module):
@@ -22,10 +21,10 @@ class Section(Module):
     """
 
     function: Callable[[State, Scalar], Scalar]
-    direction: int = eqx.field(static=True, default=1)
-    terminal: bool = eqx.field(static=True, default=False)
+    direction: int = static(default=1)
+    terminal: bool = static(default=False)
 
-    def __check_init__(self):
+    def __post_init__(self):
         if self.direction not in (-1, 0, 1):
             raise InputError(f"Section: direction = {self.direction!r}; expected 1 (rising), -1 (falling) or 0 (both).")
 

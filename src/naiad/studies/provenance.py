@@ -6,7 +6,7 @@ import platform
 from datetime import datetime
 from pathlib import Path
 
-PACKAGES = ("jax", "jaxlib", "llvmlite", "equinox", "numpy", "scipy", "xarray", "zarr", "matplotlib")
+PACKAGES = ("jax", "jaxlib", "llvmlite", "numpy", "scipy", "xarray", "zarr", "matplotlib")
 
 
 def version(package: str = "naiad") -> str:

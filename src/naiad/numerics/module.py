@@ -1,0 +1,102 @@
+"""Classes that are data: immutable, and trees of arrays for JAX."""
+
+import abc
+import dataclasses
+import inspect
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self, dataclass_transform
+
+import jax
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.numerics.double import double
+
+
+def static(**about: Any) -> Any:
+    """A field of a `Module` that is part of the code, not an array in it; takes what `dataclasses.field` takes."""
+    return dataclasses.field(**about, metadata={"static": True})
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(static, dataclasses.field))
+class Module(abc.ABC):
+    """A frozen dataclass whose fields are the branches of a tree for JAX, unless they are `static`.
+
+    A subclass needs no decorator. Its public methods compute in double precision whatever the caller's setting. It may
+    have a constructor of its own; each field is given once. A class that does nothing without certain attributes names
+    them in `needs`: fields, properties or plain attributes of the subclass.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        for name, value in list(vars(cls).items()):
+            if inspect.isfunction(value) and not name.startswith("_"):
+                setattr(cls, name, double(value))
+        adds_fields = any("ClassVar" not in str(kind) for kind in vars(cls).get("__annotations__", {}).values())
+        dataclasses.dataclass(init=adds_fields, eq=False)(cls)
+        _register(cls)
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        fields = {field.name for field in dataclasses.fields(cls)}
+        for name in cls.needs:
+            if name not in fields and not hasattr(cls, name):
+                raise InputError(f"{cls.__qualname__} has no `{name}`; give the class one.")
+        return super().__new__(cls)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) or all(name != field.name for field in dataclasses.fields(self)):
+            raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be set; make a new one.")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be deleted.")
+
+    def __hash__(self) -> int:
+        leaves, tree = jax.tree.flatten(self)
+        return hash((tree, tuple(leaves)))
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        (mine, tree), (its, its_tree) = jax.tree.flatten(self), jax.tree.flatten(other)
+        return tree == its_tree and all(map(_same, mine, its))
+
+    def replaced(self, **values: Any) -> Self:
+        """The same with other values in these fields."""
+        cls = type(self)
+        for name in values:
+            if isinstance(getattr(cls, name, None), property):
+                raise InputError(f"{cls.__qualname__}.{name} is a property; it must be a field, so that it can vary.")
+        new = object.__new__(cls)
+        vars(new).update(vars(self), **values)
+        return new
+
+
+def _register(cls: type[Module]) -> None:
+    fields = dataclasses.fields(cls)
+    branches = tuple(field.name for field in fields if not field.metadata.get("static"))
+    constants = tuple(field.name for field in fields if field.metadata.get("static"))
+    keys = tuple(map(jax.tree_util.GetAttrKey, branches))
+
+    def flatten(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        return tuple(getattr(module, name) for name in branches), tuple(getattr(module, name) for name in constants)
+
+    def flatten_with_keys(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        children, values = flatten(module)
+        return tuple(zip(keys, children, strict=True)), values
+
+    def unflatten(values: tuple[Any, ...], children: Iterable[Any]) -> Module:
+        new = object.__new__(cls)
+        vars(new).update(zip(branches, children, strict=True), **dict(zip(constants, values, strict=True)))
+        return new
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray | jax.Array):
+        return np.array_equal(one, other)
+    return bool(one == other)

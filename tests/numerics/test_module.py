@@ -1,0 +1,121 @@
+"""`Module`: a frozen dataclass that is a tree for JAX."""
+
+import abc
+import dataclasses
+import pickle
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.errors import InputError
+from naiad.numerics import Module, static
+
+
+class Spring(Module):
+    stiffness: Any
+    power: int = static(default=1)
+    rest: Any = None
+
+    def force(self, x):
+        return -self.stiffness * jnp.asarray(x) ** self.power
+
+
+class Halved(Spring):
+    def __init__(self, stiffness):
+        self.stiffness = stiffness / 2
+        self.power = 3
+
+
+class Named(Halved):
+    label: str = static(default="spring")
+
+
+def test_fields_are_branches_and_static_ones_are_not():
+    leaves, tree = jax.tree.flatten(Spring(np.ones(2), power=3, rest=(1.0, 2.0)))
+    assert len(leaves) == 3
+    assert tree != jax.tree.structure(Spring(np.ones(2), power=2, rest=(1.0, 2.0)))
+    back = jax.tree.unflatten(tree, leaves)
+    assert type(back) is Spring
+    assert back.power == 3
+    assert back.rest == (1.0, 2.0)
+    assert next(jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(back)) == ".stiffness"
+
+
+def test_derivative_and_jit_go_through_it():
+    by = jax.jit(jax.grad(lambda spring: spring.force(3.0)))(Spring(2.0, power=2))
+    assert type(by) is Spring
+    assert by.stiffness == -9.0
+    assert by.power == 2
+
+
+def test_constructor_of_its_own_is_inherited_unless_there_are_new_fields():
+    assert Halved(3.0).stiffness == 1.5
+    assert Halved(3.0).rest is None
+    assert Named(3.0).stiffness == 3.0
+    assert Named(3.0).label == "spring"
+
+
+def test_frozen():
+    for spring in (Spring(1.0), Halved(1.0)):
+        with pytest.raises(dataclasses.FrozenInstanceError, match="stiffness cannot be set; make a new one"):
+            spring.stiffness = 2.0
+        with pytest.raises(dataclasses.FrozenInstanceError, match="colour"):
+            spring.colour = "red"
+        with pytest.raises(dataclasses.FrozenInstanceError, match="deleted"):
+            del spring.stiffness
+
+
+def test_equality_and_hash_by_value():
+    assert Spring(np.ones(2)) == Spring(jnp.ones(2)) != Spring(np.array([1.0, 2.0]))
+    assert Spring(1.0) != Spring(1.0, power=2)
+    assert Spring(1.0) != Halved(2.0)
+    assert hash(Spring(1.0)) == hash(Spring(1.0))
+    assert len({nd.SOn(3), nd.SOn(3), nd.SOn(4)}) == 2
+    assert (Spring(1.0) == 1.0) is False
+
+
+def test_public_methods_are_in_double_precision():
+    assert Spring(2.0).force(1.0).dtype == np.float64
+    assert jnp.ones(1).dtype == np.float32
+
+
+def test_replaced():
+    assert Halved(3.0).replaced(stiffness=7.0).stiffness == 7.0
+
+    class Fixed(Module):
+        @property
+        def a0(self):
+            return 1.0
+
+    with pytest.raises(InputError, match="a0 is a property; it must be a field"):
+        Fixed().replaced(a0=2.0)
+
+
+def test_pickle():
+    spring = pickle.loads(pickle.dumps(Spring(2.0, power=3)))
+    assert spring == Spring(2.0, power=3)
+
+
+def test_what_is_missing_is_named():
+    class Abstract(Module):
+        needs = ("base",)
+
+        @abc.abstractmethod
+        def f(self): ...
+
+    class Incomplete(Abstract):
+        def f(self):
+            return self.base
+
+    class Complete(Incomplete):
+        base: Any
+
+    with pytest.raises(InputError, match="Incomplete has no `base`; give the class one"):
+        Incomplete()
+    with pytest.raises(TypeError, match="abstract"):
+        type("Half", (Abstract,), {"base": 1})()
+    assert Complete(2).f() == 2
