@@ -16,6 +16,7 @@ from naiad.integrators.quadrature import (
 )
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
+from naiad.integrators.splitting import Splitting
 from naiad.integrators.variational import Legs, Variational
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Reduced",
     "Right",
     "Slopes",
+    "Splitting",
     "StepInfo",
     "Symmetrised",
     "Trapezoid",

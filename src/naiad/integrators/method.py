@@ -112,8 +112,11 @@ class AbstractOneStepMethod(AbstractMethod):
 def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:
     """g (e + increment), put back on the group at the level of round-off if wanted, and the size of that correction."""
     moved = group.advance(g, increment)
-    if not renormalise:
-        return moved, jnp.zeros(())
-    corrected = group.renormalise(moved)
-    changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b)), corrected, moved)
+    return renormalised(group, moved) if renormalise else (moved, jnp.zeros(()))
+
+
+def renormalised(group: AbstractGroup, g: Any) -> tuple[Any, Float[Array, ""]]:
+    """g put back on the group at the level of round-off, and the size of that correction."""
+    corrected = group.renormalise(g)
+    changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b)), corrected, g)
     return corrected, jnp.max(jnp.stack(jax.tree.leaves(changes)))

@@ -6,13 +6,15 @@ from naiad.numerics.extrapolation import History, extrapolate, history, remember
 from naiad.numerics.linalg import inverse, solve, transpose
 from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
-from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff
+from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
+from naiad.numerics.splittings import SPLITTINGS
 from naiad.numerics.structure import AbstractStructure, Chain, Dense
 from naiad.numerics.tableaux import TABLEAUX, Tableau
 from naiad.numerics.vectors import cross, hat, quarter_turn, vee
 
 __all__ = [
     "COMPOSITIONS",
+    "SPLITTINGS",
     "TABLEAUX",
     "AbstractStructure",
     "Chain",
@@ -35,6 +37,7 @@ __all__ = [
     "solve",
     "static",
     "stumpff",
+    "stumpff_below",
     "transpose",
     "vee",
 ]

@@ -6,10 +6,12 @@ every order come by automatic differentiation. The argument of the unused branch
 that no derivative meets 0/0 or an overflow.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 SWITCH = 9.0
@@ -71,3 +73,20 @@ def rotation_angle_ratio(w: Scalar, s: Scalar) -> Scalar:
     series = 8.0 / quarter * horner(coefficients, s_near / quarter**2)
     sine = jnp.sqrt(jnp.where(near, 1.0, s))
     return jnp.where(near, series, 2.0 * jnp.arctan2(sine, jnp.where(near, 0.0, w)) / sine)
+
+
+@functools.cache
+def stumpff_polynomial(k: int, limit: float) -> tuple[float, ...]:
+    """The shortest polynomial that is c_k(u) to round-off for 0 <= u <= limit, from its Chebyshev series there."""
+    exact = np.polynomial.Polynomial([np.longdouble(-1) ** j / math.factorial(2 * j + k) for j in range(STUMPFF_TERMS)])
+    half = np.longdouble(limit) / 2
+    series = np.polynomial.chebyshev.poly2cheb(exact(np.polynomial.Polynomial([half, half])).coef)
+    tail = np.cumsum(np.abs(series[::-1]))[::-1]
+    length = int(np.argmax(tail < 0.25 * np.finfo(float).eps / math.factorial(k))) or len(series)
+    in_unit = np.polynomial.Polynomial(np.polynomial.chebyshev.cheb2poly(series[:length]))
+    return tuple(float(c) for c in in_unit(np.polynomial.Polynomial([np.longdouble(-1), 1 / half])).coef)
+
+
+def stumpff_below(k: int, u: Scalar, limit: float) -> Scalar:
+    """c_k(u) for 0 <= u <= limit, where it is a short polynomial."""
+    return horner(stumpff_polynomial(k, limit), u)
