@@ -41,6 +41,17 @@ class Turns:
             return Pose(rotation, v + self.c(2, u) * turned + self.c(3, u) * cross(Omega, turned)), u
         return self.group.expm1(x), jnp.zeros(())
 
+    def carried(self, increment: Any, mu: Vector) -> Vector:
+        """Ad*_{e + increment} mu."""
+        if isinstance(self.group, SO3):
+            return _turned_back(increment, mu)
+        if isinstance(self.group, SE3):
+            Pi, p = self.group.split(mu)
+            return jnp.concatenate(
+                [_turned_back(increment.R, Pi - cross(increment.x, p)), _turned_back(increment.R, p)]
+            )
+        return self.group.Ad_dual_advance(increment, mu)
+
     def moved(self, state: State, increment: Any, mu: Vector) -> State:
         """g (e + increment), with the momentum mu."""
         return State(self.group.advance(state.g, increment), mu)
@@ -54,12 +65,24 @@ class Turns:
         return self.c(1, u) * X + self.c(2, u) * (X @ X), u
 
 
+def _turned_back(d: Float[Array, "3 3"], v: Float[Array, "3"]) -> Float[Array, "3"]:
+    """(I + d)^T v, the small diagonal of d last."""
+    x, y, z = v
+    return jnp.stack(
+        [
+            x + d[1, 0] * y + d[2, 0] * z + d[0, 0] * x,
+            y + d[2, 1] * z + d[0, 1] * x + d[1, 1] * y,
+            z + d[0, 2] * x + d[1, 2] * y + d[2, 2] * z,
+        ]
+    )
+
+
 def screw(turns: Turns, rate: Scalar, axis: Vector) -> Flow:
     """rate (axis . mu)^2 / 2, on any group: a motion along the fixed direction `axis` of the algebra."""
 
     def flow(state, h):
         increment, u = turns.increment((h * rate * jnp.dot(axis, state.mu)) * axis)
-        return turns.moved(state, increment, turns.group.Ad_dual_advance(increment, state.mu)), u
+        return turns.moved(state, increment, turns.carried(increment, state.mu)), u
 
     return flow
 
@@ -72,7 +95,7 @@ def along_axis(turns: Turns, i: int, A: Float[Array, "6 6"]) -> Flow:
         Pi, p = state.mu[i], state.mu[i + 3]
         angle, way = A[i, i] * Pi + A[i, i + 3] * p, A[i + 3, i] * Pi + A[i + 3, i + 3] * p
         increment, u = turns.increment(h * (angle * turn + way * shift))
-        return turns.moved(state, increment, turns.group.Ad_dual_advance(increment, state.mu)), u
+        return turns.moved(state, increment, turns.carried(increment, state.mu)), u
 
     return flow
 

@@ -66,6 +66,10 @@ class AbstractMethod(Module):
     def info(self, carry: Any) -> StepInfo:
         """How the last step went."""
 
+    @abc.abstractmethod
+    def held(self, carry: Any, g: Any) -> Any:
+        """The carry with g as its configuration: what is left of a step when only the momentum is followed."""
+
 
 class OneStepCarry(NamedTuple):
     """The state, what the method remembers to start its solver, and how the last step went."""
@@ -107,6 +111,10 @@ class AbstractOneStepMethod(AbstractMethod):
 
     def info(self, carry: OneStepCarry) -> StepInfo:
         return carry.info
+
+    def held(self, carry: OneStepCarry, g: Any) -> OneStepCarry:
+        info = carry.info._replace(correction=jnp.zeros(()))
+        return carry._replace(state=carry.state._replace(g=g), info=info)
 
 
 def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:

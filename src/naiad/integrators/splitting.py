@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import SE3, SO3
 from naiad.integrators.flows import Flow, Turns, along_axis, both, kick, screw, sphere
@@ -74,7 +75,7 @@ class Splitting(AbstractOneStepMethod):
                 f"Splitting needs an EulerPoincareSystem without forces and constraints; {type(system).__name__} was "
                 "given. Use Variational."
             )
-        K, elsewhere = (np.asarray(_inertia(system, at * jnp.ones(system.group.dim))) for at in (0.0, 1.0))
+        K, elsewhere = (execute(_inertia, system, np.full(system.group.dim, at)) for at in (0.0, 1.0))
         if np.max(np.abs(K - elsewhere)) > 1e-12 * np.max(np.abs(K)):
             raise InputError(
                 f"Splitting needs a Lagrangian that is quadratic in xi; that of {type(system).__name__} is not. Use "
@@ -109,7 +110,7 @@ class Splitting(AbstractOneStepMethod):
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> tuple[()]:
         return ()
 
-    def advance(self, system, state, memory, t, h, inputs):
+    def advance(self, system: EulerPoincareSystem, state, memory, t, h, inputs):
         fractions = schedule(len(self.flows(system)), self.coefficients)
         short, largest = state, jnp.zeros(())
         flows = self.flows(system, self.reach)

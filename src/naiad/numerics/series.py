@@ -9,6 +9,7 @@ that no derivative meets 0/0 or an overflow.
 import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -27,6 +28,16 @@ def horner(coefficients: Sequence[float], u: Scalar) -> Scalar:
     for coefficient in reversed(coefficients[:-1]):
         value = coefficient + u * value
     return value
+
+
+def estrin(coefficients: Sequence[float], u: Scalar) -> Scalar:
+    """The same polynomial, by pairs of terms that do not wait for each other."""
+    terms: list[Any] = list(coefficients)
+    while len(terms) > 1:
+        pairs = [low + u * high for low, high in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + ([terms[-1]] if len(terms) % 2 else [])
+        u = u * u
+    return terms[0]
 
 
 def stumpff(k: int, u: Scalar) -> Scalar:
@@ -89,4 +100,4 @@ def stumpff_polynomial(k: int, limit: float) -> tuple[float, ...]:
 
 def stumpff_below(k: int, u: Scalar, limit: float) -> Scalar:
     """c_k(u) for 0 <= u <= limit, where it is a short polynomial."""
-    return horner(stumpff_polynomial(k, limit), u)
+    return estrin(stumpff_polynomial(k, limit), u)

@@ -8,7 +8,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem
 from naiad.simulation.plan import Plan
 
 DEFAULT_FRAMES = 1000
@@ -29,6 +29,16 @@ def check_method(method: Any, system: LagrangianSystem) -> None:
     if isinstance(method, type) or not isinstance(method, AbstractMethod):
         raise InputError(f"{method!r} is not a method; expected an instance such as Variational(Cayley()) or RK4().")
     method.check(system)
+
+
+def check_reconstruct(reconstruct: bool, system: LagrangianSystem) -> None:
+    """Refuse to leave out g where the momentum needs it."""
+    alone = isinstance(system, EulerPoincareSystem) and system.force is None and system.constraint is None
+    if not reconstruct and not alone:
+        raise InputError(
+            "simulate: reconstruct=False is for an EulerPoincareSystem without forces and constraints; the momentum "
+            f"of {type(system).__name__} depends on its configuration. Leave reconstruct out."
+        )
 
 
 def check_times(t0: float, t1: float, dt: float) -> tuple[float, float, int, float]:

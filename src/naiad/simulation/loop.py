@@ -11,7 +11,7 @@ from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
-from naiad.simulation.section import locate
+from naiad.simulation.section import Level, Section, Stretch, locate, turning_point
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the crossings of each section, that one chunk can hold
 
@@ -31,8 +31,8 @@ class Rows(NamedTuple):
 
     @property
     def full(self) -> Any:
-        """Whether there is no room for another."""
-        return self.count >= jax.tree.leaves(self.rows)[0].shape[0]
+        """Whether there is no room for two more."""
+        return self.count >= jax.tree.leaves(self.rows)[0].shape[0] - 1
 
     def append(self, row: Any) -> "Rows":
         """One row more."""
@@ -72,13 +72,13 @@ def start(program: Program, state: State, t: Any, h: Any) -> tuple[Standing, Fra
 
 def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Frame]:
     """Where a run that goes on from a carry stands, and its first frame."""
-    state = program.method.state(program.system, carry)
+    state = program.state(carry)
     standing = Standing(
         jnp.asarray(node),
         jax.tree.map(jnp.asarray, carry),
         {name: Monitor.empty().record(t, f(state, t)) for name, f in program.monitors.items()},
         Statistics(jnp.zeros((), int), jnp.zeros((), int), jnp.zeros(()), jnp.zeros(())),
-        {name: jnp.asarray(section.function(state, t), float) for name, section in program.sections.items()},
+        {name: section.level(program.system, state, t) for name, section in program.sections.items()},
         jnp.asarray(int(Outcome.COMPLETED)),
     )
     return standing, _frame(program, jnp.asarray(node), state, t)
@@ -89,8 +89,7 @@ def advance(
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early when there is no more
     room, and after a step that fails or meets a terminal section."""
-    method, system = program.method, program.system
-    state = method.state(system, standing.carry)
+    state = program.state(standing.carry)
     filled = Filled(
         Rows.empty(_frame(program, standing.node, state, t0)),
         {name: Rows.empty((t0, state)) for name in program.sections},
@@ -105,13 +104,13 @@ def advance(
         before = loop.standing
         node = before.node + 1
         t, t_next = t0 + before.node * h, t0 + node * h
-        carry = method.step(system, before.carry, t, h)
-        state, info = method.state(system, carry), method.info(carry)
-        values = {name: jnp.asarray(s.function(state, t_next), float) for name, s in program.sections.items()}
-        crossings, event = _record_crossings(program, loop, values, state, t, t_next, h)
+        carry = program.step(before.carry, t, h)
+        state, info = program.state(carry), program.method.info(carry)
+        levels = {name: section.level(program.system, state, t_next) for name, section in program.sections.items()}
+        crossings, event = _record_crossings(program, loop, levels, t, h)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
-        taken = Standing(node, carry, monitors, _count(before.statistics, info), values, outcome)
+        taken = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
         # a step that ends the run is not taken
         after = jax.lax.cond(outcome == Outcome.COMPLETED, lambda: taken, lambda: before._replace(outcome=outcome))
         saved = (outcome == Outcome.COMPLETED) & ((node % save_every == 0) | (node == last))
@@ -145,19 +144,42 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
 
 
 def _record_crossings(
-    program: Program, loop: _Loop, values: dict[str, Any], state: State, t: Any, t_next: Any, h: Any
+    program: Program, loop: _Loop, levels: dict[str, Level], t: Any, h: Any
 ) -> tuple[dict[str, Rows], Any]:
-    """Locate the crossings within the step to `state`, and write them down; whether a terminal section was met."""
-    crossings, event = {}, jnp.zeros((), bool)
+    """Locate the crossings within a step, and write them down; whether a terminal section was met."""
+    carry, crossings, event = loop.standing.carry, {}, jnp.zeros((), bool)
+    stretch = Stretch(program.system, lambda fraction: program.state(program.step(carry, t, fraction * h)), t, h)
     for name, section in program.sections.items():
-        before, after, rows = loop.standing.values[name], values[name], loop.filled.crossings[name]
+        before, after, rows = loop.standing.levels[name], levels[name], loop.filled.crossings[name]
         crossed = section.crossed(before, after)
 
-        def found(section=section, before=before, after=after, rows=rows):
-            return rows.append(
-                tuple(locate(section, program.method, program.system, loop.standing.carry, t, h, before, after))
-            )
+        def once(section=section, before=before, after=after, rows=rows):
+            guess = before.value / (before.value - after.value)
+            _, crossing = locate(section, stretch, 0.0, 1.0, guess, after.value > before.value)
+            return rows.append(tuple(crossing))
 
-        crossings[name] = jax.lax.cond(crossed, found, lambda rows=rows: rows)
+        written = jax.lax.cond(crossed, once, lambda rows=rows: rows)
+        if section.pairs:
+            turned = section.turned(before, after)
+            written = jax.lax.cond(
+                turned, lambda s=section, b=before, r=written: _pair(s, stretch, b, r), lambda r=written: r
+            )
+            crossed = crossed | (written.count > rows.count)
+        crossings[name] = written
         event = event | crossed if section.terminal else event
     return crossings, event
+
+
+def _pair(section: Section, stretch: Stretch, before: Level, rows: Rows) -> Rows:
+    """The two crossings of a step at whose nodes the function has one sign, if it has the other in between."""
+    positive = before.value > 0
+    middle, turn = turning_point(section, stretch, positive)
+    reached = (section.function(turn.state, turn.t) > 0) != positive
+    for low, high, rising in ((0.0, middle, ~positive), (middle, 1.0, positive)):
+        wanted = reached & {1: rising, -1: ~rising, 0: jnp.ones((), bool)}[section.direction]
+
+        def found(rows=rows, low=low, high=high, rising=rising):
+            return rows.append(tuple(locate(section, stretch, low, high, 0.5 * (low + high), rising)[1]))
+
+        rows = jax.lax.cond(wanted, found, lambda rows=rows: rows)
+    return rows

@@ -8,22 +8,35 @@ from jaxtyping import Array, Float, Int
 
 from naiad.compiler import Engine
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import Module
+from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.numerics import Module, static
 from naiad.simulation.monitor import Monitor
-from naiad.simulation.section import Section
+from naiad.simulation.section import Level, Section
 
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
 
 
 class Program(Module):
-    """What is done at every step: the method's step, and what is observed on the way."""
+    """What is done at every step: the method's step, and what is observed on the way.
+
+    Without `reconstruct` only the momentum moves, for a system whose momentum does not depend on the configuration.
+    """
 
     system: LagrangianSystem
     method: AbstractMethod
     outputs: dict[str, Observable]
     monitors: dict[str, Observable]
     sections: dict[str, Section]
+    reconstruct: bool = static(default=True)
+
+    def step(self, carry: Any, t: Scalar, h: Scalar) -> Any:
+        """One step of the method; without `reconstruct` the configuration stays where it is."""
+        moved = self.method.step(self.system, carry, t, h)
+        return moved if self.reconstruct else self.method.held(moved, self.state(carry).g)
+
+    def state(self, carry: Any) -> State:
+        """The state at the node of a carry."""
+        return self.method.state(self.system, carry)
 
 
 class Plan(NamedTuple):
@@ -56,7 +69,7 @@ class Standing(NamedTuple):
     carry: Any
     monitors: dict[str, Monitor]
     statistics: Statistics
-    values: dict[str, Float[Array, ""]]
+    levels: dict[str, Level]
     outcome: Int[Array, ""]
 
 

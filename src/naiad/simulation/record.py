@@ -57,17 +57,17 @@ def joined(pieces: list[Table]) -> Table:
 def record_chunk(plan: Plan, chunk: Chunk) -> Table:
     """The rows of a chunk."""
     program = plan.program
-    group = program.system.group
-    arrays = {"time": (("time",), chunk.times)} | state_variables(group, chunk.frames.state, "time")
+    arrays = {"time": (("time",), chunk.times)} | state_variables(program, chunk.frames.state, "time")
     arrays |= {name: variable("time", name, values) for name, values in chunk.frames.outputs.items()}
     if program.sections:
-        arrays |= _crossing_variables(group, program, chunk)
+        arrays |= _crossing_variables(program, chunk)
     return Table(arrays, _standing(plan, chunk))
 
 
-def state_variables(group: AbstractGroup, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
-    """The components of stacked states, by the names of the group."""
-    elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True)
+def state_variables(program: Program, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
+    """The components of stacked states, by the names of the group; configurations only where they were followed."""
+    group = program.system.group
+    elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True) if program.reconstruct else ()
     momenta = zip(group.names.momentum, split_rows(group, states.mu), strict=True)
     return {prefix + name: variable(dim, name, values) for name, values in (*elements, *momenta)}
 
@@ -105,11 +105,12 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
         "statistics": dict(zip(STATISTICS, numbers, strict=True)),
         "monitors": {name: [float(value) for value in monitor] for name, monitor in standing.monitors.items()},
         "sections": list(plan.program.sections),
+        "reconstruct": plan.program.reconstruct,
         "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(standing.carry)],
     }
 
 
-def _crossing_variables(group: AbstractGroup, program: Program, chunk: Chunk) -> dict[str, Any]:
+def _crossing_variables(program: Program, chunk: Chunk) -> dict[str, Any]:
     indices, times, states = [], [], []
     for index, name in enumerate(program.sections):
         when, where = chunk.crossings[name]
@@ -123,7 +124,7 @@ def _crossing_variables(group: AbstractGroup, program: Program, chunk: Chunk) ->
         "crossing_section": (("crossing",), np.concatenate(indices)[order]),
         "crossing_time": (("crossing",), at[order]),
     }
-    return columns | state_variables(group, together, "crossing", "crossing_")
+    return columns | state_variables(program, together, "crossing", "crossing_")
 
 
 def monitor_of(numbers: list[float]) -> Monitor:

@@ -17,7 +17,14 @@ from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
 from naiad.simulation import loop
-from naiad.simulation.checks import check_memory, check_method, check_save_every, check_system, check_times
+from naiad.simulation.checks import (
+    check_memory,
+    check_method,
+    check_reconstruct,
+    check_save_every,
+    check_system,
+    check_times,
+)
 from naiad.simulation.drive import chunks
 from naiad.simulation.loop import Frame
 from naiad.simulation.outcome import Outcome
@@ -45,6 +52,7 @@ def simulate(
     overwrite: bool = False,
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
+    reconstruct: bool = True,
 ) -> Trajectory:
     """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of
     steps away).
@@ -61,6 +69,8 @@ def simulate(
       done.
     - `engine`: "compiled" runs the steps as machine code, "xla" through `jax.jit`; "auto" is "compiled", or "xla" with
       a warning where something cannot be compiled.
+    - `reconstruct`: False leaves the configuration g out, which saves time, for an `EulerPoincareSystem`, whose
+      momentum moves by itself.
 
     A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept.
     """
@@ -69,7 +79,8 @@ def simulate(
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
     state = check_state(system, State(*state), start)
-    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    check_reconstruct(reconstruct, system)
+    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine))
     begun = execute(loop.start, program, state, start, h, engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
@@ -106,7 +117,8 @@ def resume(
         np.asarray(value, leaf.dtype).reshape(leaf.shape)
         for value, leaf in zip(attributes["carry"], leaves, strict=True)
     ]
-    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    reconstruct = attributes.get("reconstruct", True)
+    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     every = check_save_every(save_every, last - node)
     plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine))
     begun = execute(loop.begin, program, jax.tree.unflatten(structure, carry), node, t0 + node * h, engine=plan.engine)

@@ -12,7 +12,7 @@ from naiad import io
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, State, has_symmetry
+from naiad.mechanics import LagrangianSystem, State, has_symmetry, identity, join_rows
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.record import Table, algebra_variables, monitor_of, stacked_states, variable
@@ -68,12 +68,16 @@ class Trajectory:
 
     @functools.cached_property
     def states(self) -> State:
-        """The saved states, stacked along the first axis."""
-        return stacked_states(self.system.group, self._values)
+        """The saved states, stacked along the first axis; g is the identity where only momenta were followed."""
+        if self.attrs.get("reconstruct", True):
+            return stacked_states(self.system.group, self._values)
+        mu = join_rows(self.system.group, [self._values(name) for name in self.system.group.names.momentum])
+        return State(jax.tree.map(lambda e: np.broadcast_to(e, (len(mu), *e.shape)), identity(self.system.group)), mu)
 
     @property
     def g(self) -> Any:
         """The saved configurations, stacked."""
+        self._needs_configurations("g")
         return self.states.g
 
     @property
@@ -94,11 +98,13 @@ class Trajectory:
     @functools.cached_property
     def momentum(self) -> "xr.DataArray":
         """The momentum of the system's declared symmetry, or of left translations: Ad*_{g^-1} mu, in space."""
+        self._needs_configurations("momentum in space")
         return self._labelled("momentum", self._at_nodes(_noether, self.system))
 
     @functools.cached_property
     def group_error(self) -> "xr.DataArray":
         """How far the saved configurations are off the group (orthogonality error)."""
+        self._needs_configurations("group error")
         return self._labelled("group_error", self._at_nodes(_group_error, self.system))
 
     @property
@@ -112,7 +118,8 @@ class Trajectory:
         along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
         full = along_time.assign(velocities).assign(energy=self.energy)
-        return full.assign(momentum=self.momentum) if has_symmetry(self.system) else full
+        has_momentum = has_symmetry(self.system) and self.attrs.get("reconstruct", True)
+        return full.assign(momentum=self.momentum) if has_momentum else full
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
@@ -131,6 +138,12 @@ class Trajectory:
     def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
         """An observable f(state, t) at every saved node, stacked."""
         return self._at_nodes(_observed, observable)
+
+    def _needs_configurations(self, what: str) -> None:
+        if not self.attrs.get("reconstruct", True):
+            raise InputError(
+                f"This run followed the momentum alone, so it has no {what}; run it with reconstruct=True."
+            )
 
     def _at_nodes(self, function: Callable[..., Any], first: Any) -> np.ndarray:
         times = self._values("time")
