@@ -2,35 +2,41 @@
 
 A part mu . Q mu / 2 whose velocity xi = Q mu stays constant along its own flow moves by the one-parameter group of xi:
 mu -> Ad*_{exp(h xi)} mu, g -> g exp(h xi). That holds for every Q of rank one (a screw motion), for every Q on a
-commuting subalgebra (the kick), and for |Pi|^2 / 2 on so(3)* and se(3)*.
+commuting subalgebra (the kick, an axis), and for |Pi|^2 / 2 on so(3)* and se(3)*.
 """
 
-from collections.abc import Callable
+import abc
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SE3, SO3, AbstractGroup, Pose
 from naiad.mechanics import Scalar, State
-from naiad.numerics import cross, hat, stumpff, stumpff_below
+from naiad.numerics import Module, cross, hat, static, stumpff, stumpff_below
 
 Vector = Float[Array, " n"]
+Moved = tuple[State, Scalar]
+"""The state after a flow, and the square of the angle that it turned by."""
 
 
-Flow = Callable[[State, Scalar], tuple[State, Scalar]]
-"""From a state and a time to the state after it, and the square of the angle that it turned by."""
+class Turns(Module):
+    """Rotations and screw motions of a group, by short series that hold for angles up to `reach` (None: for all)."""
 
+    group: AbstractGroup = static()
+    reach: float | None = static(default=None)
 
-class Turns:
-    """Increments of the rotations and screws of a group, by series that hold for angles up to `reach` (None: for
-    all)."""
+    def moved(self, state: State, x: Vector, mu: Vector | None = None) -> Moved:
+        """g exp(x) with Ad*_{exp(x)} mu, or with the momentum that is given."""
+        d, u = self._increment(x)
+        return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), u
 
-    def __init__(self, group: AbstractGroup, reach: float | None):
-        self.group = group
-        self._reach = reach
+    def c(self, k: int, u: Float[Array, ""]) -> Float[Array, ""]:
+        """The Stumpff function c_k(u)."""
+        return stumpff(k, u) if self.reach is None else stumpff_below(k, u, self.reach**2)
 
-    def increment(self, x: Vector) -> tuple[Any, Scalar]:
+    def _increment(self, x: Vector) -> tuple[Any, Scalar]:
         """exp(x) - e, and the square of the angle."""
         if isinstance(self.group, SO3):
             return self._rotation(x)
@@ -41,28 +47,18 @@ class Turns:
             return Pose(rotation, v + self.c(2, u) * turned + self.c(3, u) * cross(Omega, turned)), u
         return self.group.expm1(x), jnp.zeros(())
 
-    def carried(self, increment: Any, mu: Vector) -> Vector:
-        """Ad*_{e + increment} mu."""
-        if isinstance(self.group, SO3):
-            return _turned_back(increment, mu)
-        if isinstance(self.group, SE3):
-            Pi, p = self.group.split(mu)
-            return jnp.concatenate(
-                [_turned_back(increment.R, Pi - cross(increment.x, p)), _turned_back(increment.R, p)]
-            )
-        return self.group.Ad_dual_advance(increment, mu)
-
-    def moved(self, state: State, increment: Any, mu: Vector) -> State:
-        """g (e + increment), with the momentum mu."""
-        return State(self.group.advance(state.g, increment), mu)
-
-    def c(self, k: int, u: Scalar) -> Scalar:
-        """The Stumpff function c_k(u)."""
-        return stumpff(k, u) if self._reach is None else stumpff_below(k, u, self._reach**2)
-
     def _rotation(self, Omega: Float[Array, "3"]) -> tuple[Float[Array, "3 3"], Scalar]:
         u, X = jnp.dot(Omega, Omega), hat(Omega)
         return self.c(1, u) * X + self.c(2, u) * (X @ X), u
+
+    def _carried(self, d: Any, mu: Vector) -> Vector:
+        """Ad*_{e + d} mu."""
+        if isinstance(self.group, SO3):
+            return _turned_back(d, mu)
+        if isinstance(self.group, SE3):
+            Pi, p = self.group.split(mu)
+            return jnp.concatenate([_turned_back(d.R, Pi - cross(d.x, p)), _turned_back(d.R, p)])
+        return self.group.Ad_dual_advance(d, mu)
 
 
 def _turned_back(d: Float[Array, "3 3"], v: Float[Array, "3"]) -> Float[Array, "3"]:
@@ -77,69 +73,82 @@ def _turned_back(d: Float[Array, "3 3"], v: Float[Array, "3"]) -> Float[Array, "
     )
 
 
-def screw(turns: Turns, rate: Scalar, axis: Vector) -> Flow:
+class AbstractFlow(Module):
+    """The flow of a part of a Hamiltonian."""
+
+    @abc.abstractmethod
+    def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
+        """The state after a time h."""
+
+    @abc.abstractmethod
+    def fastest(self, K: np.ndarray, energy: float) -> float:
+        """The largest angular velocity of the flow where mu . K^-1 mu / 2 <= energy."""
+
+
+class Screw(AbstractFlow):
     """rate (axis . mu)^2 / 2, on any group: a motion along the fixed direction `axis` of the algebra."""
 
-    def flow(state, h):
-        increment, u = turns.increment((h * rate * jnp.dot(axis, state.mu)) * axis)
-        return turns.moved(state, increment, turns.carried(increment, state.mu)), u
+    rate: Scalar
+    axis: Any
 
-    return flow
+    def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
+        return turns.moved(state, (h * self.rate * jnp.dot(self.axis, state.mu)) * self.axis)
+
+    def fastest(self, K: np.ndarray, energy: float) -> float:
+        turning = np.linalg.norm(self.axis[:3])
+        return float(abs(self.rate) * turning * np.sqrt(2 * energy * (self.axis @ K @ self.axis)))
 
 
-def along_axis(turns: Turns, i: int, A: Float[Array, "6 6"]) -> Flow:
+class AlongAxis(AbstractFlow):
     """The part of A in (Pi_i, p_i) on se(3)*: the turn about an axis and the shift along it commute."""
-    turn, shift = jnp.eye(6)[i], jnp.eye(6)[i + 3]
 
-    def flow(state, h):
-        Pi, p = state.mu[i], state.mu[i + 3]
-        angle, way = A[i, i] * Pi + A[i, i + 3] * p, A[i + 3, i] * Pi + A[i + 3, i + 3] * p
-        increment, u = turns.increment(h * (angle * turn + way * shift))
-        return turns.moved(state, increment, turns.carried(increment, state.mu)), u
+    i: int = static()
+    A: Float[Array, "6 6"]
 
-    return flow
+    def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
+        i, j, A = self.i, self.i + 3, self.A
+        Pi, p = state.mu[i], state.mu[j]
+        angle, way = A[i, i] * Pi + A[i, j] * p, A[j, i] * Pi + A[j, j] * p
+        return turns.moved(state, h * (angle * jnp.eye(6)[i] + way * jnp.eye(6)[j]))
+
+    def fastest(self, K: np.ndarray, energy: float) -> float:
+        return float(np.sqrt(2 * energy * self.A[self.i, self.i]))
 
 
-def kick(turns: Turns, m: Float[Array, "3 3"]) -> Flow:
+class Kick(AbstractFlow):
     """p . m p / 2 on se(3)*: p stays, Pi gains h p x m p, of which only the traceless part of m counts."""
 
-    def flow(state, h):
-        p, q, r = state.mu[3:]
-        d1, d2, d3 = m[2, 2] - m[1, 1], m[0, 0] - m[2, 2], m[1, 1] - m[0, 0]
-        torque = jnp.stack(
+    m: Float[Array, "3 3"]
+
+    def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
+        (x, y, z), (p, q, r), m = state.mu[:3], state.mu[3:], h * self.m
+        qr, rp, pq = q * r, r * p, p * q
+        Pi = jnp.stack(
             [
-                d1 * q * r + m[0, 2] * p * q - m[0, 1] * p * r + m[1, 2] * (q * q - r * r),
-                d2 * r * p + m[0, 1] * q * r - m[1, 2] * q * p + m[0, 2] * (r * r - p * p),
-                d3 * p * q + m[1, 2] * r * p - m[0, 2] * r * q + m[0, 1] * (p * p - q * q),
+                x + (m[2, 2] - m[1, 1]) * qr + m[0, 2] * pq - m[0, 1] * rp + m[1, 2] * (q * q - r * r),
+                y + (m[0, 0] - m[2, 2]) * rp + m[0, 1] * qr - m[1, 2] * pq + m[0, 2] * (r * r - p * p),
+                z + (m[1, 1] - m[0, 0]) * pq + m[1, 2] * rp - m[0, 2] * qr + m[0, 1] * (p * p - q * q),
             ]
         )
-        shift = Pose(jnp.zeros((3, 3)), h * (m @ state.mu[3:]))
-        return turns.moved(state, shift, jnp.concatenate([state.mu[:3] + h * torque, state.mu[3:]])), jnp.zeros(())
+        shift = Pose(jnp.zeros((3, 3)), m @ state.mu[3:])
+        return State(turns.group.advance(state.g, shift), jnp.concatenate([Pi, state.mu[3:]])), jnp.zeros(())
 
-    return flow
+    def fastest(self, K: np.ndarray, energy: float) -> float:
+        return 0.0
 
 
-def sphere(turns: Turns, rate: Scalar) -> Flow:
+class Sphere(AbstractFlow):
     """rate |Pi|^2 / 2 on so(3)* and se(3)*: Pi stays, p turns about it."""
 
-    def flow(state, h):
+    rate: Scalar
+
+    def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
         Pi, p = state.mu[:3], state.mu[3:]
-        Omega = h * rate * Pi
-        increment, u = turns.increment(jnp.concatenate([Omega, jnp.zeros_like(p)]))
+        Omega = h * self.rate * Pi
         if len(p):
-            turned = cross(Omega, p)
+            u, turned = jnp.dot(Omega, Omega), cross(Omega, p)
             p = p - turns.c(1, u) * turned + turns.c(2, u) * cross(Omega, turned)
-        return turns.moved(state, increment, jnp.concatenate([Pi, p])), u
+        return turns.moved(state, jnp.concatenate([Omega, jnp.zeros_like(p)]), jnp.concatenate([Pi, p]))
 
-    return flow
-
-
-def both(first: Flow, second: Flow) -> Flow:
-    """One flow after another; of parts that commute it is the flow of their sum."""
-
-    def flow(state, h):
-        state, u = first(state, h)
-        state, v = second(state, h)
-        return state, jnp.maximum(u, v)
-
-    return flow
+    def fastest(self, K: np.ndarray, energy: float) -> float:
+        return float(abs(self.rate) * np.sqrt(2 * energy * np.linalg.eigvalsh(K[:3, :3])[-1]))

@@ -1,7 +1,7 @@
 """Lie-Poisson splitting of a quadratic Hamiltonian: explicit, symplectic, and on every coadjoint orbit."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -10,13 +10,15 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute
 from naiad.errors import InputError
-from naiad.groups import SE3, SO3
-from naiad.integrators.flows import Flow, Turns, along_axis, both, kick, screw, sphere
+from naiad.groups import SE3, SO3, AbstractGroup
+from naiad.integrators.flows import AbstractFlow, AlongAxis, Kick, Screw, Sphere, Turns
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import SPLITTINGS, inverse, static
 
 Parts = Literal["screws", "axes", "top", "kicked-top"]
+Part = tuple[AbstractFlow, ...]
+"""Flows that commute, one after the other."""
 
 
 class Splitting(AbstractOneStepMethod):
@@ -32,14 +34,15 @@ class Splitting(AbstractOneStepMethod):
     - "kicked-top": the same in the order kick, b, top, for coefficients of Nystrom type.
 
     `coefficients` of one's own are a palindrome a_1, ..., a_2s as in `naiad.numerics.splittings`. Rotations use short
-    series up to an angle of `reach` within one flow; a step with a larger one is taken again with the full functions.
+    series up to an angle of `reach` within one flow (one number, or one for each part: see `fitted`); a step with a
+    larger one is taken again with the full functions.
     """
 
     target: int = static()
     coefficients: tuple[float, ...] = static()
     parts: Parts = static()
     axes: tuple[int, int, int] = static()
-    reach: float = static()
+    reach: tuple[float, ...] = static()
 
     def __init__(
         self,
@@ -47,7 +50,7 @@ class Splitting(AbstractOneStepMethod):
         parts: Parts = "screws",
         coefficients: Sequence[float] | None = None,
         axes: Sequence[int] = (1, 2, 0),
-        reach: float = 0.5,
+        reach: float | Sequence[float] = 0.5,
     ):
         if coefficients is None and order not in SPLITTINGS:
             raise InputError(f"Splitting: order = {order!r}; expected 2, 4, 6 or 8, or coefficients of your own.")
@@ -55,19 +58,30 @@ class Splitting(AbstractOneStepMethod):
             raise InputError(f"Splitting: parts = {parts!r}; expected one of {', '.join(map(repr, get_args(Parts)))}.")
         if sorted(axes) != [0, 1, 2]:
             raise InputError(f"Splitting: axes = {tuple(axes)!r}; expected the numbers 0, 1, 2 in some order.")
-        if not 0 < reach <= 2:
-            raise InputError(f"Splitting: reach = {reach!r}; expected an angle in (0, 2] radians.")
         self.target = order
         self.coefficients = SPLITTINGS[order] if coefficients is None else tuple(float(a) for a in coefficients)
         self.parts = parts
         self.axes = (int(axes[0]), int(axes[1]), int(axes[2]))
-        self.reach = float(reach)
+        self.reach = tuple(float(each) for each in (reach if isinstance(reach, Sequence) else (reach,)))
+        if not all(0 < each <= 2 for each in self.reach):
+            raise InputError(f"Splitting: reach = {reach!r}; expected angles in (0, 2] radians.")
         a = self.coefficients
         if len(a) % 2 or abs(sum(a) - 1.0) > 1e-12 or a != a[::-1]:
-            raise InputError(
-                f"Splitting: the coefficients {a} must be an even number of them, sum to 1, and be the same "
-                "read backwards."
-            )
+            raise InputError(f"Splitting: the coefficients {a} must be an even palindrome that sums to 1.")
+
+    def fitted(self, system: EulerPoincareSystem, state: State, dt: float) -> "Splitting":
+        """The same with the shortest series that serve every motion of the energy of this state with steps of dt."""
+        K, energy = execute(_inertia, system, np.zeros(system.group.dim)), float(system.energy(state))
+        if isinstance(system.group, SE3) and not np.any(K[3:, :3]):  # what p alone takes is not left for Pi
+            energy -= 0.5 * float(state.mu[3:] @ state.mu[3:]) / np.linalg.eigvalsh(K[3:, 3:])[-1]
+        parts = self._divided(system.group, np.linalg.inv(K))
+        longest = [max(abs(a) for number, a in schedule(len(parts), self.coefficients) if number == i)
+                   for i in range(len(parts))]  # fmt: skip
+        angles = [
+            1.05 * a * abs(dt) * max(each.fastest(K, energy) for each in part)
+            for a, part in zip(longest, parts, strict=True)
+        ]
+        return self.replaced(reach=tuple(float(np.clip(np.ceil(20 * angle) / 20, 0.05, 2.0)) for angle in angles))
 
     def check(self, system: LagrangianSystem) -> None:
         if not isinstance(system, EulerPoincareSystem) or system.force is not None or system.constraint is not None:
@@ -83,23 +97,28 @@ class Splitting(AbstractOneStepMethod):
             )
         if self.parts != "screws":
             self._check_form(system, K)
+        count = len(self._divided(system.group, np.linalg.inv(K)))
+        if len(self.reach) not in (1, count):
+            raise InputError(
+                f"Splitting: reach has {len(self.reach)} angles; expected one, or {count}, one for each part."
+            )
 
     def _check_form(self, system: LagrangianSystem, K: np.ndarray) -> None:
         if not isinstance(system.group, SO3 | SE3):
             raise InputError(f"Splitting: parts = {self.parts!r} is for SO(3) and SE(3); use parts='screws'.")
-        blocks = {"I": K[:3, :3]}
-        if isinstance(system.group, SE3):
-            blocks |= {"S": K[3:, :3], "M": K[3:, 3:]}
-        wanted = {"axes": {"I": True, "S": True, "M": True}}.get(self.parts, {"I": True, "S": False})
-        for name, block in blocks.items():
-            if name not in wanted:
-                continue
-            rest = block - np.diag(np.diag(block)) if wanted[name] else block
-            if np.any(rest != 0.0):
-                raise InputError(
-                    f"Splitting: parts = {self.parts!r} needs {name} {'diagonal' if wanted[name] else 'zero'}; turn "
-                    "the body to its principal axes, or use parts='screws'."
-                )
+        diagonal = [("I", K[:3, :3])]
+        zero = []
+        if isinstance(system.group, SE3) and self.parts == "axes":
+            diagonal += [("S", K[3:, :3]), ("M", K[3:, 3:])]
+        elif isinstance(system.group, SE3):
+            zero = [("S", K[3:, :3])]
+        failing = [f"{name} diagonal" for name, block in diagonal if np.any(block != np.diag(np.diag(block)))]
+        failing += [f"{name} zero" for name, block in zero if np.any(block)]
+        if failing:
+            raise InputError(
+                f"Splitting: parts = {self.parts!r} needs {' and '.join(failing)}; turn the body to its principal "
+                "axes, or use parts='screws'."
+            )
 
     def order(self, system: LagrangianSystem) -> int:
         return self.target
@@ -111,37 +130,41 @@ class Splitting(AbstractOneStepMethod):
         return ()
 
     def advance(self, system: EulerPoincareSystem, state, memory, t, h, inputs):
-        fractions = schedule(len(self.flows(system)), self.coefficients)
-        short, largest = state, jnp.zeros(())
-        flows = self.flows(system, self.reach)
-        for number, fraction in fractions:
-            short, angle_squared = flows[number](short, fraction * h)
-            largest = jnp.maximum(largest, angle_squared)
+        parts = self._divided(system.group, inverse(_inertia(system, jnp.zeros(system.group.dim))))
+        reach = self.reach if len(self.reach) > 1 else self.reach * len(parts)
+        flows = schedule(len(parts), self.coefficients)
+        short, within = state, jnp.ones((), bool)
+        for number, fraction in flows:
+            for each in parts[number]:
+                short, u = each.flow(Turns(system.group, reach[number]), short, fraction * h)
+                within = within & (u <= reach[number] ** 2)
 
-        def again():
-            flows = [lambda state, h, flow=flow: flow(state, h)[0] for flow in self.flows(system)]
-            numbers, parts = (jnp.array(each) for each in zip(*fractions, strict=True))
+        def again() -> State:
+            """The same as a loop, with functions that hold for every angle."""
+            numbers, fractions = (jnp.array(each) for each in zip(*flows, strict=True))
+            branches = [lambda state, h, part=part: _run(part, Turns(system.group), state, h) for part in parts]
             return jax.lax.scan(
-                lambda state, each: (jax.lax.switch(each[0], flows, state, each[1] * h), None), state, (numbers, parts)
+                lambda state, each: (jax.lax.switch(each[0], branches, state, each[1] * h), None),
+                state,
+                (numbers, fractions),
             )[0]
 
-        end = jax.lax.cond(largest <= self.reach**2, lambda: short, again)
+        end = jax.lax.cond(within, lambda: short, again)
         g, correction = renormalised(system.group, end.g)
         return State(g, end.mu), (), StepInfo.explicit(correction)
 
-    def flows(self, system: EulerPoincareSystem, reach: float | None = None) -> list[Flow]:
-        """The flows of the parts, in the order of chi."""
-        turns, A = Turns(system.group, reach), inverse(_inertia(system, jnp.zeros(system.group.dim)))
+    def _divided(self, group: AbstractGroup, A: Any) -> list[Part]:
+        """The parts in the order of chi."""
+        unit, spatial = np.eye(len(A)), isinstance(group, SE3)
         if self.parts == "screws":
-            return _screws(turns, A)
+            return _squares(A, group)
         if self.parts == "axes":
-            rotations = isinstance(system.group, SO3)
-            return [screw(turns, A[i, i], jnp.eye(3)[i]) if rotations else along_axis(turns, i, A) for i in range(3)]
+            return [(AlongAxis(i, A) if spatial else Screw(A[i, i], unit[i]),) for i in range(3)]
         s, k, b = self.axes
-        basis, kicks = jnp.eye(len(A)), [kick(turns, A[3:, 3:])] if isinstance(system.group, SE3) else []
-        top = both(sphere(turns, A[s, s]), screw(turns, A[k, k] - A[s, s], basis[k]))
-        rest = screw(turns, A[b, b] - A[s, s], basis[b])
-        return [*kicks, rest, top] if self.parts == "kicked-top" else [rest, *kicks, top]
+        kick: list[Part] = [(Kick(A[3:, 3:]),)] if spatial else []
+        top: Part = (Sphere(A[s, s]), Screw(A[k, k] - A[s, s], unit[k]))
+        rest: Part = (Screw(A[b, b] - A[s, s], unit[b]),)
+        return [*kick, rest, top] if self.parts == "kicked-top" else [rest, *kick, top]
 
 
 def schedule(parts: int, coefficients: Sequence[float]) -> list[tuple[int, float]]:
@@ -156,16 +179,23 @@ def schedule(parts: int, coefficients: Sequence[float]) -> list[tuple[int, float
     return flows
 
 
+def _run(part: Part, turns: Turns, state: State, h: Scalar) -> State:
+    for each in part:
+        state, _ = each.flow(turns, state, h)
+    return state
+
+
 def _inertia(system: EulerPoincareSystem, xi: Float[Array, " n"]) -> Float[Array, "n n"]:
     return jax.jacfwd(jax.grad(system.reduced_lagrangian))(xi)
 
 
-def _screws(turns: Turns, A: Float[Array, "n n"]) -> list[Flow]:
+def _squares(A: Any, group: AbstractGroup) -> list[Part]:
     """The squares of A, column by column; what is left of SE(3) after three is a kick."""
-    squares = 3 if isinstance(turns.group, SE3) else len(A)
-    flows = []
-    for i in range(squares):
-        axis = jnp.concatenate([jnp.zeros(i), jnp.ones(1), A[i + 1 :, i] / A[i, i]])
-        flows.append(screw(turns, A[i, i], axis))
+    spatial, n = isinstance(group, SE3), len(A)
+    parts: list[Part] = []
+    for i in range(3 if spatial else n):
+        axis = [*np.zeros(i), 1.0, *(A[i + 1 :, i] / A[i, i])]
+        axis = np.array(axis) if isinstance(A, np.ndarray) else jnp.stack(axis)
+        parts.append((Screw(A[i, i], axis),))
         A = A - A[i, i] * axis[:, None] * axis
-    return [*flows, kick(turns, A[3:, 3:])] if isinstance(turns.group, SE3) else flows
+    return [*parts, (Kick(A[3:, 3:]),)] if spatial else parts

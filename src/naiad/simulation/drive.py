@@ -26,7 +26,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
         seconds = time.perf_counter() - started
         yield _chunk(standing, filled, plan.t0, plan.h, 0)
         taken = max(int(standing.node) - node, 1)
-        budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 8 * budget))
+        budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 64 * budget))
     if plan.rest and standing.outcome == Outcome.COMPLETED:
         before = plan.t0 + plan.last * plan.h
         standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1)

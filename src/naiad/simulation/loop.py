@@ -11,7 +11,7 @@ from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
-from naiad.simulation.section import Level, Section, Stretch, locate, turning_point
+from naiad.simulation.section import Level, Section, Stretch, guess_crossing, locate, turning_point
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the crossings of each section, that one chunk can hold
 
@@ -56,6 +56,7 @@ class Filled(NamedTuple):
 
 class _Loop(NamedTuple):
     standing: Standing
+    previous: Standing
     filled: Filled
 
 
@@ -96,7 +97,7 @@ def advance(
     )
 
     def goes_on(loop: _Loop):
-        standing, filled = loop
+        standing, _, filled = loop
         room = jnp.all(jnp.stack([~rows.full for rows in (filled.frames, *filled.crossings.values())]))
         return (standing.node < stop) & (standing.outcome == Outcome.COMPLETED) & room
 
@@ -107,19 +108,21 @@ def advance(
         carry = program.step(before.carry, t, h)
         state, info = program.state(carry), program.method.info(carry)
         levels = {name: section.level(program.system, state, t_next) for name, section in program.sections.items()}
-        crossings, event = _record_crossings(program, loop, levels, t, h)
+        crossings, event = _record_crossings(program, loop, levels, state, t, h)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
-        taken = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
-        # a step that ends the run is not taken
-        after = jax.lax.cond(outcome == Outcome.COMPLETED, lambda: taken, lambda: before._replace(outcome=outcome))
+        after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
         saved = (outcome == Outcome.COMPLETED) & ((node % save_every == 0) | (node == last))
         frames = loop.filled.frames
         frames = jax.lax.cond(saved, lambda: frames.append(_frame(program, node, state, t_next)), lambda: frames)
-        return _Loop(after, Filled(frames, crossings))
+        return _Loop(after, before, Filled(frames, crossings))
 
-    end = jax.lax.while_loop(goes_on, body, _Loop(standing, filled))
-    return end.standing, end.filled
+    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, filled))
+    outcome = end.standing.outcome  # a step that ends the run is not taken; seen here, it delays no other step
+    taken = jax.lax.cond(
+        outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
+    )
+    return taken, end.filled
 
 
 def _frame(program: Program, node: Any, state: State, t: Any) -> Frame:
@@ -144,18 +147,23 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
 
 
 def _record_crossings(
-    program: Program, loop: _Loop, levels: dict[str, Level], t: Any, h: Any
+    program: Program, loop: _Loop, levels: dict[str, Level], state: State, t: Any, h: Any
 ) -> tuple[dict[str, Rows], Any]:
     """Locate the crossings within a step, and write them down; whether a terminal section was met."""
     carry, crossings, event = loop.standing.carry, {}, jnp.zeros((), bool)
-    stretch = Stretch(program.system, lambda fraction: program.state(program.step(carry, t, fraction * h)), t, h)
+
+    def state_at(fraction: Any) -> State:
+        return program.state(program.step(carry, t, fraction * h))
+
+    stretch = Stretch(program.system, program.state(carry), state, state_at, t, h)
     for name, section in program.sections.items():
         before, after, rows = loop.standing.levels[name], levels[name], loop.filled.crossings[name]
         crossed = section.crossed(before, after)
 
         def once(section=section, before=before, after=after, rows=rows):
-            guess = before.value / (before.value - after.value)
-            _, crossing = locate(section, stretch, 0.0, 1.0, guess, after.value > before.value)
+            guess = guess_crossing(section, stretch, before.value, after.value)
+            small = jnp.finfo(float).eps * jnp.abs(after.value - before.value)
+            _, crossing = locate(section, stretch, 0.0, 1.0, guess, after.value > before.value, small)
             return rows.append(tuple(crossing))
 
         written = jax.lax.cond(crossed, once, lambda rows=rows: rows)

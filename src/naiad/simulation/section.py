@@ -67,9 +67,11 @@ class Crossing(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """The motion within one step of h from t: `state_at` a fraction of it."""
+    """The motion within one step of h from t: its ends, and `state_at` a fraction of it."""
 
     system: LagrangianSystem
+    start: State
+    end: State
     state_at: Callable[[Scalar], State]
     t: Scalar
     h: Scalar
@@ -90,11 +92,17 @@ NEAR = 1e-12  # a step of this size ends at round-off: it is almost Newton's, th
 
 
 def locate(
-    section: Section, stretch: Stretch, low: Scalar, high: Scalar, guess: Scalar, rising: Bool[Array, ""]
+    section: Section,
+    stretch: Stretch,
+    low: Scalar,
+    high: Scalar,
+    guess: Scalar,
+    rising: Bool[Array, ""],
+    small: Scalar = 0.0,
 ) -> tuple[Scalar, Crossing]:
     """The crossing between two fractions of a step, and its fraction: by Newton's method, kept in a bracket that is
-    halved where Newton's method leaves it."""
-    system, state_at, t, h = stretch
+    halved where Newton's method leaves it, until the function is `small` or the fraction stands still."""
+    system, start, _, state_at, t, h = stretch
 
     def refine(s: _Search) -> _Search:
         state, time = state_at(s.fraction), t + s.fraction * h
@@ -103,14 +111,27 @@ def locate(
         low, high = jnp.where(beyond, s.low, s.fraction), jnp.where(beyond, s.fraction, s.high)
         newton = s.fraction - value / (h * section.rate(system, state, time))
         onward = jnp.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
-        found = (jnp.abs(s.step) <= NEAR) | (value == 0) | ~jnp.isfinite(value)
+        found = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
         return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, found)
 
     bounds = (jnp.asarray(low, float), jnp.asarray(high, float))
     zero, one = jnp.zeros(()), jnp.ones(())
-    start = _Search(*bounds, guess, one, zero, zero, state_at(zero), jnp.zeros((), bool))
-    end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 100), refine, start)
+    begin = _Search(*bounds, guess, one, zero, zero, start, jnp.zeros((), bool))
+    end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 100), refine, begin)
     return end.at, Crossing(t + end.at * h, end.state)
+
+
+def guess_crossing(section: Section, stretch: Stretch, before: Scalar, after: Scalar) -> Scalar:
+    """The fraction of a step at which the cubic with the function's values and rates at both ends is zero."""
+    system, start, end, _, t, h = stretch
+    change = after - before
+    first, last = h * section.rate(system, start, t), h * section.rate(system, end, t + h)
+    square, cube = 3 * change - 2 * first - last, first + last - 2 * change
+    s = -before / change
+    for _ in range(3):
+        value = before + s * (first + s * (square + s * cube))
+        s = jnp.clip(s - value / (first + s * (2 * square + 3 * s * cube)), 0.0, 1.0)
+    return jnp.where(jnp.isfinite(s), s, 0.5)
 
 
 def turning_point(section: Section, stretch: Stretch, lowest: Bool[Array, ""]) -> tuple[Scalar, Crossing]:
