@@ -13,6 +13,7 @@ import pytest
 
 import naiad as nd
 from naiad.diagnostics import march
+from naiad.errors import InputError
 from tests.verification.problems import PROBLEMS
 
 BODY = nd.models.RigidBody((1.0, 2.0, 3.0))
@@ -287,3 +288,62 @@ def test_propagate_can_be_batched():
         batch = jax.vmap(lambda Pi: nd.propagate(BODY, nd.State(jnp.eye(3), Pi), dt=0.05, steps=10).mu)(momenta)
     single = march(BODY, nd.Variational(), nd.State(np.eye(3), momenta[3]), dt=0.05, steps=10).mu
     np.testing.assert_allclose(batch[3], single, atol=1e-15)
+
+
+VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
+
+
+def test_the_momentum_alone_moves_as_it_does_with_the_configuration():
+    state = VEHICLE.state(Pi=(2.0, -0.4, -0.9), p=(4.4, -0.2, -1.1))
+    options = {"t1": 20.0, "dt": 0.1, "sections": {"p_z": nd.Section(lambda s, t: s.mu[5])}, "save_every": 7}
+    for method in (nd.Variational(), nd.Splitting(4), nd.RK4()):
+        whole, alone = (
+            nd.simulate(VEHICLE, state, method=method, reconstruct=each, **options) for each in (True, False)
+        )
+        np.testing.assert_allclose(alone.mu, whole.mu, rtol=0, atol=3e-13)
+        np.testing.assert_allclose(alone.energy, whole.energy, rtol=1e-13)
+        np.testing.assert_allclose(alone.crossings["p_z"]["time"], whole.crossings["p_z"]["time"], atol=1e-12)
+        assert "R" not in alone.dataset
+        assert "R" in whole.dataset
+    with pytest.raises(InputError, match="followed the momentum alone, so it has no momentum in space"):
+        _ = alone.momentum
+    longer = nd.resume(alone, t1=40.0)
+    assert "x" not in longer.dataset
+
+
+def test_only_a_momentum_that_moves_by_itself_can_be_followed_alone():
+    top = upright_top()
+    with pytest.raises(InputError, match="reconstruct=False is for an EulerPoincareSystem"):
+        nd.simulate(*top, t1=1.0, dt=0.1, reconstruct=False)
+
+
+def upright_top():
+    class Top(nd.LagrangianSystem):
+        group = nd.SO3()
+
+        def lagrangian(self, R, Omega, t):
+            return 0.5 * Omega @ Omega - R[2, 2]
+
+    system = Top()
+    return system, system.state(Omega=(0.1, 0.0, 1.0))
+
+
+def test_pairs_within_a_step_are_found():
+    """A level just below the maxima of p_z on a torus is crossed twice within long steps."""
+    body = nd.models.KirchhoffBody((1.4726, 7.0306, 4.7969), (4.7190, 5.8566, 10.5476))
+    state = body.state(Pi=(0.0, 3.807047861195724, 1.0), p=(5.2, 0.0, 0.0))
+
+    def crossings(dt, method, pairs):
+        section = nd.Section(lambda s, t: s.mu[5] - 5.1, 0, pairs=pairs)
+        run = nd.simulate(body, state, t1=100.0, dt=dt, method=method, sections={"s": section}, reconstruct=False)
+        return run.crossings["s"]["time"].to_numpy()
+
+    exact = crossings(0.02, nd.Splitting(6), False)
+    assert len(exact) == 24
+    assert len(crossings(0.5, nd.Splitting(8, "top"), False)) == 16
+    np.testing.assert_allclose(crossings(0.5, nd.Splitting(8, "top"), True), exact, rtol=0, atol=1e-6)
+
+
+def test_a_section_cannot_stop_at_pairs():
+    with pytest.raises(InputError, match="pairs and terminal are both asked for"):
+        nd.Section(lambda s, t: s.mu[0], terminal=True, pairs=True)

@@ -32,7 +32,7 @@ class Turns(Module):
         d, u = self._increment(x)
         return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), u
 
-    def c(self, k: int, u: Float[Array, ""]) -> Float[Array, ""]:
+    def c(self, k: int, u: Any) -> Float[Array, ""]:
         """The Stumpff function c_k(u)."""
         return stumpff(k, u) if self.reach is None else stumpff_below(k, u, self.reach**2)
 

@@ -7,10 +7,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from naiad.compiler import execute
-from naiad.simulation.loop import Filled, Frame, Rows, advance
+from naiad.compiler import execute, execute_rows
+from naiad.mechanics import State
+from naiad.simulation.loop import Filled, Frame, Rows, advance, crossings_within
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Standing
+from naiad.simulation.section import Passage
 
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
 
@@ -18,19 +20,19 @@ CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an inter
 def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
     yield _first(plan, standing, frame)
-    budget = 64
+    budget = 256
     while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
         node, started = int(standing.node), time.perf_counter()
         stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
         standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.save_every)
         seconds = time.perf_counter() - started
-        yield _chunk(standing, filled, plan.t0, plan.h, 0)
+        yield _chunk(plan, standing, filled, plan.t0, plan.h, 0)
         taken = max(int(standing.node) - node, 1)
-        budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 64 * budget))
+        budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 256 * budget))
     if plan.rest and standing.outcome == Outcome.COMPLETED:
         before = plan.t0 + plan.last * plan.h
         standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1)
-        yield _chunk(standing, filled, before, plan.rest, plan.last)
+        yield _chunk(plan, standing, filled, before, plan.rest, plan.last)
 
 
 def _advance(plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, save_every: int) -> Any:
@@ -47,12 +49,23 @@ def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     return Chunk(np.array([t]), row, none, int(standing.node), t, standing)
 
 
-def _chunk(standing: Standing, filled: Filled, t0: float, h: float, counted: int) -> Chunk:
+def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, counted: int) -> Chunk:
     """`counted` nodes were taken before t0."""
     node = int(standing.node)
     frames = _rows(filled.frames)
-    crossings = {name: _rows(rows) for name, rows in filled.crossings.items()}
+    none = jax.tree.map(lambda leaf: leaf[:0], frames.state)
+    crossings = {name: _located(plan, name, _rows(rows), h, none) for name, rows in filled.passages.items()}
     return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing)
+
+
+def _located(plan: Plan, name: str, passages: Passage, h: float, none: State) -> tuple[np.ndarray, State]:
+    """The times and states of the crossings in these steps, in their order."""
+    if not np.size(passages.t):
+        return np.zeros(0), none
+    about = (plan.program, plan.program.sections[name], h)
+    t, states, found = execute_rows(crossings_within, about, passages, engine=plan.engine)
+    wanted = np.stack(found, axis=1)
+    return np.stack(t, axis=1)[wanted], jax.tree.map(lambda *two: np.stack(two, axis=1)[wanted], *states)
 
 
 def _rows(rows: Rows) -> Any:

@@ -11,9 +11,9 @@ from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
-from naiad.simulation.section import Level, Section, Stretch, guess_crossing, locate, turning_point
+from naiad.simulation.section import Crossings, Level, Passage, Section, Stretch
 
-BUFFER_BYTES = 2**22  # of the saved nodes, and of the crossings of each section, that one chunk can hold
+BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section, that one chunk can hold
 
 
 class Rows(NamedTuple):
@@ -31,8 +31,8 @@ class Rows(NamedTuple):
 
     @property
     def full(self) -> Any:
-        """Whether there is no room for two more."""
-        return self.count >= jax.tree.leaves(self.rows)[0].shape[0] - 1
+        """Whether there is no room for another."""
+        return self.count >= jax.tree.leaves(self.rows)[0].shape[0]
 
     def append(self, row: Any) -> "Rows":
         """One row more."""
@@ -48,10 +48,10 @@ class Frame(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """What a chunk brings: the saved nodes, and the located crossings (t, state) of each section."""
+    """What a chunk brings: the saved nodes, and the steps in which each section was met."""
 
     frames: Rows
-    crossings: dict[str, Rows]
+    passages: dict[str, Rows]
 
 
 class _Loop(NamedTuple):
@@ -93,12 +93,12 @@ def advance(
     state = program.state(standing.carry)
     filled = Filled(
         Rows.empty(_frame(program, standing.node, state, t0)),
-        {name: Rows.empty((t0, state)) for name in program.sections},
+        {n: Rows.empty(Passage(t0, standing.carry, level, level)) for n, level in standing.levels.items()},
     )
 
     def goes_on(loop: _Loop):
         standing, _, filled = loop
-        room = jnp.all(jnp.stack([~rows.full for rows in (filled.frames, *filled.crossings.values())]))
+        room = jnp.all(jnp.stack([~rows.full for rows in (filled.frames, *filled.passages.values())]))
         return (standing.node < stop) & (standing.outcome == Outcome.COMPLETED) & room
 
     def body(loop: _Loop) -> _Loop:
@@ -108,14 +108,14 @@ def advance(
         carry = program.step(before.carry, t, h)
         state, info = program.state(carry), program.method.info(carry)
         levels = {name: section.level(program.system, state, t_next) for name, section in program.sections.items()}
-        crossings, event = _record_crossings(program, loop, levels, state, t, h)
+        passages, event = _record_passages(program, loop, levels, t)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
         saved = (outcome == Outcome.COMPLETED) & ((node % save_every == 0) | (node == last))
         frames = loop.filled.frames
         frames = jax.lax.cond(saved, lambda: frames.append(_frame(program, node, state, t_next)), lambda: frames)
-        return _Loop(after, before, Filled(frames, crossings))
+        return _Loop(after, before, Filled(frames, passages))
 
     end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, filled))
     outcome = end.standing.outcome  # a step that ends the run is not taken; seen here, it delays no other step
@@ -146,48 +146,25 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
     )
 
 
-def _record_crossings(
-    program: Program, loop: _Loop, levels: dict[str, Level], state: State, t: Any, h: Any
-) -> tuple[dict[str, Rows], Any]:
-    """Locate the crossings within a step, and write them down; whether a terminal section was met."""
-    carry, crossings, event = loop.standing.carry, {}, jnp.zeros((), bool)
+def _record_passages(program: Program, loop: _Loop, levels: dict[str, Level], t: Any) -> tuple[dict[str, Rows], Any]:
+    """Write down the steps in which sections are met; whether a terminal one was."""
+    passages, event = {}, jnp.zeros((), bool)
+    for name, section in program.sections.items():
+        rows, passage = (
+            loop.filled.passages[name],
+            Passage(t, loop.standing.carry, loop.standing.levels[name], levels[name]),
+        )
+        met = section.met(passage.before, passage.after)
+        passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
+        event = event | met if section.terminal else event
+    return passages, event
+
+
+def crossings_within(about: tuple[Program, Section, Any], passage: Passage) -> Crossings:
+    """The crossings of a section within a step of h; `about` is (program, section, h)."""
+    program, section, h = about
 
     def state_at(fraction: Any) -> State:
-        return program.state(program.step(carry, t, fraction * h))
+        return program.state(program.step(passage.carry, passage.t, fraction * h))
 
-    stretch = Stretch(program.system, program.state(carry), state, state_at, t, h)
-    for name, section in program.sections.items():
-        before, after, rows = loop.standing.levels[name], levels[name], loop.filled.crossings[name]
-        crossed = section.crossed(before, after)
-
-        def once(section=section, before=before, after=after, rows=rows):
-            guess = guess_crossing(section, stretch, before.value, after.value)
-            small = jnp.finfo(float).eps * jnp.abs(after.value - before.value)
-            _, crossing = locate(section, stretch, 0.0, 1.0, guess, after.value > before.value, small)
-            return rows.append(tuple(crossing))
-
-        written = jax.lax.cond(crossed, once, lambda rows=rows: rows)
-        if section.pairs:
-            turned = section.turned(before, after)
-            written = jax.lax.cond(
-                turned, lambda s=section, b=before, r=written: _pair(s, stretch, b, r), lambda r=written: r
-            )
-            crossed = crossed | (written.count > rows.count)
-        crossings[name] = written
-        event = event | crossed if section.terminal else event
-    return crossings, event
-
-
-def _pair(section: Section, stretch: Stretch, before: Level, rows: Rows) -> Rows:
-    """The two crossings of a step at whose nodes the function has one sign, if it has the other in between."""
-    positive = before.value > 0
-    middle, turn = turning_point(section, stretch, positive)
-    reached = (section.function(turn.state, turn.t) > 0) != positive
-    for low, high, rising in ((0.0, middle, ~positive), (middle, 1.0, positive)):
-        wanted = reached & {1: rising, -1: ~rising, 0: jnp.ones((), bool)}[section.direction]
-
-        def found(rows=rows, low=low, high=high, rising=rising):
-            return rows.append(tuple(locate(section, stretch, low, high, 0.5 * (low + high), rising)[1]))
-
-        rows = jax.lax.cond(wanted, found, lambda rows=rows: rows)
-    return rows
+    return Stretch(program.system, state_at, passage.t, h).crossings(section, passage.before, passage.after)

@@ -1,7 +1,7 @@
 """Sections: surfaces in phase space whose crossings are located on the way."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,8 @@ class Section(Module):
     def __post_init__(self):
         if self.direction not in (-1, 0, 1):
             raise InputError(f"Section: direction = {self.direction!r}; expected 1 (rising), -1 (falling) or 0 (both).")
+        if self.pairs and self.terminal:
+            raise InputError("Section: pairs and terminal are both asked for; a run can stop at plain crossings only.")
 
     def level(self, system: LagrangianSystem, state: State, t: Scalar) -> "Level":
         """The function, and its rate along the motion."""
@@ -46,6 +48,11 @@ class Section(Module):
         falling = (before.value > 0) & (after.value <= 0)
         return {1: rising, -1: falling, 0: rising | falling}[self.direction]
 
+    def met(self, before: "Level", after: "Level") -> Bool[Array, ""]:
+        """Whether there is something to be located between two nodes."""
+        crossed = self.crossed(before, after)
+        return crossed | self.turned(before, after) if self.pairs else crossed
+
     def turned(self, before: "Level", after: "Level") -> Bool[Array, ""]:
         """Whether the function has come nearer to zero and gone away again, without a change of sign at the nodes."""
         same = before.value * after.value > 0
@@ -59,22 +66,21 @@ class Level(NamedTuple):
     rate: Float[Array, ""]
 
 
-class Crossing(NamedTuple):
-    """A located crossing."""
+class Passage(NamedTuple):
+    """A step in which a section is met: its time, the carry before it, and the levels at both ends."""
 
     t: Scalar
-    state: State
+    carry: Any
+    before: Level
+    after: Level
 
 
-class Stretch(NamedTuple):
-    """The motion within one step of h from t: its ends, and `state_at` a fraction of it."""
+class Crossings(NamedTuple):
+    """What was located within a step: two times and states, in order, and which of them are crossings."""
 
-    system: LagrangianSystem
-    start: State
-    end: State
-    state_at: Callable[[Scalar], State]
-    t: Scalar
-    h: Scalar
+    t: tuple[Scalar, Scalar]
+    state: tuple[State, State]
+    found: tuple[Bool[Array, ""], Bool[Array, ""]]
 
 
 class _Search(NamedTuple):
@@ -91,50 +97,63 @@ class _Search(NamedTuple):
 NEAR = 1e-12  # a step of this size ends at round-off: it is almost Newton's, the rate being that of the exact motion
 
 
-def locate(
-    section: Section,
-    stretch: Stretch,
-    low: Scalar,
-    high: Scalar,
-    guess: Scalar,
-    rising: Bool[Array, ""],
-    small: Scalar = 0.0,
-) -> tuple[Scalar, Crossing]:
-    """The crossing between two fractions of a step, and its fraction: by Newton's method, kept in a bracket that is
-    halved where Newton's method leaves it, until the function is `small` or the fraction stands still."""
-    system, start, _, state_at, t, h = stretch
+class Stretch(NamedTuple):
+    """The motion within one step of h from t: `state_at` a fraction of it."""
 
-    def refine(s: _Search) -> _Search:
-        state, time = state_at(s.fraction), t + s.fraction * h
-        value = section.function(state, time)
-        beyond = (value >= 0) == rising
-        low, high = jnp.where(beyond, s.low, s.fraction), jnp.where(beyond, s.fraction, s.high)
-        newton = s.fraction - value / (h * section.rate(system, state, time))
-        onward = jnp.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
-        found = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
-        return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, found)
+    system: LagrangianSystem
+    state_at: Callable[[Scalar], State]
+    t: Scalar
+    h: Scalar
 
-    bounds = (jnp.asarray(low, float), jnp.asarray(high, float))
-    zero, one = jnp.zeros(()), jnp.ones(())
-    begin = _Search(*bounds, guess, one, zero, zero, start, jnp.zeros((), bool))
-    end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 100), refine, begin)
-    return end.at, Crossing(t + end.at * h, end.state)
+    def crossings(self, section: Section, before: Level, after: Level) -> Crossings:
+        """What is to be found in a step that met the section."""
+        rising = after.value > before.value
+        guess = jnp.clip(before.value / (before.value - after.value), 0.0, 1.0)
+        small = jnp.finfo(float).eps * jnp.abs(after.value - before.value)
+        once = self._zero(section, 0.0, 1.0, guess, rising, small)
+        none, crossed = jnp.zeros((), bool), section.crossed(before, after)
+        if not section.pairs:
+            return Crossings((once.t, once.t), (once.state, once.state), (crossed, none))
+        below = before.value < 0
+        turn = self._turning_point(section, ~below)
+        reached = section.turned(before, after) & ((section.function(turn.state, turn.t) < 0) != below)
+        there = self._zero(section, 0.0, turn.fraction, 0.5 * turn.fraction, below, 0.0)
+        back = self._zero(section, turn.fraction, 1.0, 0.5 * (1.0 + turn.fraction), ~below, 0.0)
+        wanted = {1: (below, ~below), -1: (~below, below), 0: (~none, ~none)}[section.direction]
+        first = jax.tree.map(lambda one, two: jnp.where(crossed, one, two), once, there)
+        return Crossings(
+            (first.t, back.t), (first.state, back.state), (crossed | (reached & wanted[0]), reached & wanted[1])
+        )
+
+    def _turning_point(self, section: Section, lowest: Bool[Array, ""]) -> "_Found":
+        """Where the function is lowest or highest: a zero of its rate."""
+        rate = Section(lambda state, t: section.rate(self.system, state, t))
+        return self._zero(rate, 0.0, 1.0, jnp.full((), 0.5), lowest, 0.0)
+
+    def _zero(
+        self, section: Section, low: Scalar, high: Scalar, guess: Scalar, rising: Bool[Array, ""], small: Scalar
+    ) -> "_Found":
+        """The zero between two fractions of the step, by Newton's method, kept in a bracket that is halved where
+        Newton's method leaves it, until the function is `small` or the fraction stands still."""
+
+        def refine(s: _Search) -> _Search:
+            state, time = self.state_at(s.fraction), self.t + s.fraction * self.h
+            value = section.function(state, time)
+            beyond = (value >= 0) == rising
+            low, high = jnp.where(beyond, s.low, s.fraction), jnp.where(beyond, s.fraction, s.high)
+            newton = s.fraction - value / (self.h * section.rate(self.system, state, time))
+            onward = jnp.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
+            found = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
+            return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, found)
+
+        low, high, guess = (jnp.asarray(each, float) for each in (low, high, guess))
+        nowhere = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape), jax.eval_shape(self.state_at, jnp.zeros(())))
+        begin = _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, jnp.zeros((), bool))
+        end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 100), refine, begin)
+        return _Found(end.at, self.t + end.at * self.h, end.state)
 
 
-def guess_crossing(section: Section, stretch: Stretch, before: Scalar, after: Scalar) -> Scalar:
-    """The fraction of a step at which the cubic with the function's values and rates at both ends is zero."""
-    system, start, end, _, t, h = stretch
-    change = after - before
-    first, last = h * section.rate(system, start, t), h * section.rate(system, end, t + h)
-    square, cube = 3 * change - 2 * first - last, first + last - 2 * change
-    s = -before / change
-    for _ in range(3):
-        value = before + s * (first + s * (square + s * cube))
-        s = jnp.clip(s - value / (first + s * (2 * square + 3 * s * cube)), 0.0, 1.0)
-    return jnp.where(jnp.isfinite(s), s, 0.5)
-
-
-def turning_point(section: Section, stretch: Stretch, lowest: Bool[Array, ""]) -> tuple[Scalar, Crossing]:
-    """Where within a step the function is lowest or highest, and the fraction of the step: a zero of its rate."""
-    rate = Section(lambda state, t: section.rate(stretch.system, state, t))
-    return locate(rate, stretch, 0.0, 1.0, jnp.full((), 0.5), lowest)
+class _Found(NamedTuple):
+    fraction: Scalar
+    t: Scalar
+    state: State
