@@ -13,6 +13,10 @@ METHODS = {
     "compose4": ("cay composed to order 4", nd.Composition(_CAYLEY, 4)),
     "compose6": ("cay composed to order 6", nd.Composition(_CAYLEY, 6)),
     "compose8": ("cay composed to order 8", nd.Composition(_CAYLEY, 8)),
+    "split2": ("Lie-Poisson splitting, order 2", nd.Splitting(2)),
+    "split4": ("Lie-Poisson splitting, order 4", nd.Splitting(4)),
+    "split6": ("Lie-Poisson splitting, order 6", nd.Splitting(6)),
+    "split8": ("Lie-Poisson splitting, order 8", nd.Splitting(8)),
     "rkmk4": ("Runge-Kutta-Munthe-Kaas, order 4", nd.RKMK("rk4")),
     "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
 }
