@@ -17,10 +17,12 @@ from naiad.integrators.quadrature import (
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
 from naiad.integrators.variational import Legs, Variational
+from naiad.integrators.vprk import VPRK, StageBalance
 
 __all__ = [
     "RK4",
     "RKMK",
+    "VPRK",
     "AbstractMethod",
     "AbstractOneStepMethod",
     "AbstractQuadrature",
@@ -35,6 +37,7 @@ __all__ = [
     "Reduced",
     "Right",
     "Slopes",
+    "StageBalance",
     "StepInfo",
     "Symmetrised",
     "Trapezoid",
