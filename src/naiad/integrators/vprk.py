@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.groups import AbstractGroup, Power, Product, Rn
+from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
@@ -76,9 +76,10 @@ class VPRK(AbstractOneStepMethod):
         return 2 if self._even(system) else self.tableau.order
 
     def symmetric(self, system: LagrangianSystem) -> bool:
-        """The chart begins at g_k. Unless charts at both nodes give the same stages, that is one-sided."""
-        one = len(self.tableau.b) == 1 and isinstance(self.retraction, Exponential)
-        return self._even(system) or (self.tableau.symmetric and (one or _flat(system.group)))
+        """Where the charts at both nodes give the same stages; elsewhere the one at g_k makes the method one-sided."""
+        by_exp = isinstance(self.retraction, Exponential)
+        same = _flat(system.group, by_exp=by_exp) or (by_exp and len(self.tableau.b) == 1)
+        return self._even(system) or (self.tableau.symmetric and same)
 
     def _even(self, system: LagrangianSystem) -> bool:
         """Whether L_d(x) is h ell of an odd function of x: one stage, no g."""
@@ -103,7 +104,7 @@ class VPRK(AbstractOneStepMethod):
             at_node = group.Ad_dual(tau.tau(group, -Theta), push)
             return jnp.concatenate([by_Theta + tau.dtau_dual(group, -Theta, push), by_K, at_node])
 
-        Theta_K, times = jnp.concatenate([h * (a @ K), K], axis=1), t + c * h
+        Theta_K, times = jnp.concatenate([h * (a @ K), K], axis=1), jnp.asarray(t + c * h)
         by_Theta, by_K, at_node = jnp.split(jax.vmap(by_matrix(stage, Theta_K[0], times[0]))(Theta_K, times), 3, axis=1)
         return StageBalance(by_K + h * ((a * b[:, None] / b).T @ by_Theta), h * (b @ at_node))
 
@@ -144,8 +145,10 @@ def _reduced(system: LagrangianSystem) -> Any:
     return isinstance(system, EulerPoincareSystem) and system.force is None
 
 
-def _flat(group: AbstractGroup) -> bool:
-    """Whether the group is a vector space, where every retraction is the identity."""
+def _flat(group: AbstractGroup, *, by_exp: bool) -> bool:
+    """Whether the charts are translates of each other: on R^n, and on circles by the exponential."""
     if isinstance(group, Product):
-        return all(map(_flat, group.factors))
-    return _flat(group.base) if isinstance(group, Power) else isinstance(group, Rn)
+        return all(_flat(factor, by_exp=by_exp) for factor in group.factors)
+    if isinstance(group, Power):
+        return _flat(group.base, by_exp=by_exp)
+    return isinstance(group, Rn) or (by_exp and isinstance(group, SO2))

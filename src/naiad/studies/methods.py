@@ -13,6 +13,11 @@ METHODS = {
     "compose4": ("cay composed to order 4", nd.Composition(_CAYLEY, 4)),
     "compose6": ("cay composed to order 6", nd.Composition(_CAYLEY, 6)),
     "compose8": ("cay composed to order 8", nd.Composition(_CAYLEY, 8)),
+    "gauss1": ("variational Runge-Kutta, Cayley map, Gauss with 1 stage, order 2", nd.VPRK("gauss1")),
+    "gauss2": ("variational Runge-Kutta, Cayley map, Gauss with 2 stages, order 4", nd.VPRK("gauss2")),
+    "gauss3": ("variational Runge-Kutta, Cayley map, Gauss with 3 stages, order 6", nd.VPRK("gauss3")),
+    "lobatto2": ("variational Runge-Kutta, Cayley map, Lobatto IIIA-IIIB with 2 stages, order 2", nd.VPRK("lobatto2")),
+    "lobatto3": ("variational Runge-Kutta, Cayley map, Lobatto IIIA-IIIB with 3 stages, order 4", nd.VPRK("lobatto3")),
     "rkmk4": ("Runge-Kutta-Munthe-Kaas, order 4", nd.RKMK("rk4")),
     "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
 }
@@ -20,6 +25,6 @@ METHODS = {
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
 
 
-def method(name: str) -> nd.Variational | nd.Composition | nd.RKMK | nd.RK4:
+def method(name: str) -> nd.Variational | nd.Composition | nd.VPRK | nd.RKMK | nd.RK4:
     """The integrator of a name."""
     return METHODS[name][1]
