@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from naiad.integrators import (
         RK4,
         RKMK,
+        VPRK,
         Adjoint,
         Composition,
         Left,
@@ -35,7 +36,7 @@ _HOMES = {
     "compiler": "compile",
     "errors": "InputError NaiadError RunError",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Splitting Symmetrised Trapezoid "
+    "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Splitting Symmetrised Trapezoid VPRK "
     "Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
@@ -64,6 +65,7 @@ __all__ = [
     "SE3",
     "SO2",
     "SO3",
+    "VPRK",
     "Adjoint",
     "AdvectedSystem",
     "Cayley",

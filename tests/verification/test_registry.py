@@ -55,11 +55,10 @@ def verify(problem_name: str, method_name: str) -> None:
     for one, other in zip(jax.tree.leaves(by_xla), jax.tree.leaves(compiled), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-13 * (1 + problem.scale))
 
-    defect = reversibility_defect(system, method, state, dt=dt)
     if method.symmetric(system):
-        assert defect < 1e-14 * (1 + problem.scale)
-    else:
-        assert defect > 1e-12
+        assert reversibility_defect(system, method, state, dt=dt) < 1e-14 * (1 + problem.scale)
+    else:  # of order p + 1 or more: at high order it takes a large step to show
+        assert reversibility_defect(system, method, state, dt=problem.t1 / 8) > 1e-12
 
     if problem.conservative:
         defect = symplecticity_defect(system, method, state, dt=dt)

@@ -18,10 +18,12 @@ from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
 from naiad.integrators.splitting import Splitting
 from naiad.integrators.variational import Legs, Variational
+from naiad.integrators.vprk import VPRK, StageBalance
 
 __all__ = [
     "RK4",
     "RKMK",
+    "VPRK",
     "AbstractMethod",
     "AbstractOneStepMethod",
     "AbstractQuadrature",
@@ -37,6 +39,7 @@ __all__ = [
     "Right",
     "Slopes",
     "Splitting",
+    "StageBalance",
     "StepInfo",
     "Symmetrised",
     "Trapezoid",

@@ -9,11 +9,12 @@ from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
 from naiad.numerics.splittings import SPLITTINGS
 from naiad.numerics.structure import AbstractStructure, Chain, Dense
-from naiad.numerics.tableaux import TABLEAUX, Tableau
+from naiad.numerics.tableaux import PARTITIONED, TABLEAUX, PartitionedTableau, Tableau, partitioned_tableau
 from naiad.numerics.vectors import cross, hat, quarter_turn, vee
 
 __all__ = [
     "COMPOSITIONS",
+    "PARTITIONED",
     "SPLITTINGS",
     "TABLEAUX",
     "AbstractStructure",
@@ -22,6 +23,7 @@ __all__ = [
     "History",
     "Module",
     "Newton",
+    "PartitionedTableau",
     "Root",
     "Tableau",
     "cross",
@@ -31,6 +33,7 @@ __all__ = [
     "hat",
     "history",
     "inverse",
+    "partitioned_tableau",
     "quarter_turn",
     "remember",
     "rotation_angle_ratio",

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-UNROLLED = 16
+UNROLLED = 24
 
 Vector = Float[Array, " n"]
 Substitution = Callable[[Float[Array, "n m"]], Float[Array, "n m"]]

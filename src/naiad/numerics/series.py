@@ -1,9 +1,9 @@
 """Functions of a rotation angle theta that are smooth at theta = 0, written in u = theta^2.
 
 The only file with small-angle branches. Below `SWITCH` a function is its Taylor polynomial, above it its closed form;
-the switch lies so high that neither the values nor the derivatives of the closed forms cancel there. Derivatives of
-every order come by automatic differentiation. The argument of the unused branch is replaced by a harmless one, so
-that no derivative meets 0/0 or an overflow.
+the switch lies so high that neither the values nor the derivatives of the closed forms cancel there. Derivatives come
+by automatic differentiation; those of Stumpff functions are Stumpff functions. The argument of the unused branch is
+replaced by a harmless one, so that no derivative meets 0/0 or an overflow.
 """
 
 import functools
@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -40,16 +41,24 @@ def estrin(coefficients: Sequence[float], u: Scalar) -> Scalar:
     return terms[0]
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def stumpff(k: int, u: Scalar) -> Scalar:
-    """The Stumpff function c_k(u) = sum_j (-u)^j / (2j + k)!, k = 0, ..., 4, for u = theta^2 >= 0.
+    """The Stumpff function c_k(u) = sum_j (-u)^j / (2j + k)!, k = 0, 1, 2, ..., for u = theta^2 >= 0.
 
     c_0 = cos theta, c_1 = sin theta / theta, c_2 = (1 - cos theta) / theta^2, c_3 = (theta - sin theta) / theta^3,
-    and c_k = 1/k! - u c_{k+2}. [stumpff1959]
+    c_k = 1/k! - u c_{k+2} and c_k' = (k c_{k+2} - c_{k+1}) / 2. [stumpff1959]
     """
     small = u < SWITCH
     coefficients = [(-1.0) ** j / math.factorial(2 * j + k) for j in range(STUMPFF_TERMS)]
     series = horner(coefficients, jnp.where(small, u, 0.0))
     return jnp.where(small, series, _stumpff_closed(k, jnp.where(small, SWITCH, u)))
+
+
+@stumpff.defjvp
+def _stumpff_derivative(k: int, at: tuple[Scalar], change: tuple[Scalar]) -> tuple[Scalar, Scalar]:
+    """One number for all directions, where the derivative of the polynomial would be one more polynomial for each."""
+    slope = 0.5 * (k * stumpff(k + 2, at[0]) - stumpff(k + 1, at[0]))
+    return stumpff(k, at[0]), slope * change[0]
 
 
 def _stumpff_closed(k: int, u: Scalar) -> Scalar:

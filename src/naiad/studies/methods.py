@@ -17,6 +17,11 @@ METHODS = {
     "split4": ("Lie-Poisson splitting, order 4", nd.Splitting(4)),
     "split6": ("Lie-Poisson splitting, order 6", nd.Splitting(6)),
     "split8": ("Lie-Poisson splitting, order 8", nd.Splitting(8)),
+    "gauss1": ("variational Runge-Kutta, Cayley map, Gauss with 1 stage, order 2", nd.VPRK("gauss1")),
+    "gauss2": ("variational Runge-Kutta, Cayley map, Gauss with 2 stages, order 4", nd.VPRK("gauss2")),
+    "gauss3": ("variational Runge-Kutta, Cayley map, Gauss with 3 stages, order 6", nd.VPRK("gauss3")),
+    "lobatto2": ("variational Runge-Kutta, Cayley map, Lobatto IIIA-IIIB with 2 stages, order 2", nd.VPRK("lobatto2")),
+    "lobatto3": ("variational Runge-Kutta, Cayley map, Lobatto IIIA-IIIB with 3 stages, order 4", nd.VPRK("lobatto3")),
     "rkmk4": ("Runge-Kutta-Munthe-Kaas, order 4", nd.RKMK("rk4")),
     "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
 }
@@ -24,6 +29,6 @@ METHODS = {
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
 
 
-def method(name: str) -> nd.Variational | nd.Composition | nd.RKMK | nd.RK4:
+def method(name: str) -> nd.Variational | nd.Composition | nd.VPRK | nd.RKMK | nd.RK4:
     """The integrator of a name."""
     return METHODS[name][1]
