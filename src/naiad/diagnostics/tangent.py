@@ -17,7 +17,12 @@ Flow = Callable[[State], State]
 
 def one_step(system: LagrangianSystem, method: AbstractMethod, t: float, h: float) -> Flow:
     """The map of one step from a fresh start, as a function of the state."""
-    return many_steps(system, method, t, h, 1)
+    time, step = jnp.asarray(t, float), jnp.asarray(h, float)
+
+    def flow(state: State) -> State:
+        return method.state(system, method.step(system, _fresh_start(system, method, state, time, step), time, step))
+
+    return flow
 
 
 def many_steps(system: LagrangianSystem, method: AbstractMethod, t: float, h: float, steps: Any) -> Flow:
@@ -25,13 +30,18 @@ def many_steps(system: LagrangianSystem, method: AbstractMethod, t: float, h: fl
     time, step = jnp.asarray(t, float), jnp.asarray(h, float)
 
     def flow(state: State) -> State:
-        carry = method.init(system, state, time, step)
-        if isinstance(method, AbstractOneStepMethod):  # its memory moves the solver's start, not the step
-            carry = carry._replace(memory=jax.lax.stop_gradient(carry.memory))
+        carry = _fresh_start(system, method, state, time, step)
         carry = jax.lax.fori_loop(0, steps, lambda k, c: method.step(system, c, time + k * step, step), carry)
         return method.state(system, carry)
 
     return flow
+
+
+def _fresh_start(system: LagrangianSystem, method: AbstractMethod, state: State, t: Any, h: Any) -> Any:
+    carry = method.init(system, state, t, h)
+    if isinstance(method, AbstractOneStepMethod):  # its memory moves the solver's start, not the step
+        carry = carry._replace(memory=jax.lax.stop_gradient(carry.memory))
+    return carry
 
 
 def displaced(group: AbstractGroup, state: State, coordinates: Float[Array, " m"]) -> State:

@@ -2,6 +2,7 @@
 start."""
 
 import abc
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import Newton, static
 
 NEAR = 0.5  # how far from 1 the parameter of a step may lie; it is 1 + O(h)
-ROUNDING = 4.0 * jnp.finfo(jnp.float64).eps  # of the energy, relative to it
-STRAIGHT = 1e3 * jnp.finfo(jnp.float64).eps  # a bend below this part of the energy tells nothing
+ROUNDING = 4.0 * sys.float_info.epsilon  # of the energy, relative to it
+STRAIGHT = 1e3 * sys.float_info.epsilon  # a bend below this part of the energy tells nothing
 
 Line = Callable[[Float[Array, ""]], Float[Array, " n"]]
 
