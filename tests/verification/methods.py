@@ -1,7 +1,9 @@
 """The methods of the verification: a new one enters this table and inherits every measurement."""
 
 import naiad as nd
+from naiad.groups import S3, SO3
 from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem
 
 CAYLEY, EXPONENTIAL = nd.Cayley(), nd.Exponential()
 
@@ -25,6 +27,18 @@ METHODS: dict[str, AbstractMethod] = {
     "gauss2": nd.VPRK("gauss2", EXPONENTIAL),
     "gauss3": nd.VPRK("gauss3", CAYLEY),
     "lobatto3": nd.VPRK("lobatto3", CAYLEY),
+    "moser-veselov": nd.MoserVeselov(),
+    "mln": nd.MidpointLieNewmark(),
+    "tln": nd.TrapezoidalLieNewmark(),
+    "flv": nd.FastLieVerlet(),
+    "sw": nd.SimoWong(),
+    "sw-perp": nd.SimoWongPerp(),
+    "kr": nd.Krysl(),
+    "compose4-mln": nd.Composition(nd.MidpointLieNewmark(), 4),
+    "split2": nd.Splitting(2),
+    "split4": nd.Splitting(4),
+    "split6": nd.Splitting(6),
+    "split8": nd.Splitting(8),
     "rkmk1": nd.RKMK("euler"),
     "rkmk2": nd.RKMK("heun2"),
     "rkmk3": nd.RKMK("kutta3", CAYLEY),
@@ -33,4 +47,26 @@ METHODS: dict[str, AbstractMethod] = {
     "rk4": nd.RK4(),
 }
 
-VARIATIONAL = {name for name in METHODS if not name.startswith("rk")}
+# What is not denied here is claimed and measured: that a method is symplectic, keeps the momentum in space, and stays
+# on the group. Whether it is reversible it says itself.
+
+RUNGE_KUTTA = {name for name in METHODS if name.startswith("rk")}
+NOT_SYMPLECTIC = RUNGE_KUTTA | {"mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"}
+LEAVE_THE_GROUP = {"rk4"}
+
+
+def keeps_momentum(name: str, system: LagrangianSystem) -> bool:
+    """Whether the momentum in space, at the nodes, is kept to round-off.
+
+    The Cayley map of SO(3) turns the momentum as the midpoint rule does, those of other groups do not; TLN and FLV
+    keep a momentum at half steps.
+    """
+    if name in {"mln", "compose4-mln"}:
+        return isinstance(system.group, SO3)
+    return name not in RUNGE_KUTTA | {"tln", "flv"}
+
+
+def keeps_energy(name: str, system: LagrangianSystem) -> bool:
+    """Whether the energy of a free body, at the nodes, is kept to round-off."""
+    on_rotations = isinstance(system.group, SO3 | S3)
+    return name in {"mln", "sw-perp", "kr", "compose4-mln"} or (name in {"new", "moser-veselov"} and on_rotations)

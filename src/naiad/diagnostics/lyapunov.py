@@ -22,7 +22,8 @@ def lyapunov_exponent(
 ) -> float:
     """The mean growth rate of a tangent vector carried along by the derivative of each step [benettin1980], in 1/s.
 
-    The first `transient` steps turn the vector into the fastest direction and do not count.
+    The first `transient` steps turn the vector into the fastest direction and do not count. Each step is one from a
+    fresh start, which for `FastLieVerlet` is the method that starts it.
     """
     method = Variational() if method is None else method
     growth = execute(_growth, system, method, state, float(dt), transient, transient + steps)

@@ -11,9 +11,12 @@ from naiad.numerics import double
 
 @double
 def reversibility_defect(
-    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
+    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> float:
-    """The distance from the start after a step by dt and one by -dt: round-off for a symmetric method."""
-    there = march(system, method, state, dt=dt, steps=1, t0=t)
-    returned = march(system, method, there, dt=-dt, steps=1, t0=t + dt)
+    """The distance from the start after steps by dt and as many by -dt: round-off for a symmetric method.
+
+    A method of more steps than one shows itself only after its start: take `steps=2`.
+    """
+    there = march(system, method, state, dt=dt, steps=steps, t0=t)
+    returned = march(system, method, there, dt=-dt, steps=steps, t0=t + steps * dt)
     return float(np.max(np.abs(coordinates(system.group, state, returned))))

@@ -31,10 +31,13 @@ def symplectic_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Arr
 
 @double
 def symplecticity_defect(
-    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
+    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> float:
-    """|D^T W(mu') D - W(mu)| / |W(mu)| for the derivative D of one step: round-off for a symplectic method."""
-    image, D = step_jacobian(system, method, state, dt=dt, t=t)
+    """|D^T W(mu') D - W(mu)| / |W(mu)| for the derivative D of some steps: round-off for a symplectic method.
+
+    A method of more steps than one shows itself only after its start: take `steps=2`.
+    """
+    image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
     before, after = symplectic_matrix(system.group, state.mu), symplectic_matrix(system.group, image.mu)
     return float(np.linalg.norm(D.T @ after @ D - before) / np.linalg.norm(before))
 

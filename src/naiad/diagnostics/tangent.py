@@ -1,6 +1,7 @@
 """Steps and their derivatives in the left trivialisation of T*G: coordinates (eta, nu) of (g exp(eta), mu + nu)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,12 +20,28 @@ def one_step(system: LagrangianSystem, method: AbstractMethod, t: float, h: floa
     time, step = jnp.asarray(t, float), jnp.asarray(h, float)
 
     def flow(state: State) -> State:
-        carry = method.init(system, state, time, step)
-        if isinstance(method, AbstractOneStepMethod):  # its memory moves the solver's start, not the step
-            carry = carry._replace(memory=jax.lax.stop_gradient(carry.memory))
-        return method.state(system, method.step(system, carry, time, step))
+        return method.state(system, method.step(system, _fresh_start(system, method, state, time, step), time, step))
 
     return flow
+
+
+def many_steps(system: LagrangianSystem, method: AbstractMethod, t: float, h: float, steps: Any) -> Flow:
+    """The map of some steps from a fresh start, as a function of the state."""
+    time, step = jnp.asarray(t, float), jnp.asarray(h, float)
+
+    def flow(state: State) -> State:
+        carry = _fresh_start(system, method, state, time, step)
+        carry = jax.lax.fori_loop(0, steps, lambda k, c: method.step(system, c, time + k * step, step), carry)
+        return method.state(system, carry)
+
+    return flow
+
+
+def _fresh_start(system: LagrangianSystem, method: AbstractMethod, state: State, t: Any, h: Any) -> Any:
+    carry = method.init(system, state, t, h)
+    if isinstance(method, AbstractOneStepMethod):  # its memory moves the solver's start, not the step
+        carry = carry._replace(memory=jax.lax.stop_gradient(carry.memory))
+    return carry
 
 
 def displaced(group: AbstractGroup, state: State, coordinates: Float[Array, " m"]) -> State:
@@ -39,15 +56,15 @@ def coordinates(group: AbstractGroup, origin: State, state: State) -> Float[Arra
 
 
 def step_jacobian(
-    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0
+    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> tuple[State, Float[Array, "m m"]]:
-    """The state after one step, and the derivative of the step."""
+    """The state after some steps, and the derivative of their map."""
     # one evaluation of a large derivative: XLA compiles its arrays in less time than the compiler its many scalars
-    return execute(_step_jacobian, system, method, state, float(t), float(dt), engine="xla")
+    return execute(_step_jacobian, system, method, state, float(t), float(dt), steps, engine="xla")
 
 
-def _step_jacobian(system, method, state, t, h):
-    group, flow = system.group, one_step(system, method, t, h)
+def _step_jacobian(system, method, state, t, h, steps):
+    group, flow = system.group, many_steps(system, method, t, h, steps)
 
     def local(z):
         image = flow(displaced(group, state, z))

@@ -2,7 +2,11 @@
 
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.composition import Composition, Symmetrised
+from naiad.integrators.fast_lie_verlet import FastLieVerlet
+from naiad.integrators.krysl import Krysl
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
+from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
+from naiad.integrators.moser_veselov import MoserVeselov
 from naiad.integrators.quadrature import (
     AbstractQuadrature,
     AdjointQuadrature,
@@ -16,7 +20,10 @@ from naiad.integrators.quadrature import (
 )
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
+from naiad.integrators.simo_wong import SimoWong
+from naiad.integrators.simo_wong_perp import SimoWongPerp
 from naiad.integrators.splitting import Splitting
+from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from naiad.integrators.variational import Legs, Variational
 from naiad.integrators.vprk import VPRK, StageBalance
 
@@ -30,19 +37,26 @@ __all__ = [
     "Adjoint",
     "AdjointQuadrature",
     "Composition",
+    "FastLieVerlet",
+    "Krysl",
     "Left",
     "Legs",
     "Midpoint",
+    "MidpointLieNewmark",
+    "MoserVeselov",
     "OneStepCarry",
     "Own",
     "Reduced",
     "Right",
+    "SimoWong",
+    "SimoWongPerp",
     "Slopes",
     "Splitting",
     "StageBalance",
     "StepInfo",
     "Symmetrised",
     "Trapezoid",
+    "TrapezoidalLieNewmark",
     "Variational",
     "slopes_by_autodiff",
 ]

@@ -1,7 +1,7 @@
 """The contract that every integrator fulfils: `init`, `step`, `state`."""
 
 import abc
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +37,9 @@ class StepInfo(NamedTuple):
 
 class AbstractMethod(Module):
     """An integrator: `init` makes a carry of a state, `step` takes it from t to t + h, `state` reads the state."""
+
+    failure: ClassVar[str | None] = None
+    """What it means that the solver of a step fails, and what to do, where the method can say more than the outcome."""
 
     @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:

@@ -69,7 +69,7 @@ class VPRK(AbstractOneStepMethod):
         self.retraction.check(system.group)
         if system.constraint is not None:
             raise InputError(
-                f"VPRK does not keep constraints, and {type(system).__name__} has one; use Variational or a composition."
+                f"VPRK does not keep constraints, and {type(system).__name__} has one; use Variational, or compose it."
             )
 
     def order(self, system: LagrangianSystem) -> int:

@@ -178,7 +178,7 @@ def _run(
     if trajectory.outcome.failed:
         where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
         warnings.warn(
-            f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.outcome.remedy}",
+            f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.ending}",
             RuntimeWarning,
             stacklevel=4,
         )

@@ -52,6 +52,12 @@ class Trajectory:
         return Outcome[self.attrs["outcome"]]
 
     @property
+    def ending(self) -> str:
+        """What happened at the end and what to do, in the words of the method where its solver failed."""
+        failure = self.method.failure if self.outcome is Outcome.NEWTON_FAILED else None
+        return failure or self.outcome.remedy
+
+    @property
     def statistics(self) -> dict[str, float]:
         """Steps taken, Newton iterations, largest residual and largest round-off correction of g, over every step."""
         return {"steps": self.attrs["steps"], **self.attrs["statistics"]}

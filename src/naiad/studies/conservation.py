@@ -48,5 +48,5 @@ def watched_run(
         warnings.simplefilter("ignore", RuntimeWarning)  # a failed run is an error here
         run = nd.simulate(system, state, t1=t1, dt=dt, method=method, progress=progress, monitors=monitors)
     if run.outcome.failed:
-        raise RunError(f"the run stopped at t = {run.record.attrs['t']:g} s of {t1:g} s: {run.outcome.remedy}")
+        raise RunError(f"the run stopped at t = {run.record.attrs['t']:g} s of {t1:g} s: {run.ending}")
     return run, {f"{name}_error_max": run.monitors[name].largest for name in watched}

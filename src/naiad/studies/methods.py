@@ -1,6 +1,7 @@
 """The integrators that studies offer by name."""
 
 import naiad as nd
+from naiad.integrators import AbstractMethod
 
 _CAYLEY = nd.Variational(nd.Cayley())
 
@@ -13,10 +14,6 @@ METHODS = {
     "compose4": ("cay composed to order 4", nd.Composition(_CAYLEY, 4)),
     "compose6": ("cay composed to order 6", nd.Composition(_CAYLEY, 6)),
     "compose8": ("cay composed to order 8", nd.Composition(_CAYLEY, 8)),
-    "split2": ("Lie-Poisson splitting, order 2", nd.Splitting(2)),
-    "split4": ("Lie-Poisson splitting, order 4", nd.Splitting(4)),
-    "split6": ("Lie-Poisson splitting, order 6", nd.Splitting(6)),
-    "split8": ("Lie-Poisson splitting, order 8", nd.Splitting(8)),
     "gauss1": ("variational Runge-Kutta, Cayley map, Gauss with 1 stage, order 2", nd.VPRK("gauss1")),
     "gauss2": ("variational Runge-Kutta, Cayley map, Gauss with 2 stages, order 4", nd.VPRK("gauss2")),
     "gauss3": ("variational Runge-Kutta, Cayley map, Gauss with 3 stages, order 6", nd.VPRK("gauss3")),
@@ -26,9 +23,24 @@ METHODS = {
     "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
 }
 
+# those that take Lagrangians of the velocity alone
+FREE_METHODS = {
+    "tln": ("trapezoidal Lie-Newmark", nd.TrapezoidalLieNewmark()),
+    "mln": ("midpoint Lie-Newmark, keeps the energy of a free body", nd.MidpointLieNewmark()),
+    "flv": ("fast Lie-Verlet, two-step, no iteration", nd.FastLieVerlet()),
+    "sw": ("Simo-Wong, explicit, keeps the momentum", nd.SimoWong()),
+    "sw-perp": ("Simo-Wong, keeps momentum and energy", nd.SimoWongPerp()),
+    "kr": ("Krysl, keeps momentum and energy, first order", nd.Krysl()),
+    "split2": ("Lie-Poisson splitting, order 2", nd.Splitting(2)),
+    "split4": ("Lie-Poisson splitting, order 4", nd.Splitting(4)),
+    "split6": ("Lie-Poisson splitting, order 6", nd.Splitting(6)),
+    "split8": ("Lie-Poisson splitting, order 8", nd.Splitting(8)),
+}
+
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
+FREE_CHOICES = {name: words for name, (words, _) in (METHODS | FREE_METHODS).items()}
 
 
-def method(name: str) -> nd.Variational | nd.Composition | nd.VPRK | nd.RKMK | nd.RK4:
+def method(name: str) -> AbstractMethod:
     """The integrator of a name."""
-    return METHODS[name][1]
+    return (METHODS | FREE_METHODS)[name][1]

@@ -5,7 +5,7 @@ import numpy as np
 import naiad as nd
 from naiad.errors import InputError
 from naiad.studies.conservation import watched_run
-from naiad.studies.methods import CHOICES, method
+from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -19,13 +19,15 @@ class RigidBody(Study, name="rigid-body"):
     A variational method keeps the momentum in space and the Casimir |Pi| to round-off and lets the energy error swing
     without drift; its map decides the size of the swing (`new` keeps the energy to round-off as well). `rk4` and
     `rkmk4` are more accurate at first, but all their errors grow with time; `rk4` also leaves the rotation group.
-    `compose4`, `compose6` and `compose8` keep the structure at higher order. The reported `Pi` is the momentum at the
-    node, from which `Omega` and the energy follow.
+    `compose4`, `compose6` and `compose8` keep the structure at higher order. `mln`, `sw-perp` and `kr` (which is of
+    first order) keep momentum, Casimir and energy to round-off, `sw` all but the energy, `tln` and `flv` keep theirs at
+    half steps; none of these is symplectic. The reported `Pi` is the momentum at the node, from which `Omega` and the
+    energy follow.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 5"
 
-    method: str = parameter("cay", choices=CHOICES, help="integrator")
+    method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia: three principal moments or a matrix")
     Pi0: Vector | None = parameter(
         None, unit="kg m^2/s", size=3, help="initial momentum in the body (0.7,0.8,-1.5 if neither is given)"

@@ -1,0 +1,83 @@
+"""What SW-perp and KR share: a step along the coadjoint orbit whose vector is chosen on the energy level of the
+start."""
+
+import abc
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.integrators.coadjoint import Prediction, coadjoint_step, energy_after, predict
+from naiad.integrators.method import AbstractMethod, StepInfo
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.numerics import Newton, static
+
+NEAR = 0.5  # how far from 1 the parameter of a step may lie; it is 1 + O(h)
+ROUNDING = 4.0 * sys.float_info.epsilon  # of the energy, relative to it
+STRAIGHT = 1e3 * sys.float_info.epsilon  # a bend below this part of the energy tells nothing
+
+Line = Callable[[Float[Array, ""]], Float[Array, " n"]]
+
+
+class LevelCarry(NamedTuple):
+    """The state, the energy to be kept, and how the last step went."""
+
+    state: State
+    energy: Float[Array, ""]
+    info: StepInfo
+
+
+class AbstractLevelMethod(AbstractMethod):
+    """Theta(s) on a line through the second-order prediction Theta(1), with s such that the energy of
+    Ad*_{exp(Theta(s))} mu_k is that of the start.
+
+    An energy that differs by its own rounding counts as equal. Where mu' all but vanishes s is 1, and the energy that
+    is kept is that after the step: at a relative equilibrium every s is a solution.
+    """
+
+    newton: Newton = Newton()
+    renormalise: bool = static(default=True)
+
+    @abc.abstractmethod
+    def line(self, system: EulerPoincareSystem, state: State, predicted: Prediction) -> Line:
+        """s -> Theta(s), at whose s = 1 the energy changes with s at about the rate `bend`."""
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return False
+
+    def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> LevelCarry:
+        state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
+        return LevelCarry(state, system.energy(state, t), StepInfo.explicit())
+
+    def step(
+        self, system: EulerPoincareSystem, carry: LevelCarry, t: Scalar, h: Scalar, inputs: Any = None
+    ) -> LevelCarry:
+        state, energy, _ = carry
+        predicted = predict(system, state, h)
+        line = self.line(system, state, predicted)
+        straight = predicted.bend <= STRAIGHT * jnp.abs(energy)
+
+        def residual(s):
+            off = energy_after(system, state, line(s[0])) - energy
+            lost = jax.lax.stop_gradient(jnp.where(jnp.abs(off) <= ROUNDING * jnp.abs(energy), off, 0.0))
+            return jnp.where(straight, s - 1.0, off - lost)
+
+        root = self.newton.root(residual, jnp.ones(1))
+        Theta = line(root.x[0])
+        new, correction = coadjoint_step(system, state, Theta, renormalise=self.renormalise)
+        reached = system.energy(new, t)
+        found = root.converged & (jnp.abs(root.x[0] - 1.0) < NEAR)
+        info = StepInfo(root.iterations, jnp.abs(reached - energy), found, correction)
+        return LevelCarry(new, jnp.where(straight, reached, energy), info)
+
+    def state(self, system: LagrangianSystem, carry: LevelCarry) -> State:
+        return carry.state
+
+    def info(self, carry: LevelCarry) -> StepInfo:
+        return carry.info
+
+    def held(self, carry: LevelCarry, g: Any) -> LevelCarry:
+        return carry._replace(state=carry.state._replace(g=g), info=carry.info._replace(correction=jnp.zeros(())))

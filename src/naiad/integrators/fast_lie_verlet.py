@@ -1,0 +1,87 @@
+"""FLV: fast Lie-Verlet, a two-step method without an iteration."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.integrators.free_motion import cayley_coadjoint, check_free_motion, through_the_node
+from naiad.integrators.method import AbstractMethod, StepInfo
+from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.numerics import Newton, static
+from naiad.retractions import AbstractRetraction, Cayley
+
+
+class VerletCarry(NamedTuple):
+    """The state and the velocity at the node, the mean of the last two momenta, and the step that lies between them (0
+    before the first)."""
+
+    state: State
+    xi: Float[Array, " n"]
+    mean: Float[Array, " n"]
+    h: Float[Array, ""]
+    info: StepInfo
+
+
+class FastLieVerlet(AbstractMethod):
+    """mu_{k+1} = mu_{k-1} + h ad*_{xi_k} (mu_{k+1/2} + mu_{k-1/2}), mu_{k+1/2} = (mu_k + mu_{k+1})/2, and g_{k+1/2} =
+    g_{k-1/2} cay(h xi_k) [bourabee2007, tables 5.1 and 6.1].
+
+    A step is one linear solve, (1 - h ad*_{xi_k}/2) mu_{k+1/2} = (1 + h ad*_{xi_k}/2) mu_{k-1/2}: it keeps quadratic
+    Casimirs of mu_{k+1/2}, and on SO(3) the momentum in space g_{k+1/2} mu_{k+1/2}. The state at the node is (g_{k-1/2}
+    cay(h xi_k)^(1/2), mu_k). The first step, and any whose size differs from that of the step before, is one of
+    `MidpointLieNewmark`; for its sake a run and its reverse differ, though the two-step recursion is symmetric. Not
+    symplectic.
+    """
+
+    retraction: AbstractRetraction = Cayley()
+    newton: Newton = Newton()
+    renormalise: bool = static(default=True)
+
+    def check(self, system: LagrangianSystem) -> None:
+        check_free_motion(self, system)
+        self.retraction.check(system.group)
+
+    def order(self, system: LagrangianSystem) -> int:
+        return 2
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return False
+
+    def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> VerletCarry:
+        state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
+        xi = system.velocity(state.g, state.mu, t)
+        return VerletCarry(state, xi, state.mu, jnp.zeros(()), StepInfo.explicit())
+
+    def step(
+        self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Scalar, inputs: Any = None
+    ) -> VerletCarry:
+        size = jnp.asarray(h, float)
+        return jax.lax.cond(carry.h == size, self._verlet, self._start, system, carry, t, size)
+
+    def state(self, system: LagrangianSystem, carry: VerletCarry) -> State:
+        return carry.state
+
+    def info(self, carry: VerletCarry) -> StepInfo:
+        return carry.info
+
+    def held(self, carry: VerletCarry, g: Any) -> VerletCarry:
+        return carry._replace(state=carry.state._replace(g=g), info=carry.info._replace(correction=jnp.zeros(())))
+
+    def _start(self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
+        starter = MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
+        state, _, info = starter.advance(system, carry.state, starter.memory(system, carry.state, t), t, h, None)
+        xi = system.velocity(state.g, state.mu, t)
+        return VerletCarry(state, xi, 0.5 * (carry.state.mu + state.mu), h, info)
+
+    def _verlet(self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
+        group, last = system.group, carry.state
+        mean = cayley_coadjoint(group, h * carry.xi, carry.mean)
+        mu = 2.0 * mean - last.mu
+        xi = system.velocity(last.g, mu, t)
+        g, correction = through_the_node(
+            group, self.retraction, last.g, h * carry.xi, h * xi, renormalise=self.renormalise
+        )
+        return VerletCarry(State(g, mu), xi, mean, h, StepInfo.explicit(correction))

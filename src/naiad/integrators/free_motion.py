@@ -1,0 +1,69 @@
+"""What the momentum methods share: Euler-Poincare systems, mu' = ad*_xi mu, without forces and constraints."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.groups import AbstractGroup
+from naiad.integrators.method import AbstractMethod, move
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem
+from naiad.numerics import Newton, Root, solve
+from naiad.retractions import AbstractRetraction
+
+Vector = Float[Array, " n"]
+
+
+def check_free_motion(method: AbstractMethod, system: LagrangianSystem) -> None:
+    """Raise an `InputError` unless the momentum of the system obeys mu' = ad*_xi mu, whatever g and t."""
+    name = type(method).__name__
+    if not isinstance(system, EulerPoincareSystem):
+        raise InputError(
+            f"{name} needs an EulerPoincareSystem, whose Lagrangian is a function of xi alone; "
+            f"{type(system).__name__} was given. Use Variational."
+        )
+    if system.force is not None or system.constraint is not None:
+        raise InputError(
+            f"{name} needs a system without forces and constraints; {type(system).__name__} has some. Use Variational."
+        )
+
+
+def momentum(system: EulerPoincareSystem, xi: Vector) -> Vector:
+    """mu = ell'(xi)."""
+    return jax.grad(system.reduced_lagrangian)(xi)
+
+
+def left_half(system: EulerPoincareSystem, xi: Vector, h: Any) -> Vector:
+    """mu - (h/2) ad*_xi mu with mu = ell'(xi)."""
+    mu = momentum(system, xi)
+    return mu - 0.5 * h * system.group.ad_dual(xi, mu)
+
+
+def left_half_root(newton: Newton, system: EulerPoincareSystem, value: Vector, guess: Vector, h: Any) -> Root:
+    """The velocity xi with ell'(xi) - (h/2) ad*_xi ell'(xi) = value."""
+
+    def inertia(v):
+        return jax.jvp(lambda xi: momentum(system, xi), (guess,), (v,))[1]
+
+    return newton.root(lambda xi: left_half(system, xi, h) - value, guess, system.structure, inertia)
+
+
+def cayley_coadjoint(group: AbstractGroup, x: Vector, mu: Vector) -> Vector:
+    """(1 - ad*_x / 2)^-1 (1 + ad*_x / 2) mu, as mu and its change."""
+    operator = jax.vmap(lambda e: e - 0.5 * group.ad_dual(x, e), out_axes=1)(jnp.eye(group.dim))
+    return mu + solve(operator, group.ad_dual(x, mu))
+
+
+def through_the_node(
+    group: AbstractGroup, retraction: AbstractRetraction, g: Any, before: Vector, after: Vector, *, renormalise: bool
+) -> tuple[Any, Float[Array, ""]]:
+    """g tau(before)^(1/2) tau(after)^(1/2), and the round-off correction.
+
+    The attitudes of TLN and FLV live at half steps, g_{k+1/2} = g_{k-1/2} tau(h xi_k); those at the nodes are half an
+    increment further, g_k = g_{k-1/2} tau(h xi_k)^(1/2).
+    """
+    middle = group.advance(g, retraction.increment(group, retraction.half(group, before)))
+    increment = retraction.increment(group, retraction.half(group, after))
+    return move(group, middle, increment, renormalise=renormalise)
