@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Midpoint,
         Reduced,
         Right,
+        StochasticVariational,
         Symmetrised,
         Trapezoid,
         Variational,
@@ -28,17 +29,18 @@ if TYPE_CHECKING:
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
-    from naiad.simulation import Outcome, Section, Trajectory, load, propagate, resume, simulate
+    from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
 
 _HOMES = {
     "compiler": "compile",
     "errors": "InputError NaiadError RunError",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Symmetrised Trapezoid Variational",
+    "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right "
+    "StochasticVariational Symmetrised Trapezoid Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
-    "simulation": "Outcome Section Trajectory load propagate resume simulate",
+    "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = (
@@ -77,6 +79,7 @@ __all__ = [
     "NaiadError",
     "Newmark",
     "Newton",
+    "Noise",
     "Outcome",
     "PerFactor",
     "Power",
@@ -89,6 +92,7 @@ __all__ = [
     "Section",
     "Skew",
     "State",
+    "StochasticVariational",
     "Symmetrised",
     "Trajectory",
     "Trapezoid",

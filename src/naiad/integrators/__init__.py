@@ -16,6 +16,7 @@ from naiad.integrators.quadrature import (
 )
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
+from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.variational import Legs, Variational
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Right",
     "Slopes",
     "StepInfo",
+    "StochasticVariational",
     "Symmetrised",
     "Trapezoid",
     "Variational",

@@ -1,7 +1,7 @@
 """The contract that every integrator fulfils: `init`, `step`, `state`."""
 
 import abc
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +38,9 @@ class StepInfo(NamedTuple):
 class AbstractMethod(Module):
     """An integrator: `init` makes a carry of a state, `step` takes it from t to t + h, `state` reads the state."""
 
+    takes_bath: ClassVar[bool] = False
+    """Whether the steps include the friction and the noise that a system declares."""
+
     @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:
         """Raise an `InputError` if the method does not fit the system."""
@@ -50,13 +53,17 @@ class AbstractMethod(Module):
     def symmetric(self, system: LagrangianSystem) -> bool:
         """Whether a step by -h undoes a step by h."""
 
+    def noise_size(self, system: LagrangianSystem) -> int:
+        """How many random increments a step takes as its `inputs`."""
+        return 0
+
     @abc.abstractmethod
     def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> Any:
         """The carry at time t: what a checkpoint holds."""
 
     @abc.abstractmethod
     def step(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
-        """The carry at t + h. Pure and traceable; `inputs` are the noise and controls of this step."""
+        """The carry at t + h. Pure and traceable; `inputs` are held over the step: controls, or noise as dW/h."""
 
     @abc.abstractmethod
     def state(self, system: LagrangianSystem, carry: Any) -> State:

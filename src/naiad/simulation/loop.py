@@ -9,9 +9,10 @@ from jaxtyping import Array, Float, Int
 from naiad.integrators import StepInfo
 from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
+from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
-from naiad.simulation.section import locate
+from naiad.simulation.section import Step, locate
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the crossings of each section, that one chunk can hold
 
@@ -85,10 +86,17 @@ def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Fr
 
 
 def advance(
-    program: Program, standing: Standing, t0: Any, h: Any, stop: Any, last: Any, save_every: Any
+    program: Program,
+    standing: Standing,
+    t0: Any,
+    h: Any,
+    stop: Any,
+    last: Any,
+    save_every: Any,
+    inputs: Inputs | None = None,
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early when there is no more
-    room, and after a step that fails or meets a terminal section."""
+    room, and after a step that fails or meets a terminal section. `inputs` reach to `stop`."""
     method, system = program.method, program.system
     state = method.state(system, standing.carry)
     filled = Filled(
@@ -105,10 +113,11 @@ def advance(
         before = loop.standing
         node = before.node + 1
         t, t_next = t0 + before.node * h, t0 + node * h
-        carry = method.step(system, before.carry, t, h)
+        given = None if inputs is None else inputs.at(before.node)
+        carry = method.step(system, before.carry, t, h, given)
         state, info = method.state(system, carry), method.info(carry)
         values = {name: jnp.asarray(s.function(state, t_next), float) for name, s in program.sections.items()}
-        crossings, event = _record_crossings(program, loop, values, state, t, t_next, h)
+        crossings, event = _record_crossings(program, loop, values, t, h, given)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
         taken = Standing(node, carry, monitors, _count(before.statistics, info), values, outcome)
@@ -145,18 +154,18 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
 
 
 def _record_crossings(
-    program: Program, loop: _Loop, values: dict[str, Any], state: State, t: Any, t_next: Any, h: Any
+    program: Program, loop: _Loop, values: dict[str, Any], t: Any, h: Any, inputs: Any
 ) -> tuple[dict[str, Rows], Any]:
-    """Locate the crossings within the step to `state`, and write them down; whether a terminal section was met."""
+    """Locate the crossings within the step after which the sections have these values, and write them down; whether a
+    terminal section was met."""
     crossings, event = {}, jnp.zeros((), bool)
     for name, section in program.sections.items():
         before, after, rows = loop.standing.values[name], values[name], loop.filled.crossings[name]
         crossed = section.crossed(before, after)
 
         def found(section=section, before=before, after=after, rows=rows):
-            return rows.append(
-                tuple(locate(section, program.method, program.system, loop.standing.carry, t, h, before, after))
-            )
+            step = Step(program.method, program.system, loop.standing.carry, t, h, inputs)
+            return rows.append(tuple(locate(section, step, before, after)))
 
         crossings[name] = jax.lax.cond(crossed, found, lambda rows=rows: rows)
         event = event | crossed if section.terminal else event

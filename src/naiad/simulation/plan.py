@@ -11,6 +11,7 @@ from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import Module
 from naiad.simulation.monitor import Monitor
+from naiad.simulation.noise import Source
 from naiad.simulation.section import Section
 
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
@@ -28,7 +29,8 @@ class Program(Module):
 
 class Plan(NamedTuple):
     """A run of a program from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
-    number of steps away; every `save_every`-th node is saved, and the first and the last."""
+    number of steps away; every `save_every`-th node is saved, and the first and the last; `noise` where a step takes
+    any."""
 
     program: Program
     t0: float
@@ -38,6 +40,7 @@ class Plan(NamedTuple):
     rest: float
     save_every: int
     engine: Engine
+    noise: Source | None = None
 
 
 class Statistics(NamedTuple):

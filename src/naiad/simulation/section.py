@@ -51,25 +51,30 @@ class _Bracket(NamedTuple):
     done: Bool[Array, ""]
 
 
-def locate(
-    section: Section,
-    method: AbstractMethod,
-    system: LagrangianSystem,
-    carry: Any,
-    t: Scalar,
-    h: Scalar,
-    before: Float[Array, ""],
-    after: Float[Array, ""],
-) -> Crossing:
-    """The crossing inside the step from (carry, t): the fraction of h found by the Illinois method."""
+class Step(NamedTuple):
+    """A step that can be taken again in part, with the same inputs: noise is then linear within the step."""
 
-    def state_at(fraction):
-        return method.state(system, method.step(system, carry, t, fraction * h))
+    method: AbstractMethod
+    system: LagrangianSystem
+    carry: Any
+    t: Scalar
+    h: Scalar
+    inputs: Any
+
+    def part(self, fraction: Scalar) -> State:
+        """The state after a fraction of the step."""
+        carry = self.method.step(self.system, self.carry, self.t, fraction * self.h, self.inputs)
+        return self.method.state(self.system, carry)
+
+
+def locate(section: Section, step: Step, before: Float[Array, ""], after: Float[Array, ""]) -> Crossing:
+    """The crossing inside a step: the fraction of h found by the Illinois method."""
+    t, h = step.t, step.h
 
     def refine(b: _Bracket) -> _Bracket:
         fraction = (b.low * b.at_high - b.high * b.at_low) / (b.at_high - b.at_low)
         fraction = jnp.clip(fraction, b.low, b.high)
-        value = jnp.asarray(section.function(state_at(fraction), t + fraction * h))
+        value = jnp.asarray(section.function(step.part(fraction), t + fraction * h))
         right = jnp.sign(value) == jnp.sign(b.at_high)
         same = right == (b.fraction == b.high)  # the same end moved twice: halve the weight of the other
         done = (value == 0) | (jnp.abs(fraction - b.fraction) <= 2 * jnp.finfo(float).eps) | ~jnp.isfinite(value)
@@ -85,4 +90,4 @@ def locate(
 
     start = _Bracket(jnp.zeros(()), jnp.ones(()), before, after, jnp.ones(()), jnp.zeros(()), after == 0)
     found = jax.lax.while_loop(lambda b: ~b.done & (b.iterations < 100), refine, start)
-    return Crossing(t + found.fraction * h, state_at(found.fraction))
+    return Crossing(t + found.fraction * h, step.part(found.fraction))
