@@ -23,7 +23,9 @@ def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
     array = _symmetric_matrix(name, value, size)
     values = np.linalg.eigvalsh(array)
     if values[0] < -1e-12 * max(values[-1], 0.0):
-        raise InputError(f"{name} has the eigenvalue {values[0]:.6g}; friction must not give energy: expected none < 0.")
+        raise InputError(
+            f"{name} has the eigenvalue {values[0]:.6g}; friction must not give energy: expected none < 0."
+        )
     return array
 
 

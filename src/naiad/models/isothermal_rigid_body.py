@@ -12,8 +12,8 @@ from naiad.models.inertia import friction_matrix, inertia_matrix
 
 
 class IsothermalRigidBody(LagrangianSystem):
-    """A rigid body with a fixed point and friction - C Omega at the temperature kT, in a field that turns its third axis
-    up: ell = Omega . J Omega / 2 + kappa e_3 . R e_3.
+    """A rigid body with a fixed point and friction - C Omega at the temperature kT, in a field that turns its third
+    axis up: ell = Omega . J Omega / 2 + kappa e_3 . R e_3.
 
     dPi = (Pi x Omega + kappa R^T e_3 x e_3 - C Omega) dt + Sigma dW, Sigma Sigma^T = 2 kT C. In equilibrium the density
     is that of Gibbs: Pi is normal with covariance kT J, and u = e_3 . R e_3 has the density exp(kappa u/kT) on [-1, 1].
