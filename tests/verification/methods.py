@@ -22,6 +22,7 @@ METHODS: dict[str, AbstractMethod] = {
     "compose4-midpoint": nd.Composition(nd.Variational(CAYLEY, nd.Midpoint()), 4),
     "compose6": nd.Composition(nd.Variational(CAYLEY), 6),
     "compose8": nd.Composition(nd.Variational(EXPONENTIAL), 8),
+    "stochastic": nd.StochasticVariational(CAYLEY),
     "rkmk1": nd.RKMK("euler"),
     "rkmk2": nd.RKMK("heun2"),
     "rkmk3": nd.RKMK("kutta3", CAYLEY),
