@@ -139,7 +139,7 @@ def test_a_free_particle_has_the_variance_of_the_closed_form(name):
         PARTICLE, PARTICLE.state(), t1=steps * h, dt=h, method=METHODS[name], noise=nd.Noise(5), monitors=square
     )
     error = exact * np.sqrt(2.0 / steps * (1 + decay**2) / (1 - decay**2))
-    assert abs(float(run.monitors["square"].mean) - exact) < 4 * error < 0.02
+    assert abs(float(run.monitors["square"].mean) - exact) < 4 * error < 0.03
 
 
 def test_the_mean_decays_as_without_noise():
@@ -155,10 +155,10 @@ def test_the_mean_decays_as_without_noise():
 @pytest.mark.parametrize(("name", "order"), [("euler", 1), ("implicit", 1), ("trapezoid", 2)])
 def test_the_bias_of_equipartition_has_its_order(name, order):
     """In the stationary law of the disk on its spring, from the step itself: exact, no statistics."""
-    coarse, fine = (np.abs(excess(DISK, METHODS[name], h)) for h in (0.02, 0.01))
-    kinetic = slice(0, 2) if name != "trapezoid" else slice(0, 1)  # exact in the rest, as on a free particle
-    np.testing.assert_allclose(np.log2(coarse / fine)[kinetic], order, atol=0.02)
-    assert np.all(coarse[kinetic] > 1e-5)
+    kinetic = slice(0, 1 if name == "trapezoid" else 2)  # the trapezoid is exact in the rotation
+    coarse, fine = (np.abs(excess(DISK, METHODS[name], h))[kinetic] for h in (0.008, 0.004))
+    np.testing.assert_allclose(np.log2(coarse / fine), order, atol=0.02)
+    assert np.all(coarse > 1e-5)
     if name == "euler":
         np.testing.assert_allclose(excess(DISK, EULER, 1e-3)[1], 1e-3 * 0.7 * 0.8**2 / 0.4 / 2, rtol=2e-3)
 
@@ -275,7 +275,7 @@ def test_what_does_not_fit_together_is_refused():
         (Warm(1.0), "declares a `temperature` but no `dissipation`"),
         (Both(1.0, one, one), "declares both `temperature` and `diffusion`"),
         (Particle(1.0, np.eye(2), 1.0, 0.0), r"`dissipation` has shape \(2, 2\); expected a 1 x 1 matrix"),
-        (Particle(1.0, one, -1.0, 0.0), r"temperature = .*-1.0.*; expected kT in J, at least 0"),
+        (Particle(1.0, one, -1.0, 0.0), r"temperature = -1; expected kT in J, at least 0"),
         (Pushed(np.ones(1)), r"`diffusion` has shape \(1,\); expected 1 rows"),
     ):
         with pytest.raises(nd.InputError, match=message):

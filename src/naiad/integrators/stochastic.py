@@ -25,9 +25,9 @@ class StochasticVariational(AbstractOneStepMethod):
     - As it stands, `Left` and `lagged`, it is the stochastic variational Euler method [bourabee2007, eqs.
       (7.5.7)-(7.5.9)] on any group: the friction is that of the velocity at the node, - C xi(mu_k), known before the
       step. Its averages are off by O(h); it needs h C below twice the inertia.
-    - `lagged=False` takes the velocity of the step, at no loss of stability for large friction. With `Trapezoid` the
-      averages are then off by O(h^2); on a vector space it is the method of [gronbech2013], exact for a particle that
-      is free, or its position on a spring.
+    - `lagged=False` takes the velocity of the step, so that large friction does no harm. With `Trapezoid` the averages
+      are then off by O(h^2); on a vector space it is the method of [gronbech2013], by which a free particle and the
+      position of one on a spring have their exact laws. With `Midpoint` all of the law of a linear system is exact.
 
     Without friction and noise it is `Variational` with that quadrature.
     """

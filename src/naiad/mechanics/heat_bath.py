@@ -58,7 +58,7 @@ def check_bath(system: "LagrangianSystem") -> None:
                 f"{n} x {n} matrix of the friction too, or the noise itself as `diffusion`."
             )
         if isinstance(system.temperature, int | float | np.ndarray) and not system.temperature >= 0:
-            raise InputError(f"{name}: temperature = {system.temperature!r}; expected kT in J, at least 0.")
+            raise InputError(f"{name}: temperature = {float(system.temperature):g}; expected kT in J, at least 0.")
     if _declared(system, "dissipation"):
         shape = _shape(lambda system, g, t: jnp.asarray(_value(system.dissipation, g, t)), system)
         if shape != (n, n):

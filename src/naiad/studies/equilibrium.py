@@ -20,6 +20,10 @@ METHODS = {
         "by the trapezoid, second order in averages",
         nd.StochasticVariational(quadrature=nd.Trapezoid(), lagged=False),
     ),
+    "midpoint": (
+        "by the midpoint, second order in averages, exact for linear forces",
+        nd.StochasticVariational(quadrature=nd.Midpoint(), lagged=False),
+    ),
 }
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
 BATCHES = 50

@@ -19,7 +19,7 @@ class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
 
     Friction and noise act on the angular velocity, and a field of strength kappa turns the third axis of the body up.
     Each of the three averages of Omega_i Pi_i comes to kT, and the average of u = e3.R e3 to coth(kappa/kT) - kT/kappa,
-    up to their standard errors and a bias proportional to dt (to dt^2 with method=trapezoid); the attitude never
+    up to their standard errors and a bias proportional to dt (to dt^2 with method=midpoint); the attitude never
     leaves the group.
     """
 

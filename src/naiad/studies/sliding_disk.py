@@ -15,7 +15,7 @@ class SlidingDisk(Study, name="sliding-disk"):
     A disk slides and rotates on a surface with friction and noise at its point of contact. In a potential its
     translation and its rotation both come to the temperature kT = alpha^2/(2c): kinetic_v_over_kT and
     kinetic_omega_over_kT are 1, up to their standard errors and a bias proportional to dt (to dt^2 with
-    method=trapezoid). Without a potential J omega - m r v never changes and neither is 1: from rest
+    method=midpoint). Without a potential J omega - m r v never changes and neither is 1: from rest
     kinetic_v_over_kT is 1/(1 + m r^2/J). With noise=translation the noise does not balance the friction; the motion is
     driven, and in a potential it settles above kT.
     """
