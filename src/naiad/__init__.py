@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SimoWong,
         SimoWongPerp,
         Splitting,
+        StochasticVariational,
         Symmetrised,
         Trapezoid,
         TrapezoidalLieNewmark,
@@ -37,19 +38,19 @@ if TYPE_CHECKING:
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
-    from naiad.simulation import Outcome, Section, Trajectory, load, propagate, resume, simulate
+    from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
 
 _HOMES = {
     "compiler": "compile",
     "errors": "InputError NaiadError RunError",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Krysl Left Midpoint MidpointLieNewmark MoserVeselov RK4 RKMK "
-    "Reduced Right SimoWong SimoWongPerp Splitting Symmetrised Trapezoid TrapezoidalLieNewmark VPRK "
-    "Variational",
+    "Reduced Right SimoWong SimoWongPerp Splitting StochasticVariational Symmetrised Trapezoid "
+    "TrapezoidalLieNewmark VPRK Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
-    "simulation": "Outcome Section Trajectory load propagate resume simulate",
+    "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = (
@@ -93,6 +94,7 @@ __all__ = [
     "NaiadError",
     "Newmark",
     "Newton",
+    "Noise",
     "Outcome",
     "PerFactor",
     "Power",
@@ -108,6 +110,7 @@ __all__ = [
     "Skew",
     "Splitting",
     "State",
+    "StochasticVariational",
     "Symmetrised",
     "Trajectory",
     "Trapezoid",

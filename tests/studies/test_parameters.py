@@ -137,7 +137,7 @@ def test_an_inertia_is_a_matrix_or_its_diagonal():
 def test_declarations_are_checked():
     with pytest.raises(InputError, match="expected a finite number above 0"):
         made(float, -1.0, above=0.0)
-    with pytest.raises(TypeError, match="use float, int, bool, str, Names, Vector, Matrix or Inertia"):
+    with pytest.raises(TypeError, match="use float, int, bool, str, Names, Vector, Matrix, Inertia or Friction"):
         made(dict, ())
     with pytest.raises(TypeError, match="hlp"):
         made(float, 1.0, hlp="a misspelt option")

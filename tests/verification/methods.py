@@ -39,6 +39,7 @@ METHODS: dict[str, AbstractMethod] = {
     "split4": nd.Splitting(4),
     "split6": nd.Splitting(6),
     "split8": nd.Splitting(8),
+    "stochastic": nd.StochasticVariational(CAYLEY),
     "rkmk1": nd.RKMK("euler"),
     "rkmk2": nd.RKMK("heun2"),
     "rkmk3": nd.RKMK("kutta3", CAYLEY),

@@ -23,6 +23,7 @@ from naiad.integrators.runge_kutta import RK4, RKMK
 from naiad.integrators.simo_wong import SimoWong
 from naiad.integrators.simo_wong_perp import SimoWongPerp
 from naiad.integrators.splitting import Splitting
+from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from naiad.integrators.variational import Legs, Variational
 from naiad.integrators.vprk import VPRK, StageBalance
@@ -54,6 +55,7 @@ __all__ = [
     "Splitting",
     "StageBalance",
     "StepInfo",
+    "StochasticVariational",
     "Symmetrised",
     "Trapezoid",
     "TrapezoidalLieNewmark",

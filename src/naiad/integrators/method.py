@@ -40,6 +40,8 @@ class AbstractMethod(Module):
 
     failure: ClassVar[str | None] = None
     """What it means that the solver of a step fails, and what to do, where the method can say more than the outcome."""
+    takes_bath: ClassVar[bool] = False
+    """Whether the steps include the friction and the noise that a system declares."""
 
     @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:
@@ -53,13 +55,17 @@ class AbstractMethod(Module):
     def symmetric(self, system: LagrangianSystem) -> bool:
         """Whether a step by -h undoes a step by h."""
 
+    def noise_size(self, system: LagrangianSystem) -> int:
+        """How many random increments a step takes as its `inputs`."""
+        return 0
+
     @abc.abstractmethod
     def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> Any:
         """The carry at time t: what a checkpoint holds."""
 
     @abc.abstractmethod
     def step(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
-        """The carry at t + h. Pure and traceable; `inputs` are the noise and controls of this step."""
+        """The carry at t + h. Pure and traceable; `inputs` are held over the step: controls, or noise as dW/h."""
 
     @abc.abstractmethod
     def state(self, system: LagrangianSystem, carry: Any) -> State:

@@ -4,6 +4,7 @@ from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, gene
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
 from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
+from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates
@@ -16,15 +17,20 @@ __all__ = [
     "ReducedState",
     "Scalar",
     "State",
+    "check_bath",
     "check_state",
     "diamond",
+    "friction",
     "generator",
+    "has_bath",
     "has_symmetry",
     "identity",
     "join_rows",
     "left_gradient",
     "left_jacobian",
     "left_velocity",
+    "noise_matrix",
+    "noise_size",
     "pull_back",
     "split_rows",
 ]

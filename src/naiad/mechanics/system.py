@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
+from naiad.mechanics.heat_bath import friction, has_bath
 from naiad.mechanics.initial import initial_state
 from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Dense, Module, Newton, solve
@@ -28,6 +29,9 @@ class LagrangianSystem(Module):
     optional:
 
     - `force(g, xi, t)`: a generalised force in the body frame, of the shape of mu;
+    - `dissipation`: the symmetric matrix C of a friction - C xi, or a function C(g, t); with it `temperature`, kT of a
+      heat bath in J, or `diffusion`, a matrix Sigma of random forces Sigma dW/dt or a function Sigma(g, t). Such a
+      system runs with `StochasticVariational`;
     - `constraint(g, t)`: a vector that is held at zero, by multipliers;
     - `symmetry(s, g)`: an action of s in R^k on the group that leaves the Lagrangian alone, the identity at
       `symmetry_dim` zeros;
@@ -37,8 +41,11 @@ class LagrangianSystem(Module):
     """
 
     needs = ("group",)
-    if TYPE_CHECKING:  # a dataclass would make it the first field of every subclass that has it as a field
+    if TYPE_CHECKING:  # a dataclass would take them for fields with defaults in every subclass that has them as fields
         group: ClassVar[AbstractGroup]
+        dissipation: ClassVar[Any]
+        temperature: ClassVar[Any]
+        diffusion: ClassVar[Any]
 
     force: ClassVar[Any] = None
     constraint: ClassVar[Any] = None
@@ -97,12 +104,15 @@ class LagrangianSystem(Module):
         return jax.vmap(component)(jnp.eye(size))
 
     def equations(self, state: State, t: Scalar = 0.0) -> Rates:
-        """The equations of motion: g' = g xi, mu' = ad*_xi mu + T*L_g d ell/dg + F + (constraint Jacobian)^T lambda."""
+        """The equations of motion: g' = g xi, mu' = ad*_xi mu + T*L_g d ell/dg + F - C xi + (constraint Jacobian)^T
+        lambda, without noise."""
         g, mu = state
         xi = self.velocity(g, mu, t)
         rate = self.group.ad_dual(xi, mu) + left_gradient(self.group, lambda x: self.lagrangian(x, xi, t), g)
         if self.force is not None:
             rate = rate + self.force(g, xi, t)
+        if has_bath(self):
+            rate = rate + friction(self, g, xi, t)
         if self.constraint is None:
             return Rates(xi, rate, jnp.zeros(0))
         return self._constrained_rates(state, t, xi, rate)

@@ -1,4 +1,4 @@
-"""Inertia matrices as users give them, checked."""
+"""Matrices of inertia and of friction as users give them, checked."""
 
 from typing import Any
 
@@ -9,6 +9,27 @@ from naiad.errors import InputError
 
 def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
     """A symmetric positive definite matrix from its diagonal or its entries, or an `InputError`."""
+    array = _symmetric_matrix(name, value, size)
+    lowest = float(np.linalg.eigvalsh(array)[0])
+    if lowest <= 0:
+        raise InputError(
+            f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia."
+        )
+    return array
+
+
+def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
+    """A symmetric positive semidefinite matrix from its diagonal or its entries, or an `InputError`."""
+    array = _symmetric_matrix(name, value, size)
+    values = np.linalg.eigvalsh(array)
+    if values[0] < -1e-12 * max(values[-1], 0.0):
+        raise InputError(
+            f"{name} has the eigenvalue {values[0]:.6g}; friction must not give energy: expected none < 0."
+        )
+    return array
+
+
+def _symmetric_matrix(name: str, value: Any, size: int) -> np.ndarray:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -26,9 +47,4 @@ def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
     asymmetry = np.max(np.abs(array - array.T))
     if asymmetry > 1e-12 * np.max(np.abs(array)):
         raise InputError(f"{name} is not symmetric (largest difference {asymmetry:.3g}); give a symmetric matrix.")
-    lowest = float(np.linalg.eigvalsh(array)[0])
-    if lowest <= 0:
-        raise InputError(
-            f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia."
-        )
     return array

@@ -3,7 +3,7 @@
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.numerics.double import double
 from naiad.numerics.extrapolation import History, extrapolate, history, remember
-from naiad.numerics.linalg import inverse, solve, transpose
+from naiad.numerics.linalg import inverse, semidefinite_root, solve, transpose
 from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
@@ -37,6 +37,7 @@ __all__ = [
     "quarter_turn",
     "remember",
     "rotation_angle_ratio",
+    "semidefinite_root",
     "solve",
     "static",
     "stumpff",

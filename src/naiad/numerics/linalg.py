@@ -42,6 +42,32 @@ def inverse(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
     return solve(A, jnp.eye(A.shape[0], dtype=A.dtype))
 
 
+def semidefinite_root(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """A lower triangular L with L L^T = A, for a symmetric positive semidefinite A.
+
+    Cholesky's elimination; a pivot that is zero to round-off ends its direction, with a column of zeros [golub2013,
+    section 4.2.8].
+    """
+    A = jnp.asarray(A)
+    n = A.shape[0]
+    negligible = n * jnp.finfo(A.dtype).eps * jnp.diagonal(A)
+    index = jnp.arange(n)
+
+    def column(k, at):
+        left, L = at
+        pivot = left[k, k]
+        good = pivot > negligible[k]
+        each = jnp.where(good & (index >= k), left[:, k] / jnp.sqrt(jnp.where(good, pivot, 1.0)), 0.0)
+        return left - each[:, None] * each, jnp.where(index == k, each[:, None], L)
+
+    at = (A, jnp.zeros_like(A))
+    if n > UNROLLED:
+        return jax.lax.fori_loop(0, n, column, at)[1]
+    for k in range(n):
+        at = column(k, at)
+    return at[1]
+
+
 def transpose(linear: Callable[[Vector], Vector], mu: Vector) -> Vector:
     """The transpose of a linear map of R^n into itself, applied to mu: <transpose(linear, mu), x> = <mu, linear(x)>."""
     _, pullback = jax.vjp(linear, jnp.zeros_like(mu))

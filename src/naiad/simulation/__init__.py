@@ -1,6 +1,7 @@
 """Drives a method's step through time: saving, sections, statistics, progress."""
 
 from naiad.simulation.monitor import Monitor
+from naiad.simulation.noise import Noise
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program
 from naiad.simulation.section import Section
@@ -9,6 +10,7 @@ from naiad.simulation.trajectory import Trajectory, load
 
 __all__ = [
     "Monitor",
+    "Noise",
     "Outcome",
     "Program",
     "Section",

@@ -9,6 +9,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem
+from naiad.simulation.noise import check_bath_fits
 from naiad.simulation.plan import Plan
 
 DEFAULT_FRAMES = 1000
@@ -28,6 +29,7 @@ def check_method(method: Any, system: LagrangianSystem) -> None:
     """Raise an `InputError` unless this is a method that fits the system."""
     if isinstance(method, type) or not isinstance(method, AbstractMethod):
         raise InputError(f"{method!r} is not a method; expected an instance such as Variational(Cayley()) or RK4().")
+    check_bath_fits(method, system)
     method.check(system)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
 from naiad.simulation.loop import Filled, Frame, Rows, advance, crossings_within
+from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Standing
 from naiad.simulation.section import Passage
@@ -20,23 +21,31 @@ CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an inter
 def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
     yield _first(plan, standing, frame)
-    budget = 256
+    budget, inputs, end = 256, None, plan.first
     while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
         node, started = int(standing.node), time.perf_counter()
         stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
-        standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.save_every)
+        if plan.noise is not None:
+            if node >= end:
+                inputs, end = plan.noise.block(node, plan.h)
+            stop = min(stop, end)
+        standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.save_every, inputs)
         seconds = time.perf_counter() - started
         yield _chunk(plan, standing, filled, plan.t0, plan.h, 0)
         taken = max(int(standing.node) - node, 1)
         budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 256 * budget))
     if plan.rest and standing.outcome == Outcome.COMPLETED:
         before = plan.t0 + plan.last * plan.h
-        standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1)
+        if plan.noise is not None:
+            inputs, _ = plan.noise.block(0, plan.rest, counted=plan.last)
+        standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1, inputs)
         yield _chunk(plan, standing, filled, before, plan.rest, plan.last)
 
 
-def _advance(plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, save_every: int) -> Any:
-    return execute(advance, plan.program, standing, t0, h, stop, last, save_every, engine=plan.engine)
+def _advance(
+    plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, save_every: int, inputs: Inputs | None
+) -> Any:
+    return execute(advance, plan.program, standing, t0, h, stop, last, save_every, inputs, engine=plan.engine)
 
 
 def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Int
 from naiad.integrators import StepInfo
 from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
+from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
 from naiad.simulation.section import Crossings, Level, Passage, Section, Stretch
@@ -86,14 +87,22 @@ def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Fr
 
 
 def advance(
-    program: Program, standing: Standing, t0: Any, h: Any, stop: Any, last: Any, save_every: Any
+    program: Program,
+    standing: Standing,
+    t0: Any,
+    h: Any,
+    stop: Any,
+    last: Any,
+    save_every: Any,
+    inputs: Inputs | None = None,
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early when there is no more
-    room, and after a step that fails or meets a terminal section."""
+    room, and after a step that fails or meets a terminal section. `inputs` reach to `stop`."""
     state = program.state(standing.carry)
+    given = None if inputs is None else inputs.at(standing.node)
     filled = Filled(
         Rows.empty(_frame(program, standing.node, state, t0)),
-        {n: Rows.empty(Passage(t0, standing.carry, level, level)) for n, level in standing.levels.items()},
+        {n: Rows.empty(Passage(t0, standing.carry, level, level, given)) for n, level in standing.levels.items()},
     )
 
     def goes_on(loop: _Loop):
@@ -105,10 +114,11 @@ def advance(
         before = loop.standing
         node = before.node + 1
         t, t_next = t0 + before.node * h, t0 + node * h
-        carry = program.step(before.carry, t, h)
+        given = None if inputs is None else inputs.at(before.node)
+        carry = program.step(before.carry, t, h, given)
         state, info = program.state(carry), program.method.info(carry)
         levels = {name: section.level(program.system, state, t_next) for name, section in program.sections.items()}
-        passages, event = _record_passages(program, loop, levels, t)
+        passages, event = _record_passages(program, loop, levels, t, given)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
@@ -146,13 +156,15 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
     )
 
 
-def _record_passages(program: Program, loop: _Loop, levels: dict[str, Level], t: Any) -> tuple[dict[str, Rows], Any]:
+def _record_passages(
+    program: Program, loop: _Loop, levels: dict[str, Level], t: Any, inputs: Any
+) -> tuple[dict[str, Rows], Any]:
     """Write down the steps in which sections are met; whether a terminal one was."""
     passages, event = {}, jnp.zeros((), bool)
     for name, section in program.sections.items():
         rows, passage = (
             loop.filled.passages[name],
-            Passage(t, loop.standing.carry, loop.standing.levels[name], levels[name]),
+            Passage(t, loop.standing.carry, loop.standing.levels[name], levels[name], inputs),
         )
         met = section.met(passage.before, passage.after)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
@@ -165,6 +177,6 @@ def crossings_within(about: tuple[Program, Section, Any], passage: Passage) -> C
     program, section, h = about
 
     def state_at(fraction: Any) -> State:
-        return program.state(program.step(passage.carry, passage.t, fraction * h))
+        return program.state(program.step(passage.carry, passage.t, fraction * h, passage.inputs))
 
     return Stretch(program.system, state_at, passage.t, h).crossings(section, passage.before, passage.after)

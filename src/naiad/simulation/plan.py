@@ -11,6 +11,7 @@ from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
 from naiad.simulation.monitor import Monitor
+from naiad.simulation.noise import Source
 from naiad.simulation.section import Level, Section
 
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
@@ -29,9 +30,9 @@ class Program(Module):
     sections: dict[str, Section]
     reconstruct: bool = static(default=True)
 
-    def step(self, carry: Any, t: Scalar, h: Scalar) -> Any:
+    def step(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """One step of the method; without `reconstruct` the configuration stays where it is."""
-        moved = self.method.step(self.system, carry, t, h)
+        moved = self.method.step(self.system, carry, t, h, inputs)
         return moved if self.reconstruct else self.method.held(moved, self.state(carry).g)
 
     def state(self, carry: Any) -> State:
@@ -41,7 +42,8 @@ class Program(Module):
 
 class Plan(NamedTuple):
     """A run of a program from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
-    number of steps away; every `save_every`-th node is saved, and the first and the last."""
+    number of steps away; every `save_every`-th node is saved, and the first and the last; `noise` where a step takes
+    any."""
 
     program: Program
     t0: float
@@ -51,6 +53,7 @@ class Plan(NamedTuple):
     rest: float
     save_every: int
     engine: Engine
+    noise: Source | None = None
 
 
 class Statistics(NamedTuple):

@@ -106,6 +106,7 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
         "monitors": {name: [float(value) for value in monitor] for name, monitor in standing.monitors.items()},
         "sections": list(plan.program.sections),
         "reconstruct": plan.program.reconstruct,
+        "noise": None if plan.noise is None else plan.noise.described(chunk.node),
         "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(standing.carry)],
     }
 

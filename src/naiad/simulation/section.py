@@ -67,12 +67,13 @@ class Level(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A step in which a section is met: its time, the carry before it, and the levels at both ends."""
+    """A step in which a section is met: its time, the carry before it, the levels at both ends, and its noise."""
 
     t: Scalar
     carry: Any
     before: Level
     after: Level
+    inputs: Any
 
 
 class Crossings(NamedTuple):
@@ -142,14 +143,16 @@ class Stretch(NamedTuple):
             beyond = (value >= 0) == rising
             low, high = jnp.where(beyond, s.low, s.fraction), jnp.where(beyond, s.fraction, s.high)
             newton = s.fraction - value / (self.h * section.rate(self.system, state, time))
-            onward = jnp.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
+            stuck = (s.iterations >= 8) & (s.iterations % 2 == 0)  # with noise the rate is not that of the step
+            inside = (newton >= low) & (newton <= high) & ~stuck
+            onward = jnp.where(inside, newton, 0.5 * (low + high))
             found = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
             return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, found)
 
         low, high, guess = (jnp.asarray(each, float) for each in (low, high, guess))
         nowhere = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape), jax.eval_shape(self.state_at, jnp.zeros(())))
         begin = _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, jnp.zeros((), bool))
-        end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 100), refine, begin)
+        end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 120), refine, begin)
         return _Found(end.at, self.t + end.at * self.h, end.state)
 
 

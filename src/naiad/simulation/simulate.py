@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
@@ -27,6 +28,7 @@ from naiad.simulation.checks import (
 )
 from naiad.simulation.drive import chunks
 from naiad.simulation.loop import Frame
+from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Observable, Plan, Program, Standing
 from naiad.simulation.progress import Progress
@@ -44,6 +46,7 @@ def simulate(
     dt: float,
     t0: float = 0.0,
     method: AbstractMethod | None = None,
+    noise: Noise | ArrayLike | None = None,
     save_every: int | None = None,
     outputs: Mapping[str, Observable] | None = None,
     monitors: Mapping[str, Observable] | None = None,
@@ -58,6 +61,8 @@ def simulate(
     steps away).
 
     - `method`: the integrator; `Variational(Cayley())` if not given.
+    - `noise`: the increments of the Wiener processes of a system with a heat bath: `Noise(seed)`, or an array with one
+      row a step, of variance dt.
     - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first and the last
       always are.
     - `outputs`: functions f(state, t) recorded at the saved nodes; `monitors`: scalar ones whose maximum, mean and
@@ -81,7 +86,8 @@ def simulate(
     state = check_state(system, State(*state), start)
     check_reconstruct(reconstruct, system)
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
-    plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine))
+    every, random = check_save_every(save_every, steps), source(noise, method, system, steps + (rest > 0.0))
+    plan = Plan(program, start, h, 0, steps, rest, every, check_engine(engine), random)
     begun = execute(loop.start, program, state, start, h, engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
@@ -91,6 +97,7 @@ def resume(
     trajectory: Trajectory,
     *,
     t1: float,
+    noise: Noise | ArrayLike | None = None,
     save_every: int | None = None,
     outputs: Mapping[str, Observable] | None = None,
     monitors: Mapping[str, Observable] | None = None,
@@ -100,7 +107,10 @@ def resume(
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
 ) -> Trajectory:
-    """Go on from the end of a run to t1, bit for bit as if it had not stopped there; options as for `simulate`."""
+    """Go on from the end of a run to t1, bit for bit as if it had not stopped there; options as for `simulate`.
+
+    The noise of a seed goes on where it stopped; noise that was given as an array is given anew, for the steps to come.
+    """
     system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.attrs
     t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
     if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
@@ -120,7 +130,11 @@ def resume(
     reconstruct = attributes.get("reconstruct", True)
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     every = check_save_every(save_every, last - node)
-    plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine))
+    before = attributes.get("noise") or {"seed": None, "used": 0}
+    if noise is None and before["seed"] is not None:
+        noise = Noise(int(before["seed"]))
+    random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
+    plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine), random)
     begun = execute(loop.begin, program, jax.tree.unflatten(structure, carry), node, t0 + node * h, engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
@@ -134,15 +148,25 @@ def propagate(
     steps: int,
     t0: Scalar = 0.0,
     method: AbstractMethod | None = None,
+    noise: Any = None,
 ) -> State:
-    """The state after `steps` steps: a pure function of system and state, for JAX to differentiate or batch."""
+    """The state after `steps` steps: a pure function of system and state, for JAX to differentiate or batch.
+
+    `noise` are the increments of a system with a heat bath, an array with one row a step.
+    """
     method = Variational() if method is None else method
     start, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
 
-    def body(carry, k):
-        return method.step(system, carry, start + k * h, h), None
+    check_bath_fits(method, system)
+    check_increments(noise, method, system, steps)
 
-    carry, _ = jax.lax.scan(body, method.init(system, state, start, h), jnp.arange(steps))
+    def body(carry, each):
+        k, increment = each
+        inputs = None if increment is None else increment / h
+        return method.step(system, carry, start + k * h, h, inputs), None
+
+    rows = None if noise is None else jnp.asarray(noise, float)
+    carry, _ = jax.lax.scan(body, method.init(system, state, start, h), (jnp.arange(steps), rows))
     return method.state(system, carry)
 
 

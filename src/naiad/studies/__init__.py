@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 STUDIES: dict[str, str] = {
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
+    "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
+    "sliding-disk": "naiad.studies.sliding_disk:SlidingDisk",
 }
 """Name -> "module:Class"."""
 

@@ -163,26 +163,31 @@ class Numbers(Kind):
 
 
 class SymmetricPositive(Numbers):
-    """An inertia: a symmetric positive definite matrix, or its diagonal alone."""
+    """An inertia: a symmetric positive definite matrix, or its diagonal alone; a friction may be `semidefinite`."""
 
-    def __init__(self):
+    def __init__(self, *, semidefinite: bool = False):
         super().__init__(1, 2)
+        self.semidefinite = semidefinite
 
     def what(self, size, choices):
         entries, shape = ("", "") if size is None else (f"{size} ", f"{size} x {size} ")
+        signs, definite = ("not negative", "semidefinite") if self.semidefinite else ("positive", "definite")
         return (
-            f"{entries}positive numbers separated by commas (a diagonal), "
-            f"or a symmetric positive definite {shape}matrix with rows separated by semicolons"
+            f"{entries}{signs} numbers separated by commas (a diagonal), "
+            f"or a symmetric positive {definite} {shape}matrix with rows separated by semicolons"
         )
 
     def _fits(self, array, size):
         if size is not None and array.shape not in {(size,), (size, size)}:
             return False
         if array.ndim == 1:
-            return bool(np.all(array > 0))
+            return self._positive(array)
         if array.shape[0] != array.shape[1] or np.max(np.abs(array - array.T)) > 1e-12 * np.max(np.abs(array)):
             return False
-        return bool(np.all(np.linalg.eigvalsh(array) > 0))
+        return self._positive(np.linalg.eigvalsh(array))
+
+    def _positive(self, values: np.ndarray) -> bool:
+        return bool(np.all(values >= -1e-12 * np.max(np.abs(values)) if self.semidefinite else values > 0))
 
     def _tidied(self, array):
         """Exactly symmetric: an inertia that was computed may miss that by rounding."""

@@ -5,7 +5,7 @@
         dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
         Pi0: Vector | None = parameter(None, size=3, help="initial momentum (or give Omega0)")
 
-An annotation is one of `float int bool str Names Vector Matrix Inertia`, or one of these `| None`.
+An annotation is one of `float int bool str Names Vector Matrix Inertia Friction`, or one of these `| None`.
 """
 
 import dataclasses
@@ -22,6 +22,7 @@ Names = Annotated[tuple[str, ...], NameList()]
 Vector = Annotated[np.ndarray, Numbers(1)]
 Matrix = Annotated[np.ndarray, Numbers(2)]
 Inertia = Annotated[np.ndarray, SymmetricPositive()]
+Friction = Annotated[np.ndarray, SymmetricPositive(semidefinite=True)]
 
 _PLAIN: dict[Any, Kind] = {float: Real(), int: Integer(), bool: Boolean(), str: Text()}
 
@@ -124,7 +125,7 @@ class Parameter:
 
 
 def as_matrix(inertia: np.ndarray) -> np.ndarray:
-    """The matrix of an `Inertia` that was given as a matrix or as its diagonal."""
+    """The matrix of an `Inertia` or a `Friction` that was given as a matrix or as its diagonal."""
     return np.diag(inertia) if inertia.ndim == 1 else inertia
 
 
@@ -138,6 +139,7 @@ def _kind(name: str, annotation: Any) -> tuple[Kind, bool]:
     kinds = [part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)]
     if len(kinds) != 1:
         raise TypeError(
-            f"{name}: {annotation} is not for a parameter; use float, int, bool, str, Names, Vector, Matrix or Inertia"
+            f"{name}: {annotation} is not for a parameter; "
+            "use float, int, bool, str, Names, Vector, Matrix, Inertia or Friction"
         )
     return kinds[0], optional

@@ -1,14 +1,19 @@
 """Figures and moving pictures of trajectories; matplotlib is loaded only when a figure is made."""
 
 from naiad.viz.animation import animate
+from naiad.viz.averages import averages
+from naiad.viz.distribution import Distribution, distributions
 from naiad.viz.overview import plot
 from naiad.viz.pieces import convergence, errors_over_time, section_scatter, sphere_curve
 from naiad.viz.style import PALETTE, house, new_figure
 
 __all__ = [
     "PALETTE",
+    "Distribution",
     "animate",
+    "averages",
     "convergence",
+    "distributions",
     "errors_over_time",
     "house",
     "new_figure",
