@@ -17,8 +17,10 @@ if TYPE_CHECKING:
         RKMK,
         Adjoint,
         Composition,
+        ImplicitEuler,
         Left,
         Midpoint,
+        Projected,
         Reduced,
         Right,
         Symmetrised,
@@ -34,7 +36,10 @@ _HOMES = {
     "compiler": "compile",
     "errors": "InputError NaiadError RunError",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition Left Midpoint RK4 RKMK Reduced Right Symmetrised Trapezoid Variational",
+    "integrators": (
+        "Adjoint Composition ImplicitEuler Left Midpoint Projected RK4 RKMK Reduced Right Symmetrised Trapezoid "
+        "Variational"
+    ),
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
@@ -70,6 +75,7 @@ __all__ = [
     "Dense",
     "EulerPoincareSystem",
     "Exponential",
+    "ImplicitEuler",
     "InputError",
     "LagrangianSystem",
     "Left",
@@ -81,6 +87,7 @@ __all__ = [
     "PerFactor",
     "Power",
     "Product",
+    "Projected",
     "Reduced",
     "Right",
     "Rn",

@@ -28,6 +28,9 @@ METHODS: dict[str, AbstractMethod] = {
     "rkmk4": nd.RKMK("rk4"),
     "rkmk2-adjoint": nd.Adjoint(nd.RKMK("heun2")),
     "rk4": nd.RK4(),
+    "implicit-euler": nd.ImplicitEuler(),
+    "projected": nd.Projected(nd.RKMK("heun2")),
+    "projected-momentum": nd.Projected(nd.RKMK("heun2"), ("energy", "momentum")),
 }
 
-VARIATIONAL = {name for name in METHODS if not name.startswith("rk")}
+VARIATIONAL = {name for name in METHODS if not name.startswith(("rk", "implicit", "projected"))}

@@ -2,7 +2,9 @@
 
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.composition import Composition, Symmetrised
+from naiad.integrators.implicit_euler import ImplicitEuler
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
+from naiad.integrators.projected import Projected
 from naiad.integrators.quadrature import (
     AbstractQuadrature,
     AdjointQuadrature,
@@ -27,11 +29,13 @@ __all__ = [
     "Adjoint",
     "AdjointQuadrature",
     "Composition",
+    "ImplicitEuler",
     "Left",
     "Legs",
     "Midpoint",
     "OneStepCarry",
     "Own",
+    "Projected",
     "Reduced",
     "Right",
     "Slopes",
