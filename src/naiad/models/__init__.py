@@ -1,7 +1,35 @@
 """Concrete systems; each runs with every method that fits it."""
 
 from naiad.models.inertia import inertia_matrix
+from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.kirchhoff import KirchhoffBody
+from naiad.models.oblate_earth import OblateSatellite
+from naiad.models.pair_potentials import (
+    AbstractPairPotential,
+    AlignedLennardJones,
+    Body,
+    Dipoles,
+    Gravity,
+    LennardJones,
+)
+from naiad.models.point_masses import PointMasses
 from naiad.models.rigid_body import RigidBody
+from naiad.models.rotor_spacecraft import RotorSpacecraft
+from naiad.models.spherical_pendulum import SphericalPendulum
 
-__all__ = ["KirchhoffBody", "RigidBody", "inertia_matrix"]
+__all__ = [
+    "AbstractPairPotential",
+    "AlignedLennardJones",
+    "Body",
+    "Dipoles",
+    "Gravity",
+    "InteractingBodies",
+    "KirchhoffBody",
+    "LennardJones",
+    "OblateSatellite",
+    "PointMasses",
+    "RigidBody",
+    "RotorSpacecraft",
+    "SphericalPendulum",
+    "inertia_matrix",
+]
