@@ -27,8 +27,8 @@ class GivenPair(AbstractPairPotential):
 
 
 class InteractingBodies(LagrangianSystem):
-    """ell = sum_i (Omega_i . J_i Omega_i + m_i |v_i|^2) / 2 - sum_{i<j} U(r_ij, Q_ij) on SE(3)^N, velocities in the body
-    frames, r_ij = R_i^T (x_j - x_i), Q_ij = R_i^T R_j [bourabee2007, section 7.3].
+    """ell = sum_i (Omega_i . J_i Omega_i + m_i |v_i|^2) / 2 - sum_{i<j} U(r_ij, Q_ij) on SE(3)^N, velocities in the
+    body frames, r_ij = R_i^T (x_j - x_i), Q_ij = R_i^T R_j [bourabee2007, section 7.3].
 
     `potential` is one of `naiad.models.pair_potentials` or any function U(r, Q, a, b) (see `AbstractPairPotential`).
     `m` has N masses; `J` three moments or a matrix for all bodies, or one of these for each. The symmetry is that of

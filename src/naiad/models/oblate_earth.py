@@ -18,8 +18,8 @@ class OblateSatellite(LagrangianSystem):
         ell = (Omega . J Omega + m |v|^2) / 2 - m Phi(x) - tr(J_d R^T Phi''(x) R) / 2,
         Phi(x) = -GM / r + GM J2 a^2 / (2 r^3) (3 z^2 / r^2 - 1),
 
-    with J_d = tr(J) / 2 - J the second moment of mass: the field is expanded to second order in the size of the body, so
-    that it is pulled and turned by the same potential (gravity gradient, oblateness included). Turns about e_3 are a
+    with J_d = tr(J) / 2 - J the second moment of mass: the field is expanded to second order in the size of the body,
+    so that it is pulled and turned by the same potential (gravity gradient, oblateness included). Turns about e_3 are a
     symmetry; their momentum, orbit and spin together, is conserved [bourabee2007, section 7.4].
     """
 
@@ -63,10 +63,14 @@ class OblateSatellite(LagrangianSystem):
         mixed = jnp.outer(x, e3) + jnp.outer(e3, x)
         point = eye / r**3 - 3.0 * outer / r**5
         cubic = -0.5 * b * (15.0 * outer / r**7 - 3.0 * eye / r**5)
-        tall = 1.5 * b * (
-            2.0 * jnp.outer(e3, e3) / r**5
-            - 10.0 * z * mixed / r**7
-            - 5.0 * z**2 * eye / r**7
-            + 35.0 * z**2 * outer / r**9
+        tall = (
+            1.5
+            * b
+            * (
+                2.0 * jnp.outer(e3, e3) / r**5
+                - 10.0 * z * mixed / r**7
+                - 5.0 * z**2 * eye / r**7
+                + 35.0 * z**2 * outer / r**9
+            )
         )
         return self.GM * (point + cubic + tall)

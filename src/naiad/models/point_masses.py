@@ -16,7 +16,8 @@ from naiad.numerics import static
 class PointMasses(LagrangianSystem):
     """ell = sum_i m_i |v_i|^2 / 2 + sum_{i<j} G m_i m_j / |q_i - q_j| on (R^3)^N [hairer2006, section I.2.4].
 
-    The symmetry is that of rigid motions: `noether` gives the angular momentum about the origin and the linear momentum.
+    The symmetry is that of rigid motions: `noether` gives the angular momentum about the origin and the linear
+    momentum.
     """
 
     m: Float[Array | np.ndarray, " N"]

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 STUDIES: dict[str, str] = {
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
+    "interacting-bodies": "naiad.studies.interacting_bodies:InteractingBodies",
+    "oblate-earth": "naiad.studies.oblate_earth:OblateEarth",
+    "outer-solar-system": "naiad.studies.outer_solar_system:OuterSolarSystem",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
+    "rotor-spacecraft": "naiad.studies.rotor_spacecraft:RotorSpacecraft",
+    "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
 }
 """Name -> "module:Class"."""
 
