@@ -6,16 +6,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.groups import SE3, SO3
+from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.inertia import inertia_matrix
 from naiad.models.positive import positive
 
 
 class OblateSatellite(LagrangianSystem):
-    """A rigid body on SE(3) in the field of a planet that is flat at its poles, the axis along e_3 of space:
+    """A rigid body on SO(3) x R^3 in the field of a planet that is flat at its poles, the axis along e_3 of space:
 
-        ell = (Omega . J Omega + m |v|^2) / 2 - m Phi(x) - tr(J_d R^T Phi''(x) R) / 2,
+        ell = (Omega . J Omega + m |v|^2) / 2 - m Phi(x) - tr(J_d R^T Phi''(x) R) / 2,   v = x' in space,
         Phi(x) = -GM / r + GM J2 a^2 / (2 r^3) (3 z^2 / r^2 - 1),
 
     with J_d = tr(J) / 2 - J the second moment of mass: the field is expanded to second order in the size of the body,
@@ -28,7 +28,7 @@ class OblateSatellite(LagrangianSystem):
     GM: float
     J2: float
     radius: float
-    group = SE3()
+    group = Product(R=SO3(), x=Rn(3))
 
     def __init__(self, m: float, J: Any, GM: float = 1.0, J2: float = 1.08263e-3, radius: float = 1.0):
         self.m, self.J = positive("m", m), inertia_matrix("J", J, 3)

@@ -21,7 +21,8 @@ class RotorSpacecraft(LagrangianSystem):
         Omega = I^-1 (Pi - p n),   Pi' = Pi x Omega,   alpha' = p / J_r - n . Omega,   p' = -kappa alpha
 
     [bourabee2007, section 7.4]. `I` is the inertia of the whole craft less the rotor's own moment about its axis: with
-    the rotor locked it is I + J_r n n^T. H, R Pi and |Pi| are conserved. State: `R`, `alpha`, `R_Pi`, `alpha_Pi` (p); alpha is not wrapped.
+    the rotor locked it is I + J_r n n^T. H, R Pi and |Pi| are conserved. State: `R`, `alpha` (not wrapped), `R_Pi`,
+    `alpha_Pi` (which is p).
     """
 
     I: Float[Array | np.ndarray, "3 3"]  # noqa: E741  (the symbol of the papers)

@@ -75,13 +75,12 @@ class OblateEarth(Study, name="oblate-earth"):
         along = np.array([0.0, math.cos(self.inclination), math.sin(self.inclination)])
         R = np.stack([along, np.cross(up, along), up], axis=1) @ np.asarray(nd.SO3().exp(jnp.asarray(self.tilt)))
         turning = speed / distance * np.cross(up, along)
-        return satellite.state(R=R, x=distance * up, Omega=R.T @ turning, v=R.T @ (speed * along))
+        return satellite.state(R=R, x=distance * up, R_Omega=R.T @ turning, x_v=speed * along)
 
 
 def node_angle(run: nd.Trajectory) -> np.ndarray:
     """The longitude of the ascending node over time, from the orbit's own angular momentum, not wrapped."""
-    velocity = np.einsum("tij,tj->ti", run.g.R, run.xi.to_numpy()[:, 3:])
-    normal = np.cross(run.g.x, velocity)
+    normal = np.cross(run.g.x, run.xi.to_numpy()[:, 3:])
     return np.unwrap(np.arctan2(normal[:, 0], -normal[:, 1]))
 
 

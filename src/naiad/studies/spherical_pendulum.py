@@ -161,6 +161,7 @@ def _dataset(points: dict[str, list[np.ndarray]]) -> Any:
 
 _NOTES = (
     "Names without a prefix belong to the symplectic method, those with `implicit_` to implicit Euler. Energy errors "
-    "are relative to `energy`, the largest over every step and orbit; `energy_drift` is the slope of the energy times "
-    "`t1`. `spin_max` is the momentum about the rod, zero at the start. `u` is the rod's direction at `t1`, first orbit."
+    "are relative to `energy`, the largest over every step and orbit; `energy_drift` is the slope of the energy "
+    "times `t1`. `spin_max` is the momentum about the rod, zero at the start. `u` is the rod's direction at `t1`, on "
+    "the first orbit."
 )
