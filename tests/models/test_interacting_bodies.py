@@ -62,9 +62,9 @@ def test_gravity_is_that_of_two_clouds_of_points():
         g = system.state(R=np.stack([np.eye(3), Q]), x=np.stack([np.zeros(3), u])).g
         return -ma * mb * np.sum(1 / gaps), float(system.potential_energy(g))
 
-    rests = [abs(exact - ours) for exact, ours in (energies(0.04), energies(0.02))]
+    rests = [abs(exact - ours) for exact, ours in (energies(0.01), energies(0.005))]
     assert rests[0] / rests[1] == pytest.approx(16, rel=0.05)
-    assert abs(energies(0.04)[1] + 1.0) > 20 * rests[0]
+    assert abs(energies(0.01)[1] + 1.0) > 20 * rests[0]
 
 
 def test_a_chain_structure_gives_the_same_motion():
@@ -88,7 +88,7 @@ def test_a_function_of_ones_own_is_a_potential_and_the_step_is_second_order():
 def test_bad_values_are_refused():
     with pytest.raises(nd.InputError, match=r"m = \(1, -2\); expected one positive mass for each body"):
         models.InteractingBodies((1, -2), (1, 1, 1), models.Gravity())
-    with pytest.raises(nd.InputError, match=r"J has shape \(2, 2\); expected three moments or a 3 x 3 matrix, for all 2"):
+    with pytest.raises(nd.InputError, match=r"J has shape \(2, 2\); expected three moments or a 3 x 3 matrix"):
         models.InteractingBodies((1, 2), np.eye(2), models.Gravity())
     with pytest.raises(nd.InputError, match=r"potential = 'gravity'; expected a pair potential such as Gravity\(\)"):
         models.InteractingBodies((1, 2), (1, 1, 1), "gravity")

@@ -51,7 +51,7 @@ def test_the_pendulum_without_perturbation_is_the_spherical_one():
 def test_the_perturbation_has_the_symmetry_of_the_polygon():
     pendulum = nd.models.SphericalPendulum(epsilon=0.4, n=5)
     u = np.array([0.5, -0.3, -0.8])
-    turn = nd.SO3().exp(np.array([0.0, 0.0, 2 * np.pi / 5]))
+    turn = np.asarray(nd.SO3().exp(np.array([0.0, 0.0, 2 * np.pi / 5])))
     value = float(pendulum.potential(u))
     assert value == pytest.approx(-0.8 + 0.4 * ((0.5 - 0.3j) ** 5).real, rel=1e-14)
     assert float(pendulum.potential(turn @ u)) == pytest.approx(value, rel=1e-14)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
@@ -53,7 +54,8 @@ class InteractingBodies(Study, name="interacting-bodies"):
             "gravity": models.Gravity(depth),
             "lennard-jones": models.LennardJones(depth, radius),
         }[self.potential]
-        return models.InteractingBodies(np.full(self.N, self.m), self.J, potential)
+        structure = nd.Dense() if self.method == "midpoint" else nd.Chain(6)  # the midpoint rule couples all bodies
+        return models.InteractingBodies(np.full(self.N, self.m), self.J, potential, structure)
 
     def start(self, system: nd.models.InteractingBodies) -> nd.State:
         """A cubic grid about the origin, random orientations, normally distributed velocities."""
@@ -70,8 +72,8 @@ class InteractingBodies(Study, name="interacting-bodies"):
         state = self.start(system)
         invariants = {
             "energy": system.energy,
-            "angular_momentum": lambda state, t: system.noether(state)[:3],
-            "linear_momentum": lambda state, t: system.noether(state)[3:],
+            "angular_momentum": lambda state, t: total_momentum(system, state)[:3],
+            "linear_momentum": lambda state, t: total_momentum(system, state)[3:],
         }
         run, errors = watched_run(
             system,
@@ -94,6 +96,11 @@ class InteractingBodies(Study, name="interacting-bodies"):
             "steps": run.statistics["steps"],
         }
         return Findings(results, lambda: run.dataset, _figures(run), notes=_NOTES)
+
+
+def total_momentum(system: nd.models.InteractingBodies, state: nd.State) -> Any:
+    """The sum of the bodies' momenta in space, angular (about the origin) and linear: `noether` at less cost."""
+    return jnp.sum(jnp.reshape(system.momentum(state), (-1, 6)), axis=0)
 
 
 def _figures(run: nd.Trajectory) -> dict:

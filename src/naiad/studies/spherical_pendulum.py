@@ -34,9 +34,9 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
     n: int = parameter(4, at_least=1, at_most=12, help="corners of the polygon whose symmetry it has")
     energy: float = parameter(0.3, unit="J", above=0.0, help="energy above the rest position, the same for all orbits")
     orbits: int = parameter(8, at_least=1, at_most=100, help="orbits, spread over the section")
-    dt: float = parameter(0.1, unit="s", above=0.0, help="time step of the symplectic method")
-    dt_implicit: float = parameter(0.01, unit="s", above=0.0, help="time step of implicit Euler")
-    t1: float = parameter(2000.0, unit="s", above=0.0, help="duration of each orbit")
+    dt: float = parameter(0.02, unit="s", above=0.0, help="time step of the symplectic method")
+    dt_implicit: float = parameter(0.002, unit="s", above=0.0, help="time step of implicit Euler")
+    t1: float = parameter(1000.0, unit="s", above=0.0, help="duration of each orbit")
 
     def pendulum(self) -> nd.models.SphericalPendulum:
         """The system of these parameters."""
@@ -62,7 +62,7 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
             first = first or runs[0]
             points[prefix] = [section_points(run) for run in runs]
             results |= {f"{prefix}{key}": value for key, value in _measures(runs, self).items()}
-        results |= {"u": first.final.g[:, 2], "epsilon": self.epsilon} if first else {}
+        results |= {"u": first.final.g[:, 2]} if first else {}
         figures = {"section": lambda: _figure(self, points), "overview": lambda: first.plot() if first else None}
         return Findings(results, lambda: _dataset(points), figures, notes=_NOTES)
 
@@ -77,7 +77,8 @@ def section_starts(pendulum: nd.models.SphericalPendulum, energy: float, count: 
         if kinetic > 0:
             speed = np.sqrt(2 * kinetic / (pendulum.m * pendulum.l**2))
             starts.append((u, speed))
-    inside = np.linspace(0, len(starts) - 1, count + 2).round().astype(int)[1:-1] if starts else []
+    places = (np.arange(count) + 0.7) / (count + 0.2) * len(starts)  # not mirror images of each other
+    inside = places.astype(int) if starts else []
     return [pendulum.from_rod(starts[i][0], (0.0, starts[i][1], 0.0)) for i in inside]
 
 
