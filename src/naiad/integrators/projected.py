@@ -88,7 +88,7 @@ class Projected(AbstractOneStepMethod):
         def excess(delta):
             return self.values(system, *shifted(delta), t + h) - memory.values
 
-        normals = _unit_rows(jax.jacfwd(excess)(jnp.zeros(2 * n)))
+        normals = _unit_rows(jax.jacrev(excess)(jnp.zeros(2 * n)))
         speed = jnp.sqrt(velocity @ velocity)
         scale = jnp.where(speed > 0, speed, 1.0)  # of the corrections: Newton's round-off is relative to it
 

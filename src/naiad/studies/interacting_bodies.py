@@ -95,7 +95,7 @@ class InteractingBodies(Study, name="interacting-bodies"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, _figures(run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, _figures(system, run), notes=_NOTES)
 
 
 def total_momentum(system: nd.models.InteractingBodies, state: nd.State) -> Any:
@@ -103,7 +103,7 @@ def total_momentum(system: nd.models.InteractingBodies, state: nd.State) -> Any:
     return jnp.sum(jnp.reshape(system.momentum(state), (-1, 6)), axis=0)
 
 
-def _figures(run: nd.Trajectory) -> dict:
+def _figures(system: nd.models.InteractingBodies, run: nd.Trajectory) -> dict:
     from naiad import diagnostics, viz
 
     def kept() -> Any:
@@ -117,12 +117,15 @@ def _figures(run: nd.Trajectory) -> dict:
         return viz.errors_over_time(run.t, shown, "relative error", log=True, title="What the method keeps")
 
     def exchanged() -> Any:
-        """The angular momentum of each body about the origin, along z, and their sum."""
-        g, mu = run.g, run.states.mu.reshape(len(run.t), -1, 6)
+        """The angular momentum of each body about the centre of mass, along z, and their sum."""
+        g, mu, m = run.g, run.states.mu.reshape(len(run.t), -1, 6), np.asarray(system.m)[:, None]
         p = np.einsum("tnij,tnj->tni", g.R, mu[..., 3:])
-        L = np.einsum("tnij,tnj->tni", g.R, mu[..., :3]) + np.cross(g.x, p)
+        x = g.x - np.sum(m * g.x, axis=1, keepdims=True) / m.sum()
+        L = np.einsum("tnij,tnj->tni", g.R, mu[..., :3]) + np.cross(x, p - m * p.sum(1, keepdims=True) / m.sum())
         series = {f"body {i + 1}": L[:, i, 2] for i in range(min(L.shape[1], 6))} | {"all": L[..., 2].sum(1)}
-        return viz.errors_over_time(run.t, series, "angular momentum $L_z$ [kg m$^2$/s]", title="What bodies exchange")
+        return viz.errors_over_time(
+            run.t, series, "$L_z$ about the mass centre [kg m$^2$/s]", title="What bodies exchange"
+        )
 
     return {"overview": lambda: run.plot(), "invariants": kept, "exchange": exchanged}
 
