@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from naiad.errors import InputError
 from naiad.studies.interacting_bodies import InteractingBodies, total_momentum
 from naiad.studies.oblate_earth import OblateEarth
 from naiad.studies.outer_planets import MASSES, POSITIONS, VELOCITIES, G, semi_major_axes
@@ -100,8 +99,3 @@ def test_implicit_euler_spirals_to_rest_where_the_variational_method_keeps_the_t
     # small swings decay as exp(-h omega^2 t), energy relative
     assert results["implicit_energy_error_max"] == pytest.approx(1 - np.exp(-0.005 * 300.0), abs=0.05)
     assert max(results["spin_max"], results["implicit_spin_max"]) < 1e-14
-
-
-def test_an_energy_that_no_motion_has_is_refused():
-    with pytest.raises(InputError, match="energy=0.001: no motion crosses u_y = 0 with it; give a larger energy"):
-        SphericalPendulum(energy=0.001, epsilon=5.0, n=1)

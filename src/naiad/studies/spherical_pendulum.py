@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.errors import InputError, RunError
+from naiad.errors import RunError
 from naiad.studies.general_methods import EULER, GENERAL
 from naiad.studies.methods import method
 from naiad.studies.parameters import parameter
@@ -42,10 +42,6 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
         """The system of these parameters."""
         return nd.models.SphericalPendulum(self.m, self.l, self.gravity, self.epsilon, self.n)
 
-    def validate(self) -> None:
-        if not section_starts(self.pendulum(), self.energy, 1):
-            raise InputError(f"energy={self.energy:g}: no motion crosses u_y = 0 with it; give a larger energy")
-
     def run(self, progress: Progress) -> Findings:
         pendulum = self.pendulum()
         starts = section_starts(pendulum, self.energy, self.orbits)
@@ -78,8 +74,7 @@ def section_starts(pendulum: nd.models.SphericalPendulum, energy: float, count: 
             speed = np.sqrt(2 * kinetic / (pendulum.m * pendulum.l**2))
             starts.append((u, speed))
     places = (np.arange(count) + 0.7) / (count + 0.2) * len(starts)  # not mirror images of each other
-    inside = places.astype(int) if starts else []
-    return [pendulum.from_rod(starts[i][0], (0.0, starts[i][1], 0.0)) for i in inside]
+    return [pendulum.from_rod(starts[i][0], (0.0, starts[i][1], 0.0)) for i in places.astype(int)]
 
 
 def section_points(run: nd.Trajectory) -> np.ndarray:
