@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
@@ -39,7 +40,7 @@ class SphericalPendulum(LagrangianSystem):
             raise InputError(f"n = {n!r}; expected a whole number of at least 1, the corners of the polygon.")
         self.n = n
 
-    def potential(self, u: Float[Array, "3"]) -> Float[Array, ""]:
+    def potential(self, u: Float[Array | np.ndarray, "3"]) -> Float[Array, ""]:
         """Gravity, and the harmonic polynomial of degree n that has the symmetry D_n."""
         real, imaginary = jnp.ones(()), jnp.zeros(())
         for _ in range(self.n):

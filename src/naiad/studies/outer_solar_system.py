@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
@@ -51,12 +52,12 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
     t1: float = parameter(185000.0, unit="day", above=0.0, help="duration, from 5 September 1994")
 
     def run(self, progress: Progress) -> Findings:
-        system = nd.models.PointMasses(MASSES, G)
+        system = nd.models.PointMasses(MASSES, G, nd.Chain(3))
         state = system.state(q=POSITIONS, v=VELOCITIES)
         invariants = {
             "energy": system.energy,
-            "angular_momentum": lambda state, t: system.noether(state)[:3],
-            "linear_momentum": lambda state, t: system.noether(state)[3:],
+            "angular_momentum": lambda state, t: jnp.sum(jnp.cross(state.g, _rows(state.mu)), axis=0),
+            "linear_momentum": lambda state, t: jnp.sum(_rows(state.mu), axis=0),
         }
         results: dict[str, dict[str, Any]] = {"energy_error_max": {}, "angular_momentum_error_max": {}}
         results |= {"linear_momentum_error_max": {}, "positions": {}, "semi_major_axes": {}, "axis_change_max": {}}
@@ -72,7 +73,7 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
                 invariants=invariants,
             )
             runs[name] = run
-            axes = semi_major_axes(run.g, run.states.mu.reshape(-1, 6, 3) / MASSES[:, None])
+            axes = semi_major_axes(run.g, np.reshape(run.states.mu, (-1, 6, 3)) / MASSES[:, None])
             found = {key: errors[key] for key in errors if key in results}
             found["positions"] = run.final.g - run.final.g[0]
             found["semi_major_axes"] = axes[-1]
@@ -82,6 +83,10 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
         last = runs[self.methods[-1]]
         figures = {"orbits": lambda: _orbits(self, runs), "errors": lambda: _errors(runs)}
         return Findings(results, lambda: last.dataset, figures, notes=_NOTES)
+
+
+def _rows(mu: Any) -> Any:
+    return jnp.reshape(mu, (-1, 3))
 
 
 def _orbits(study: OuterSolarSystem, runs: dict[str, nd.Trajectory]) -> Any:
@@ -114,7 +119,7 @@ def _errors(runs: dict[str, nd.Trajectory]) -> Any:
         figure = viz.new_figure(6.8, 3.8)
         ax = figure.add_subplot()
         for colour, (name, run) in zip(viz.PALETTE, runs.items(), strict=False):
-            axes = semi_major_axes(run.g, run.states.mu.reshape(-1, 6, 3) / MASSES[:, None])
+            axes = semi_major_axes(run.g, np.reshape(run.states.mu, (-1, 6, 3)) / MASSES[:, None])
             years = 1994.68 + run.t.to_numpy() / 365.25
             ax.plot(years, axes[:, 3] / axes[0, 3], color=colour, label=f"Neptune, {name}")
         ax.set(xlabel="year", ylabel="semi-major axis / initial")
