@@ -81,7 +81,7 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
             for key, value in found.items():
                 results[key][name] = value
         last = runs[self.methods[-1]]
-        figures = {"orbits": lambda: _orbits(self, runs), "errors": lambda: _errors(runs)}
+        figures = {"orbits": lambda: _orbits(self, runs), "neptune": lambda: _neptune(runs)}
         return Findings(results, lambda: last.dataset, figures, notes=_NOTES)
 
 
@@ -108,11 +108,15 @@ def _orbits(study: OuterSolarSystem, runs: dict[str, nd.Trajectory]) -> Any:
 
 
 def _title(name: str, dt: float) -> str:
-    return f"{name.replace('-', ' ')}, h = {dt:g} days"
+    return f"{_words(name)}, h = {dt:g} days"
 
 
-def _errors(runs: dict[str, nd.Trajectory]) -> Any:
-    """How far each method's ellipses have changed, Neptune's and Pluto's."""
+def _words(name: str) -> str:
+    return {"euler": "variational Euler", "verlet": "Verlet"}.get(name, name.replace("-euler", " Euler"))
+
+
+def _neptune(runs: dict[str, nd.Trajectory]) -> Any:
+    """How each method changes the size of Neptune's orbit, whose osculating ellipse swings with Jupiter."""
     from naiad import viz
 
     with viz.house():
@@ -121,8 +125,8 @@ def _errors(runs: dict[str, nd.Trajectory]) -> Any:
         for colour, (name, run) in zip(viz.PALETTE, runs.items(), strict=False):
             axes = semi_major_axes(run.g, np.reshape(run.states.mu, (-1, 6, 3)) / MASSES[:, None])
             years = 1994.68 + run.t.to_numpy() / 365.25
-            ax.plot(years, axes[:, 3] / axes[0, 3], color=colour, label=f"Neptune, {name}")
-        ax.set(xlabel="year", ylabel="semi-major axis / initial")
+            ax.plot(years, axes[:, 3] / axes[0, 3], color=colour, label=_words(name))
+        ax.set(xlabel="year", ylabel="semi-major axis of Neptune / initial")
         ax.grid(True, color="#E4E4E4", linewidth=0.6)
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
         return figure
