@@ -19,11 +19,13 @@ if TYPE_CHECKING:
         Adjoint,
         Composition,
         FastLieVerlet,
+        ImplicitEuler,
         Krysl,
         Left,
         Midpoint,
         MidpointLieNewmark,
         MoserVeselov,
+        Projected,
         Reduced,
         Right,
         SimoWong,
@@ -44,9 +46,9 @@ _HOMES = {
     "compiler": "compile",
     "errors": "InputError NaiadError RunError",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition FastLieVerlet Krysl Left Midpoint MidpointLieNewmark MoserVeselov RK4 RKMK "
-    "Reduced Right SimoWong SimoWongPerp Splitting StochasticVariational Symmetrised Trapezoid "
-    "TrapezoidalLieNewmark VPRK Variational",
+    "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
+    "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
+    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
@@ -84,6 +86,7 @@ __all__ = [
     "EulerPoincareSystem",
     "Exponential",
     "FastLieVerlet",
+    "ImplicitEuler",
     "InputError",
     "Krysl",
     "LagrangianSystem",
@@ -99,6 +102,7 @@ __all__ = [
     "PerFactor",
     "Power",
     "Product",
+    "Projected",
     "Reduced",
     "Right",
     "Rn",

@@ -426,3 +426,13 @@ def test_code_and_constants_stay_within_reach_in_a_large_process():
         [sys.executable, "-c", LARGE_PROCESS], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": SOURCE}
     )
     assert (done.returncode, done.stdout.strip()) == (0, "400"), done.stderr
+
+
+@pytest.mark.parametrize("columns", [16, 17, 40])
+def test_an_axis_of_length_one_stretches_in_registers_and_in_memory(columns):
+    """`mul` takes operands of shapes (1, n) and (m, n); a small one of more than 16 elements is read from memory."""
+    rng = np.random.default_rng(columns)
+    M, w = rng.standard_normal((36, columns)), rng.standard_normal(columns)
+    row, column = nd.compile(lambda M, w: (M * w, M.T * w[:, None]))(M, w)
+    np.testing.assert_array_equal(row, M * w)
+    np.testing.assert_array_equal(column, M.T * w[:, None])

@@ -46,13 +46,17 @@ METHODS: dict[str, AbstractMethod] = {
     "rkmk4": nd.RKMK("rk4"),
     "rkmk2-adjoint": nd.Adjoint(nd.RKMK("heun2")),
     "rk4": nd.RK4(),
+    "implicit-euler": nd.ImplicitEuler(),
+    "projected": nd.Projected(nd.RKMK("heun2")),
+    "projected-momentum": nd.Projected(nd.RKMK("heun2"), ("energy", "momentum")),
 }
 
 # What is not denied here is claimed and measured: that a method is symplectic, keeps the momentum in space, and stays
 # on the group. Whether it is reversible it says itself.
 
 RUNGE_KUTTA = {name for name in METHODS if name.startswith("rk")}
-NOT_SYMPLECTIC = RUNGE_KUTTA | {"mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"}
+CONTROLS = RUNGE_KUTTA | {"implicit-euler", "projected", "projected-momentum"}
+NOT_SYMPLECTIC = CONTROLS | {"mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"}
 LEAVE_THE_GROUP = {"rk4"}
 
 
@@ -64,10 +68,11 @@ def keeps_momentum(name: str, system: LagrangianSystem) -> bool:
     """
     if name in {"mln", "compose4-mln"}:
         return isinstance(system.group, SO3)
-    return name not in RUNGE_KUTTA | {"tln", "flv"}
+    return name == "projected-momentum" or name not in CONTROLS | {"tln", "flv"}
 
 
 def keeps_energy(name: str, system: LagrangianSystem) -> bool:
     """Whether the energy of a free body, at the nodes, is kept to round-off."""
     on_rotations = isinstance(system.group, SO3 | S3)
-    return name in {"mln", "sw-perp", "kr", "compose4-mln"} or (name in {"new", "moser-veselov"} and on_rotations)
+    kept = {"mln", "sw-perp", "kr", "compose4-mln", "projected", "projected-momentum"}
+    return name in kept or (name in {"new", "moser-veselov"} and on_rotations)

@@ -89,7 +89,9 @@ class Arrays:
         return made
 
     def at(self, value: Value, index: Sequence[Node]) -> Node:
-        """An element; of a small array, a chain of selects if the index is not known."""
+        """An element; of a small array, a chain of selects if the index is not known. An axis of length one has one
+        element, whatever the index: so operations stretch it to the length of the other operand."""
+        index = [self.builder.integer(0) if n == 1 else i for i, n in zip(index, value.shape, strict=True)]
         if isinstance(value, Lazy):
             return value.at(tuple(index))
         if all(i.constant for i in index):

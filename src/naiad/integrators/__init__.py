@@ -3,10 +3,12 @@
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.composition import Composition, Symmetrised
 from naiad.integrators.fast_lie_verlet import FastLieVerlet
+from naiad.integrators.implicit_euler import ImplicitEuler
 from naiad.integrators.krysl import Krysl
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.moser_veselov import MoserVeselov
+from naiad.integrators.projected import Projected
 from naiad.integrators.quadrature import (
     AbstractQuadrature,
     AdjointQuadrature,
@@ -39,6 +41,7 @@ __all__ = [
     "AdjointQuadrature",
     "Composition",
     "FastLieVerlet",
+    "ImplicitEuler",
     "Krysl",
     "Left",
     "Legs",
@@ -47,6 +50,7 @@ __all__ = [
     "MoserVeselov",
     "OneStepCarry",
     "Own",
+    "Projected",
     "Reduced",
     "Right",
     "SimoWong",

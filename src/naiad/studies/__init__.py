@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
 STUDIES: dict[str, str] = {
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
+    "interacting-bodies": "naiad.studies.interacting_bodies:InteractingBodies",
     "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",
+    "oblate-earth": "naiad.studies.oblate_earth:OblateEarth",
+    "outer-solar-system": "naiad.studies.outer_solar_system:OuterSolarSystem",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
+    "rotor-spacecraft": "naiad.studies.rotor_spacecraft:RotorSpacecraft",
     "sliding-disk": "naiad.studies.sliding_disk:SlidingDisk",
+    "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
 }
 """Name -> "module:Class"."""
 

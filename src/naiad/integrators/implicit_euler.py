@@ -1,0 +1,61 @@
+"""Implicit Euler: the control that damps what should be kept."""
+
+import jax
+import jax.numpy as jnp
+
+from naiad.errors import InputError
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
+from naiad.numerics import History, Newton, extrapolate, history, remember, static
+from naiad.retractions import AbstractRetraction, Cayley
+
+
+class ImplicitEuler(AbstractOneStepMethod):
+    """g_{k+1} = g_k tau(h xi), mu_{k+1} = mu_k + h (ad*_xi mu_{k+1} + T*L_g d ell/dg + F) with xi the velocity at
+    (g_{k+1}, mu_{k+1}): first order, not symplectic, and it loses energy [hairer2006, section I.1].
+
+    The unknown is xi: mu_{k+1} = d ell/d xi at g_k tau(h xi).
+    """
+
+    retraction: AbstractRetraction = Cayley()
+    newton: Newton = Newton()
+    renormalise: bool = static(default=True)
+
+    def check(self, system: LagrangianSystem) -> None:
+        self.retraction.check(system.group)
+        if system.constraint is not None:
+            raise InputError(
+                f"ImplicitEuler does not know constraints, and {type(system).__name__} has one. Use Variational."
+            )
+
+    def order(self, system: LagrangianSystem) -> int:
+        return 1
+
+    def symmetric(self, system: LagrangianSystem) -> bool:
+        return False
+
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> History:
+        """The velocities of the last few steps."""
+        return history(system.velocity(state.g, state.mu, t))
+
+    def advance(self, system, state, memory, t, h, inputs):
+        group, end = system.group, t + h
+        guess = extrapolate(memory)
+
+        def balance(xi):
+            g = group.compose(state.g, self.retraction.tau(group, h * xi))
+            mu = system.legendre(g, xi, end)
+            rate = group.ad_dual(xi, mu) + left_gradient(group, lambda x: system.lagrangian(x, xi, end), g)
+            if system.force is not None:
+                rate = rate + system.force(g, xi, end)
+            return mu - state.mu - h * rate, mu
+
+        def inertia(xi):
+            return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
+
+        root = self.newton.root(lambda xi: balance(xi)[0], guess, inertia=inertia)
+        miss, mu = balance(root.x)
+        increment = self.retraction.increment(group, h * root.x)
+        g, correction = move(group, state.g, increment, renormalise=self.renormalise)
+        info = StepInfo(root.iterations, jnp.max(jnp.abs(miss)), root.converged, correction)
+        return State(g, mu), remember(memory, root.x), info

@@ -1,0 +1,44 @@
+"""Point masses under their mutual gravity: the N-body problem."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.groups import SO3, AbstractGroup, Power, Rn
+from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.models.masses import masses
+from naiad.models.positive import positive
+from naiad.numerics import AbstractStructure, Dense, static
+
+
+class PointMasses(LagrangianSystem):
+    """ell = sum_i m_i |v_i|^2 / 2 + sum_{i<j} G m_i m_j / |q_i - q_j| on (R^3)^N [hairer2006, section I.2.4].
+
+    The symmetry is that of rigid motions: `noether` gives the angular momentum about the origin and the linear
+    momentum. `structure=Chain(3)` solves a step in O(N), as for `InteractingBodies`.
+    """
+
+    m: Float[Array | np.ndarray, " N"]
+    G: float
+    group: AbstractGroup = static()
+    structure: AbstractStructure = static()
+    symmetry_dim = 6
+
+    def __init__(self, m: Any, G: float = 1.0, structure: AbstractStructure | None = None):
+        self.m, self.G = masses(m), positive("G", G)
+        self.group = Power(Rn(3), len(self.m))
+        self.structure = Dense() if structure is None else structure
+
+    def lagrangian(self, g: Float[Array, "N 3"], xi: Float[Array, " 3N"], t: Scalar) -> Float[Array, ""]:
+        """Kinetic energies less the gravity of all pairs."""
+        v, q, m = jnp.reshape(xi, (-1, 3)), jnp.asarray(g), jnp.asarray(self.m)
+        first, second = np.triu_indices(len(self.m), 1)
+        gap = q[first] - q[second]
+        attraction = jnp.sum(m[first] * m[second] / jnp.sqrt(jnp.sum(gap**2, axis=1)))
+        return 0.5 * jnp.sum(m[:, None] * v**2) + self.G * attraction
+
+    def symmetry(self, s: Float[Array, "6"], g: Float[Array, "N 3"]) -> Float[Array, "N 3"]:
+        """Turns about the origin, and shifts."""
+        return g @ SO3().exp(s[:3]).T + s[3:]

@@ -1,0 +1,48 @@
+"""A spacecraft with an internal rotor on a torsional spring: a group with a shape space beside it."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.groups import SO2, SO3, Product
+from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.models.axis import unit_axis
+from naiad.models.inertia import inertia_matrix
+from naiad.models.positive import positive
+
+
+class RotorSpacecraft(LagrangianSystem):
+    """ell = Omega . I Omega / 2 + J_r (alpha' + n . Omega)^2 / 2 - kappa alpha^2 / 2 on SO(3) x R, alpha the angle of
+    the rotor about the axis n of the body.
+
+    Pi = I Omega + p n and p = J_r (alpha' + n . Omega), so that
+
+        Omega = I^-1 (Pi - p n),   Pi' = Pi x Omega,   alpha' = p / J_r - n . Omega,   p' = -kappa alpha
+
+    [bourabee2007, section 7.4]. `I` is the inertia of the whole craft less the rotor's own moment about its axis: with
+    the rotor locked it is I + J_r n n^T. H, R Pi and |Pi| are conserved. State: `R`, `alpha` (not wrapped), `R_Pi`,
+    `alpha_Pi` (which is p).
+    """
+
+    I: Float[Array | np.ndarray, "3 3"]  # noqa: E741  (the symbol of the papers)
+    J_r: float
+    kappa: float
+    n: Float[Array | np.ndarray, "3"]
+    group = Product(R=SO3(), alpha=SO2())
+    symmetry_dim = 3
+
+    def __init__(self, I: Any, J_r: float, kappa: float, n: Any = (0.0, 0.0, 1.0)):  # noqa: E741
+        self.I = inertia_matrix("I", I, 3)
+        self.J_r = positive("J_r", J_r)
+        self.kappa = positive("kappa", kappa, zero=True)
+        self.n = unit_axis("n", n)
+
+    def lagrangian(self, g: Any, xi: Float[Array, "4"], t: Scalar) -> Float[Array, ""]:
+        """Body, rotor and spring."""
+        Omega, spin = xi[:3], xi[3] + self.n @ xi[:3]
+        return 0.5 * Omega @ self.I @ Omega + 0.5 * self.J_r * spin**2 - 0.5 * self.kappa * g.alpha**2
+
+    def symmetry(self, s: Float[Array, "3"], g: Any) -> Any:
+        """Turns in space; their momentum is R Pi."""
+        return g._replace(R=SO3().exp(s) @ g.R)

@@ -1,0 +1,101 @@
+"""The studies of the thesis's systems: their numbers by other routes."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from naiad.studies.interacting_bodies import InteractingBodies, total_momentum
+from naiad.studies.oblate_earth import OblateEarth
+from naiad.studies.outer_planets import MASSES, POSITIONS, VELOCITIES, G, semi_major_axes
+from naiad.studies.outer_solar_system import OuterSolarSystem
+from naiad.studies.progress import Progress
+from naiad.studies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
+from naiad.studies.spherical_pendulum import SphericalPendulum
+
+
+def rotor(t, y):
+    Omega = (y[:3] - np.array([0, 0, y[4]])) / np.array([2.0, 1.5, 1.0])
+    return np.concatenate([np.cross(y[:3], Omega), [y[4] / 0.4 - Omega[2], -1.2 * y[3]]])
+
+
+def test_rotor_spacecraft_approaches_the_exact_motion():
+    exact = solve_ivp(rotor, (0, 10), (0.6, 0.9, -0.7, 0.3, 0.2), "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    errors = {}
+    for method, dt in (("cay", 0.01), ("compose4", 0.05)):
+        results = RotorSpacecraft(method=method, dt=dt).run(Progress()).results
+        errors[method] = np.max(np.abs(np.append(results["Pi"], [results["alpha"], results["p"]]) - exact))
+        assert results["momentum_error_max"] < 1e-14
+        assert results["casimir_error_max"] < 1e-14
+        assert results["steps"] == round(10 / dt)
+        if method == "cay":
+            assert results["energy_error_max"] == pytest.approx(2.46e-5, rel=1e-2)
+    assert 1e-5 < errors["cay"] < 2e-3
+    assert errors["compose4"] < 2e-5
+
+
+def test_rotor_section_has_one_energy_and_one_momentum_size():
+    study = RotorSpacecraft()
+    craft = study.craft()
+    state = craft.state(alpha=0.3, R_Pi=study.Pi0, alpha_Pi=0.2)
+    starts = section_starts(craft, state, 3)
+    assert len(starts) == 3
+    for start in starts:
+        assert float(craft.energy(start)) == pytest.approx(float(craft.energy(state)), rel=1e-14)
+        assert np.linalg.norm(start.mu[:3]) == pytest.approx(np.linalg.norm(study.Pi0), rel=1e-14)
+    points = section_points(craft, starts[:1], "cay", t1=100.0, dt=0.2)[0]
+    assert 30 <= len(points) <= 36  # the rotor's period is near 2 pi / sqrt(1.2 (1/0.4 + 1)) = 3.07 s
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), np.linalg.norm(study.Pi0), rtol=1e-13)
+
+
+def test_the_planets_are_where_they_should_be():
+    """Axes in AU and periods in years, of the almanac; Pluto's heliocentric ellipse swings by a percent."""
+    axes = semi_major_axes(POSITIONS, VELOCITIES)
+    np.testing.assert_allclose(axes, (5.203, 9.54, 19.2, 30.1, 39.5), rtol=0.01)
+    years = 2 * np.pi * np.sqrt(axes**3 / (G * (MASSES[0] + MASSES[1:]))) / 365.25
+    np.testing.assert_allclose(years, (11.86, 29.46, 84.0, 164.8, 248.0), rtol=0.015)
+    momenta = np.cross(POSITIONS[1:], VELOCITIES[1:])
+    normal = momenta / np.linalg.norm(momenta, axis=1, keepdims=True)
+    tilt = np.degrees(np.arccos(normal @ np.array([0.0, -np.sin(0.40909), np.cos(0.40909)])))  # from the ecliptic
+    np.testing.assert_allclose(tilt, (1.30, 2.49, 0.77, 1.77, 17.14), atol=0.03)
+
+
+def test_projection_keeps_its_invariants_and_loses_neptune():
+    results = OuterSolarSystem().run(Progress()).results
+    assert results["energy_error_max"]["energy-euler"] < 1e-13
+    assert results["energy_error_max"]["energy-momentum-euler"] < 1e-13
+    assert results["angular_momentum_error_max"]["energy-momentum-euler"] < 1e-12
+    assert results["angular_momentum_error_max"]["energy-euler"] > 1e-3
+    assert results["angular_momentum_error_max"]["euler"] < 1e-12
+    neptune = {name: change[3] for name, change in results["axis_change_max"].items()}
+    assert neptune["euler"] < 0.02
+    assert min(neptune["energy-euler"], neptune["energy-momentum-euler"]) > 0.1
+
+
+def test_interacting_bodies_exchange_what_is_conserved():
+    study = InteractingBodies(N=3, t1=10.0)
+    results = study.run(Progress()).results
+    assert results["angular_momentum_error_max"] < 1e-13
+    assert results["linear_momentum_error_max"] < 1e-13
+    assert abs(results["energy_drift"]) < 0.1 * results["energy_error_max"] < 1e-3
+    system = study.system()
+    start = study.start(system)
+    np.testing.assert_allclose(total_momentum(system, start), system.noether(start), atol=1e-14)
+    finer = InteractingBodies(N=3, t1=10.0, dt=0.005).run(Progress()).results
+    assert results["energy_error_max"] / finer["energy_error_max"] == pytest.approx(4.0, abs=0.6)
+
+
+def test_the_node_of_the_satellite_turns_as_in_the_textbook():
+    results = OblateEarth().run(Progress()).results
+    assert results["node_rate"] == pytest.approx(results["node_rate_textbook"], rel=0.01)
+    assert results["node_rate_textbook"] == pytest.approx(-8.69e-7, rel=1e-3)
+    assert results["axial_momentum_error_max"] < 1e-13
+    assert results["energy_error_max"] < 1e-10
+
+
+def test_implicit_euler_spirals_to_rest_where_the_variational_method_keeps_the_tori():
+    results = SphericalPendulum(orbits=3, t1=300.0, dt_implicit=0.005).run(Progress()).results
+    assert results["energy_error_max"] < 0.02
+    assert abs(results["energy_drift"]) < 1e-3
+    # small swings decay as exp(-h omega^2 t), energy relative
+    assert results["implicit_energy_error_max"] == pytest.approx(1 - np.exp(-0.005 * 300.0), abs=0.05)
+    assert max(results["spin_max"], results["implicit_spin_max"]) < 1e-14
