@@ -36,8 +36,8 @@ def test_rigid_body_reaches_the_known_momentum():
 
 @pytest.mark.parametrize("tau", [CAY, EXP], ids=lambda tau: type(tau).__name__)
 def test_step_solves_the_reduced_equations_with_multipliers_of_the_stages(tau):
-    """[bourabee2007, eq. (7.1.2)], mended: Psi_i = h (d/dTheta dtau^-1_{-Theta} Xi_i)* w_i, w_i = sum_j a_ji Psi_j + b_i
-    mu, and b_i ell'(Xi_i) = (dtau^-1_{-Theta_i})* w_i; all unknowns kept, by SciPy's solver."""
+    """[bourabee2007, eq. (7.1.2)], mended: Psi_i = h (d/dTheta dtau^-1_{-Theta} Xi_i)* w_i, w_i = sum_j a_ji Psi_j +
+    b_i mu, and b_i ell'(Xi_i) = (dtau^-1_{-Theta_i})* w_i; all unknowns kept, by SciPy's solver."""
     h, group, J = 0.3, BODY.group, jnp.asarray(BODY.J)
     method = nd.VPRK("gauss2", tau)
     a, b, _ = (np.asarray(part) for part in method.tableau)
@@ -71,8 +71,8 @@ def test_step_solves_the_reduced_equations_with_multipliers_of_the_stages(tau):
     ids=lambda part: part if isinstance(part, str) else type(part).__name__,
 )
 def test_momenta_are_the_derivatives_of_the_action_in_its_end_points(name, tableau, tau):
-    """mu_k = -D_1 and mu_{k+1} = D_2 of the action, extremal over the slopes; all slopes move alike with the end points,
-    as any variation will do."""
+    """mu_k = -D_1 and mu_{k+1} = D_2 of the action, extremal over the slopes; all slopes move alike with the end
+    points, as any variation will do."""
     problem, h, t = PROBLEMS[name], 0.1, 0.3
     system, group, method = problem.system, problem.system.group, nd.VPRK(tableau, tau)
     a, b, c = (np.asarray(part) for part in method.tableau)

@@ -68,9 +68,7 @@ class VPRK(AbstractOneStepMethod):
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
         if system.constraint is not None:
-            raise InputError(
-                f"VPRK does not keep constraints, and {type(system).__name__} has one; use Variational, or compose it."
-            )
+            raise InputError(f"VPRK does not keep constraints, and {type(system).__name__} has one; use Variational.")
 
     def order(self, system: LagrangianSystem) -> int:
         return 2 if self._even(system) else self.tableau.order
