@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 STUDIES: dict[str, str] = {
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
+    "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",
 }
 """Name -> "module:Class"."""
 

@@ -26,6 +26,11 @@ def relative_monitor(observable: Observable, state: nd.State) -> Observable:
     return change
 
 
+def relative_drift(monitor: nd.simulation.Monitor, duration: float, start: float) -> float:
+    """What the line through a scalar's values at every step rises over the duration, relative to its start."""
+    return monitor.slope * duration / (abs(start) or 1.0)
+
+
 def watched_run(
     system: nd.LagrangianSystem,
     state: nd.State,
