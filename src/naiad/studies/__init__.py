@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STUDIES: dict[str, str] = {
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
+    "poincare-section": "naiad.studies.poincare_section:PoincareSection",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
     "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",
 }

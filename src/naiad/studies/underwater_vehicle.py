@@ -8,7 +8,7 @@ from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.vehicle import INERTIA, MASS, casimir_change, vehicle
+from naiad.studies.vehicle import INERTIA, MASS, CasimirChange, vehicle
 
 
 class UnderwaterVehicle(Study, name="underwater-vehicle"):
@@ -51,7 +51,7 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
             method=method(self.method),
             progress=progress,
             invariants={"energy": body.energy, "momentum": lambda state, t: body.momentum(state)},
-            observables={"casimir": casimir_change(state), "value_of_energy": body.energy},
+            observables={"casimir": CasimirChange.since(state), "value_of_energy": body.energy},
         )
         xi = run.xi.to_numpy()[-1]
         results = {

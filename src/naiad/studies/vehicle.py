@@ -1,12 +1,12 @@
 """What the studies of Kirchhoff's equations share: the ellipsoid that they begin with, and what its motion keeps."""
 
-from typing import Any
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import Observable
+from naiad.numerics import Module
 from naiad.studies.parameters import as_matrix
 
 INERTIA = (1.4726, 7.0306, 4.7969)
@@ -19,14 +19,22 @@ def vehicle(I: np.ndarray, M: np.ndarray, S: np.ndarray | None) -> nd.models.Kir
     return nd.models.KirchhoffBody(as_matrix(I), as_matrix(M), S)
 
 
-def casimir_change(state: nd.State) -> Observable:
-    """The larger of the changes of Pi.p and |p|^2, relative to |Pi_0| |p_0| and |p_0|^2 (absolute where 0)."""
-    Pi, p = np.asarray(state.mu[:3]), np.asarray(state.mu[3:])
-    mixed, linear = float(Pi @ p), float(p @ p)
-    scales = float(np.linalg.norm(Pi) * np.linalg.norm(p)) or 1.0, linear or 1.0
+class CasimirChange(Module):
+    """The larger of the changes of Pi.p and |p|^2, relative to |Pi_0| |p_0| and |p_0|^2 (absolute where 0).
 
-    def change(state: nd.State, t: Any) -> Any:
+    Its numbers are fields, so that runs from many states share one program.
+    """
+
+    values: np.ndarray
+    scales: np.ndarray
+
+    @classmethod
+    def since(cls, state: nd.State) -> Self:
+        """The changes since a state."""
+        Pi, p = np.asarray(state.mu[:3]), np.asarray(state.mu[3:])
+        sizes = (float(np.linalg.norm(Pi) * np.linalg.norm(p)) or 1.0, float(p @ p) or 1.0)
+        return cls(np.array([Pi @ p, p @ p]), np.array(sizes))
+
+    def __call__(self, state: nd.State, t: Any) -> Any:
         Pi, p = state.mu[:3], state.mu[3:]
-        return jnp.maximum(jnp.abs(Pi @ p - mixed) / scales[0], jnp.abs(p @ p - linear) / scales[1])
-
-    return change
+        return jnp.max(jnp.abs(jnp.stack([Pi @ p, p @ p]) - self.values) / self.scales)
