@@ -20,6 +20,7 @@ STUDIES: dict[str, str] = {
     "poincare-section": "naiad.studies.poincare_section:PoincareSection",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
     "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",
+    "work-precision": "naiad.studies.work_precision:WorkPrecision",
 }
 """Name -> "module:Class"."""
 
