@@ -29,13 +29,14 @@ class LevelSet(NamedTuple):
         `energy`."""
         return self._ellipse(phi)[0]
 
-    def momentum(self, phi: float, theta: float) -> np.ndarray | None:
-        """(Pi, p) at two angles, or None where there is none."""
+    def momentum(self, phi: float, theta: np.ndarray | float) -> np.ndarray | None:
+        """(Pi, p) at two angles (rows of them for an array theta), or None where there is none."""
         least, centre, plane, shape = self._ellipse(phi)
         if least > self.energy:
             return None
         radius = np.sqrt(2.0 * (self.energy - least))
-        return centre + plane @ (radius * np.linalg.solve(shape.T, [np.cos(theta), np.sin(theta)]))
+        y = np.linalg.solve(shape.T, radius * np.stack([np.cos(theta), np.sin(theta)]))
+        return centre + (plane @ y).T
 
     def rate(self, mu: np.ndarray) -> float:
         """p_axis', with p' = p x Omega."""

@@ -8,7 +8,7 @@ import numpy as np
 import naiad as nd
 from naiad.errors import InputError
 from naiad.numerics import double
-from naiad.studies.conservation import watched_run
+from naiad.studies.conservation import Energy, SpaceMomentum, watched_run
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
@@ -51,11 +51,7 @@ class RigidBody(Study, name="rigid-body"):
         body = nd.models.RigidBody(as_matrix(self.J), group=nd.S3() if self.group == "s3" else nd.SO3())
         momentum = DEFAULT_MOMENTUM if self.Pi0 is None else self.Pi0
         state = body.state(Pi=momentum) if self.Omega0 is None else body.state(Omega=self.Omega0)
-        invariants = {
-            "energy": body.energy,
-            "momentum": lambda state, t: body.momentum(state),
-            "casimir": lambda state, t: state.mu @ state.mu,
-        }
+        invariants = {"energy": Energy(body), "momentum": SpaceMomentum(body), "casimir": casimir}
         run, errors = watched_run(
             body, state, t1=self.t1, dt=self.dt, method=method(self.method), progress=progress, invariants=invariants
         )
@@ -68,6 +64,11 @@ class RigidBody(Study, name="rigid-body"):
             "steps": run.statistics["steps"],
         }
         return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES)
+
+
+def casimir(state: nd.State, t: Any) -> Any:
+    """|Pi|^2."""
+    return state.mu @ state.mu
 
 
 @double

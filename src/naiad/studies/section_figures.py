@@ -72,6 +72,6 @@ def plotted(level: LevelSet) -> tuple[int, int]:
 def extent(level: LevelSet) -> tuple[np.ndarray, np.ndarray]:
     """The least and greatest values of what is shown, on the true level set."""
     angles = np.linspace(0.0, 2.0 * np.pi, 121)
-    points = [level.momentum(phi, theta) for phi in angles for theta in angles]
-    shown = np.array([mu[list(plotted(level))] for mu in points if mu is not None])
+    rings = [level.momentum(phi, angles) for phi in angles]
+    shown = np.concatenate([ring for ring in rings if ring is not None])[:, list(plotted(level))]
     return shown.min(axis=0), shown.max(axis=0)

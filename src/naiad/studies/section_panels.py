@@ -9,7 +9,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.numerics import Module, static
-from naiad.studies.conservation import relative_drift
+from naiad.studies.conservation import Energy, relative_drift
 from naiad.studies.methods import method
 from naiad.studies.progress import Progress
 from naiad.studies.vehicle import CasimirChange
@@ -24,15 +24,6 @@ class Coordinate(Module):
 
     def __call__(self, state: nd.State, t: Any) -> Any:
         return state.mu[self.index]
-
-
-class Energy(Module):
-    """The energy of a system, as an observable."""
-
-    system: nd.LagrangianSystem
-
-    def __call__(self, state: nd.State, t: Any) -> Any:
-        return self.system.energy(state, t)
 
 
 class Panel(NamedTuple):
@@ -81,7 +72,7 @@ class Sections(NamedTuple):
             np.repeat(np.arange(len(runs)), counts),
             np.concatenate([each["time"].to_numpy() for each in points]),
             np.concatenate([np.hstack([each["Pi"].to_numpy(), each["p"].to_numpy()]) for each in points]),
-            max(max(abs(m["energy"].max - E), abs(m["energy"].min - E)) / abs(E) for m, E in watched),
+            max(float(max(m["energy"].max - E, E - m["energy"].min)) / abs(E) for m, E in watched),
             max((relative_drift(m["energy"], self.t1, E) for m, E in watched), key=abs),
             max(m["casimir"].largest for m, _ in watched),
             seconds,

@@ -3,7 +3,7 @@
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import relative_drift, watched_run
+from naiad.studies.conservation import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
@@ -50,8 +50,8 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
             dt=self.dt,
             method=method(self.method),
             progress=progress,
-            invariants={"energy": body.energy, "momentum": lambda state, t: body.momentum(state)},
-            observables={"casimir": CasimirChange.since(state), "value_of_energy": body.energy},
+            invariants={"energy": Energy(body), "momentum": SpaceMomentum(body)},
+            observables={"casimir": CasimirChange.since(state), "value_of_energy": Energy(body)},
         )
         xi = run.xi.to_numpy()[-1]
         results = {
