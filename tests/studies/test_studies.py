@@ -33,6 +33,22 @@ def test_rigid_body_from_its_velocity_and_a_full_inertia():
         RigidBody(Pi0="1,0,0", Omega0="1,0,0")
 
 
+def test_rigid_body_with_quaternions():
+    """The exponential is the same map on both groups; Cayley's is another one, with half the energy error here."""
+    turned, quaternion = (RigidBody(method="exp", group=group).run(Progress()).results for group in ("so3", "s3"))
+    np.testing.assert_allclose(quaternion["Pi"], (-0.6016783795649, 1.0732796386425, -1.3660358504957), atol=6e-14)
+    np.testing.assert_allclose(quaternion["R"], turned["R"], atol=1e-13)
+    w, x, y, z = quaternion["q"]
+    assert w**2 + x**2 + y**2 + z**2 == pytest.approx(1.0, abs=1e-15)
+    assert turned["R"][2, 1] - turned["R"][1, 2] == pytest.approx(4 * w * x, abs=1e-13)
+    assert "q" not in turned
+    half = RigidBody(group="s3").run(Progress()).results
+    assert half["energy_error_max"] == pytest.approx(4.083e-6 / 2, rel=1e-3)
+    assert half["momentum_error_max"] < 1e-14
+    with pytest.raises(InputError, match=r"Newmark was given S3\(\), but it lives on SO3"):
+        RigidBody(method="new", group="s3").run(Progress())
+
+
 def test_a_step_that_is_far_too_large_is_a_failed_run():
     with pytest.raises(RunError, match=r"the run stopped at t = 0 s of 10 s: The state became NaN or infinite; take a"):
         RigidBody(method="new", Pi0="70,80,-150", dt=1.0).run(Progress())

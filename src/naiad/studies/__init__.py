@@ -21,10 +21,13 @@ STUDIES: dict[str, str] = {
     "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",
     "oblate-earth": "naiad.studies.oblate_earth:OblateEarth",
     "outer-solar-system": "naiad.studies.outer_solar_system:OuterSolarSystem",
+    "poincare-section": "naiad.studies.poincare_section:PoincareSection",
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
     "rotor-spacecraft": "naiad.studies.rotor_spacecraft:RotorSpacecraft",
     "sliding-disk": "naiad.studies.sliding_disk:SlidingDisk",
     "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
+    "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",
+    "work-precision": "naiad.studies.work_precision:WorkPrecision",
 }
 """Name -> "module:Class"."""
 

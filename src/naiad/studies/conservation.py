@@ -2,28 +2,60 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import jax.numpy as jnp
+import numpy as np
 
 import naiad as nd
 from naiad.errors import RunError
-from naiad.numerics import double
+from naiad.numerics import Module, double
 from naiad.studies.progress import Progress
 
 Observable = Callable[[nd.State, Any], Any]
 
 
-@double
-def relative_monitor(observable: Observable, state: nd.State) -> Observable:
-    """|f(t) - f(0)| / |f(0)|, with the Euclidean norm; absolute where f(0) = 0."""
-    start = jnp.asarray(observable(state, 0.0))
-    scale = float(jnp.sqrt(jnp.sum(start**2))) or 1.0
+class Energy(Module):
+    """The energy of a system, as an observable."""
 
-    def change(state: nd.State, t: Any) -> Any:
-        return jnp.sqrt(jnp.sum((observable(state, t) - start) ** 2)) / scale
+    system: nd.LagrangianSystem
 
-    return change
+    def __call__(self, state: nd.State, t: Any) -> Any:
+        return self.system.energy(state, t)
+
+
+class SpaceMomentum(Module):
+    """The momentum in space of a system, as an observable."""
+
+    system: nd.LagrangianSystem
+
+    def __call__(self, state: nd.State, t: Any) -> Any:
+        return self.system.momentum(state)
+
+
+class RelativeChange(Module):
+    """|f(t) - f(0)| / |f(0)|, with the Euclidean norm; absolute where f(0) = 0.
+
+    Its numbers are fields, so that runs from many states share one program.
+    """
+
+    observable: Observable
+    start: np.ndarray
+    scale: float
+
+    @classmethod
+    def since(cls, observable: Observable, state: nd.State) -> Self:
+        """The change since a state."""
+        start = np.asarray(double(observable)(state, 0.0))
+        return cls(observable, start, float(np.linalg.norm(start)) or 1.0)
+
+    def __call__(self, state: nd.State, t: Any) -> Any:
+        return jnp.sqrt(jnp.sum((self.observable(state, t) - self.start) ** 2)) / self.scale
+
+
+def relative_drift(monitor: nd.simulation.Monitor, duration: float, start: float) -> float:
+    """What the line through a scalar's values at every step rises over the duration, relative to its start."""
+    return monitor.slope * duration / (abs(start) or 1.0)
 
 
 def watched_run(
@@ -41,7 +73,7 @@ def watched_run(
 
     `observables` are monitored as they are, in `run.monitors`.
     """
-    watched = {name: relative_monitor(f, state) for name, f in invariants.items()}
+    watched: dict[str, Observable] = {name: RelativeChange.since(f, state) for name, f in invariants.items()}
     watched["orthogonality"] = lambda state, t: system.group.error(state.g)
     monitors = {**watched, **(observables or {})}
     with warnings.catch_warnings():

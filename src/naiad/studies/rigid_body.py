@@ -1,16 +1,21 @@
 """The free rigid body."""
 
+from typing import Any
+
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.studies.conservation import watched_run
+from naiad.numerics import double
+from naiad.studies.conservation import Energy, SpaceMomentum, watched_run
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
 DEFAULT_MOMENTUM = (0.7, 0.8, -1.5)
+GROUPS = {"so3": "rotation matrices", "s3": "unit quaternions (w, x, y, z)"}
 
 
 class RigidBody(Study, name="rigid-body"):
@@ -22,12 +27,14 @@ class RigidBody(Study, name="rigid-body"):
     `compose4`, `compose6` and `compose8` keep the structure at higher order. `mln`, `sw-perp` and `kr` (which is of
     first order) keep momentum, Casimir and energy to round-off, `sw` all but the energy, `tln` and `flv` keep theirs at
     half steps; none of these is symplectic. The reported `Pi` is the momentum at the node, from which `Omega` and the
-    energy follow.
+    energy follow. With `group=s3` the attitude is a quaternion; a map that lives on both groups gives the same motion up
+    to its order.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 5"
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
+    group: str = parameter("so3", choices=GROUPS, help="what the attitude is")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia: three principal moments or a matrix")
     Pi0: Vector | None = parameter(
         None, unit="kg m^2/s", size=3, help="initial momentum in the body (0.7,0.8,-1.5 if neither is given)"
@@ -43,26 +50,36 @@ class RigidBody(Study, name="rigid-body"):
             raise InputError("Pi0 and Omega0 are both given; give one of them")
 
     def run(self, progress: Progress) -> Findings:
-        body = nd.models.RigidBody(as_matrix(self.J))
+        body = nd.models.RigidBody(as_matrix(self.J), group=nd.S3() if self.group == "s3" else nd.SO3())
         momentum = DEFAULT_MOMENTUM if self.Pi0 is None else self.Pi0
         state = body.state(Pi=momentum) if self.Omega0 is None else body.state(Omega=self.Omega0)
-        invariants = {
-            "energy": body.energy,
-            "momentum": lambda state, t: body.momentum(state),
-            "casimir": lambda state, t: state.mu @ state.mu,
-        }
+        invariants = {"energy": Energy(body), "momentum": SpaceMomentum(body), "casimir": casimir}
         run, errors = watched_run(
             body, state, t1=self.t1, dt=self.dt, method=method(self.method), progress=progress, invariants=invariants
         )
         results = {
             "Pi": run.final.mu,
             "Omega": run.xi.to_numpy()[-1],
-            "R": run.final.g,
+            **attitude(run.final.g),
             **errors,
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
         return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES)
+
+
+def casimir(state: nd.State, t: Any) -> Any:
+    """|Pi|^2."""
+    return state.mu @ state.mu
+
+
+@double
+def attitude(g: Any) -> dict[str, np.ndarray]:
+    """The rotation matrix, and the quaternion where g is one."""
+    if np.ndim(g) == 2:
+        return {"R": g}
+    columns = [np.asarray(nd.S3().act(g, jnp.asarray(axis))) for axis in np.eye(3)]
+    return {"R": np.stack(columns, axis=1), "q": g}
 
 
 def figures(run: nd.Trajectory) -> dict:
@@ -85,5 +102,5 @@ def figures(run: nd.Trajectory) -> dict:
 _NOTES = (
     "All errors are relative to the initial value and are the largest over every step: `energy_error_max`, "
     "`momentum_error_max` (the momentum in space, R Pi), `casimir_error_max` (|Pi|^2). `orthogonality_error_max` is "
-    "the Frobenius norm of R^T R - I."
+    "the Frobenius norm of R^T R - I, or with quaternions how far |q| is from 1."
 )

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import naiad as nd
+from naiad.errors import InputError, RunError
+from naiad.studies.level_set import LevelSet
+from naiad.studies.poincare_section import PoincareSection
+from naiad.studies.progress import Progress
+
+COUPLED = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0), 0.1 * np.arange(9.0).reshape(3, 3))
+
+
+def found(**parameters):
+    return PoincareSection(**parameters).run(Progress())
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("direction", [-1, 0, 1])
+def test_states_spread_over_the_level_set_have_its_integrals(axis, direction):
+    level = LevelSet(np.asarray(COUPLED.K), axis, pi_dot_p=0.7, p_norm=3.0, energy=4.0)
+    mu = level.spread(50, direction)
+    Pi, p = mu[:, :3], mu[:, 3:]
+    np.testing.assert_array_equal(p[:, axis], 0.0)
+    np.testing.assert_allclose(np.linalg.norm(p, axis=1), 3.0, rtol=1e-14)
+    np.testing.assert_allclose(np.sum(Pi * p, axis=1), 0.7, atol=1e-13)
+    xi = np.linalg.solve(COUPLED.K, mu.T).T
+    np.testing.assert_allclose(0.5 * np.sum(mu * xi, axis=1), 4.0, rtol=1e-13)
+    assert np.all(direction * np.cross(p, xi[:, :3])[:, axis] >= 0.0)
+    angles = np.unwrap(np.sort(np.arctan2(p[:, (axis + 2) % 3], p[:, (axis + 1) % 3])))
+    assert np.diff(angles).max() < 1.0  # all around where there are states
+
+
+def test_a_crossing_is_where_dop853_has_it():
+    """The first crossings of an orbit, by event location on the continuous equations."""
+    parameters = {"method": "compose8", "dt": 0.02, "t1": 40.0, "orbits": 2, "pi_dot_p": 1.0}
+    points = found(**parameters).dataset()
+    study = PoincareSection(**parameters)
+    body = nd.models.KirchhoffBody(study.I, study.M)
+    K = np.asarray(body.K)
+
+    def slope(t, mu):
+        xi = np.linalg.solve(K, mu)
+        return np.concatenate([np.cross(mu[:3], xi[:3]) + np.cross(mu[3:], xi[3:]), np.cross(mu[3:], xi[:3])])
+
+    def p_z(t, mu):
+        return mu[5]
+
+    p_z.direction = 1.0
+    starts = study._level().spread(2, 1)
+    for orbit in range(2):
+        assert slope(0.0, starts[orbit])[5] > 0.0
+        exact = solve_ivp(slope, (0.0, 40.0), starts[orbit], "DOP853", rtol=1e-12, atol=1e-12, events=p_z)
+        later = exact.t_events[0] > 1e-6  # it starts on the section
+        here = points.orbit.to_numpy() == orbit
+        assert np.count_nonzero(here) == np.count_nonzero(later) > 3
+        np.testing.assert_allclose(points.t.to_numpy()[here], exact.t_events[0][later], atol=1e-9)
+        np.testing.assert_allclose(points.Pi.to_numpy()[here], exact.y_events[0][later][:, :3], atol=1e-8)
+        np.testing.assert_allclose(points.p.to_numpy()[here], exact.y_events[0][later][:, 3:], atol=1e-8)
+
+
+def test_a_section_by_the_variational_method_keeps_its_level_set():
+    results = found(t1=2000.0, orbits=3).results
+    assert results["casimir_error_max"] < 1e-13
+    assert 1e-3 < results["energy_error_max"] < 2e-3
+    assert "rows" not in results
+    drifting = found(t1=2000.0, orbits=3, method="rk4").results
+    assert drifting["energy_drift"] == pytest.approx(-drifting["energy_error_max"], rel=0.05)
+    assert drifting["casimir_error_max"] > 1e-5
+
+
+def test_methods_and_steps_side_by_side(tmp_path):
+    findings = found(t1=200.0, orbits=2, compare="rk4,cay", dt=0.04)
+    rows = findings.results["rows"]
+    assert [(row["method"], row["dt"]) for row in rows] == [
+        (name, dt) for name in ("rk4", "cay") for dt in (0.01, 0.02, 0.04)
+    ]
+    errors = {(row["method"], row["dt"]): row["energy_error_max"] for row in rows}
+    assert errors["cay", 0.04] / errors["cay", 0.02] == pytest.approx(4.0, rel=0.1)
+    assert errors["rk4", 0.04] / errors["rk4", 0.02] == pytest.approx(32.0, rel=0.2)
+    data = findings.dataset()
+    counts = np.bincount(data.panel.to_numpy())
+    assert counts.tolist() == [findings.results["crossings"], *(row["crossings"] for row in rows)]
+    assert data.method.to_numpy().tolist() == ["cay", *(row["method"] for row in rows)]
+    np.testing.assert_allclose(data.p.to_numpy()[:, 2], 0.0, atol=1e-13)
+    for figure in findings.figures.values():
+        figure().savefig(tmp_path / "figure.png", dpi=30)
+
+
+def test_equal_cpu_time():
+    """Steps chosen by a trial so that each panel takes the wanted CPU time."""
+    rows = found(t1=2000.0, orbits=2, compare="rk4,cay", cpu="0.4,0.2").results["rows"]
+    for row, wanted in zip(rows, (0.4, 0.2, 0.4, 0.2), strict=True):
+        assert 0.5 < row["seconds"] / wanted < 2.0
+    assert rows[1]["dt"] == pytest.approx(2.0 * rows[0]["dt"], rel=0.5)
+
+
+def test_what_does_not_fit_is_told():
+    with pytest.raises(InputError, match=r"compare=rk5: expected different names out of .*did you mean rk4"):
+        PoincareSection(compare="rk5")
+    with pytest.raises(InputError, match=r"there the least energy is 2\.3"):
+        PoincareSection(energy=2.0)
+    with pytest.raises(InputError, match="dts and cpu are both given"):
+        PoincareSection(dts="0.1", cpu="1")
+    with pytest.raises(InputError, match="Newmark was given SE3"):
+        PoincareSection(compare="cay,new")
+    with pytest.raises(RunError, match=r"orbit 0 stopped at t = .*Newton's method did not converge"):
+        found(method="exp", dt=8.0, t1=100.0, orbits=1)
