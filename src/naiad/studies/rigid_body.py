@@ -27,8 +27,8 @@ class RigidBody(Study, name="rigid-body"):
     `compose4`, `compose6` and `compose8` keep the structure at higher order. `mln`, `sw-perp` and `kr` (which is of
     first order) keep momentum, Casimir and energy to round-off, `sw` all but the energy, `tln` and `flv` keep theirs at
     half steps; none of these is symplectic. The reported `Pi` is the momentum at the node, from which `Omega` and the
-    energy follow. With `group=s3` the attitude is a quaternion; a map that lives on both groups gives the same motion up
-    to its order.
+    energy follow. With `group=s3` the attitude is a quaternion; a map that lives on both groups gives the same motion
+    up to its order.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 5"
