@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
-    from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
+    from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
 
 _HOMES = {
     "compiler": "compile",
@@ -52,7 +52,7 @@ _HOMES = {
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
-    "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
+    "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = (
@@ -134,6 +134,7 @@ __all__ = [
     "resume",
     "retractions",
     "simulate",
+    "simulate_many",
     "simulation",
     "viz",
 ]

@@ -15,13 +15,14 @@ from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Standing
 from naiad.simulation.section import Passage
 
+FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
 
 
 def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
     yield _first(plan, standing, frame)
-    budget, inputs, end = 256, None, plan.first
+    budget, inputs, end = FIRST_STEPS, None, plan.first
     while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
         node, started = int(standing.node), time.perf_counter()
         stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
@@ -33,13 +34,18 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
         seconds = time.perf_counter() - started
         yield _chunk(plan, standing, filled, plan.t0, plan.h, 0)
         taken = max(int(standing.node) - node, 1)
-        budget = int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 256 * budget))
+        budget = next_budget(budget, taken, seconds)
     if plan.rest and standing.outcome == Outcome.COMPLETED:
         before = plan.t0 + plan.last * plan.h
         if plan.noise is not None:
             inputs, _ = plan.noise.block(0, plan.rest, counted=plan.last)
         standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1, inputs)
         yield _chunk(plan, standing, filled, before, plan.rest, plan.last)
+
+
+def next_budget(budget: int, taken: int, seconds: float) -> int:
+    """How many steps the next chunk may take, after one of so many."""
+    return int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 256 * budget))
 
 
 def _advance(
@@ -63,18 +69,19 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames = _rows(filled.frames)
     none = jax.tree.map(lambda leaf: leaf[:0], frames.state)
-    crossings = {name: _located(plan, name, _rows(rows), h, none) for name, rows in filled.passages.items()}
+    crossings = {name: located(plan, name, _rows(rows), h, none)[:2] for name, rows in filled.passages.items()}
     return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing)
 
 
-def _located(plan: Plan, name: str, passages: Passage, h: float, none: State) -> tuple[np.ndarray, State]:
-    """The times and states of the crossings in these steps, in their order."""
+def located(plan: Plan, name: str, passages: Passage, h: float, none: State) -> tuple[np.ndarray, State, np.ndarray]:
+    """The times and states of the crossings in these steps, in their order, and how many there are in each."""
     if not np.size(passages.t):
-        return np.zeros(0), none
+        return np.zeros(0), none, np.zeros(0, int)
     about = (plan.program, plan.program.sections[name], h)
     t, states, found = execute_rows(crossings_within, about, passages, engine=plan.engine)
     wanted = np.stack(found, axis=1)
-    return np.stack(t, axis=1)[wanted], jax.tree.map(lambda *two: np.stack(two, axis=1)[wanted], *states)
+    inside = jax.tree.map(lambda *two: np.stack(two, axis=1)[wanted], *states)
+    return np.stack(t, axis=1)[wanted], inside, wanted.sum(axis=1)
 
 
 def _rows(rows: Rows) -> Any:

@@ -24,9 +24,9 @@ class Rows(NamedTuple):
     rows: Any
 
     @classmethod
-    def empty(cls, example: Any) -> "Rows":
+    def empty(cls, example: Any, most: int) -> "Rows":
         """Room for as many rows like the example as a chunk holds."""
-        room = capacity(example)
+        room = capacity(example, most)
         buffers = jax.tree.map(lambda leaf: jnp.zeros((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
         return cls(jnp.zeros((), int), buffers)
 
@@ -61,10 +61,10 @@ class _Loop(NamedTuple):
     filled: Filled
 
 
-def capacity(example: Any) -> int:
-    """How many rows like the example a chunk holds: some thousands of small ones, fewer of large ones."""
+def capacity(example: Any, most: int) -> int:
+    """How many rows like the example a chunk holds: `most` of small ones, fewer of large ones."""
     size = sum(8 * jnp.size(leaf) for leaf in jax.tree.leaves(example))
-    return min(max(BUFFER_BYTES // size, 64), 4096)
+    return min(max(BUFFER_BYTES // size, 64), most)
 
 
 def start(program: Program, state: State, t: Any, h: Any) -> tuple[Standing, Frame]:
@@ -101,8 +101,11 @@ def advance(
     state = program.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
     filled = Filled(
-        Rows.empty(_frame(program, standing.node, state, t0)),
-        {n: Rows.empty(Passage(t0, standing.carry, level, level, given)) for n, level in standing.levels.items()},
+        Rows.empty(_frame(program, standing.node, state, t0), program.room),
+        {
+            name: Rows.empty(Passage(t0, standing.carry, level, level, given), program.room)
+            for name, level in standing.levels.items()
+        },
     )
 
     def goes_on(loop: _Loop):

@@ -21,6 +21,7 @@ class Program(Module):
     """What is done at every step: the method's step, and what is observed on the way.
 
     Without `reconstruct` only the momentum moves, for a system whose momentum does not depend on the configuration.
+    `room` is the most rows of any kind that a chunk holds.
     """
 
     system: LagrangianSystem
@@ -29,6 +30,7 @@ class Program(Module):
     monitors: dict[str, Observable]
     sections: dict[str, Section]
     reconstruct: bool = static(default=True)
+    room: int = static(default=4096)
 
     def step(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """One step of the method; without `reconstruct` the configuration stays where it is."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from naiad.simulation.plan import Chunk, Plan
+from naiad.simulation.plan import Plan
 
 PATIENCE = 2.0  # seconds before a bar appears
 
@@ -25,14 +25,14 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def update(self, chunk: Chunk) -> None:
-        """Show the standing after a chunk."""
+    def update(self, node: int) -> None:
+        """Show that the run has come to a node."""
         if self._tell is not None:
-            self._tell((chunk.node - self._first) / self._total if self._total else 1.0)
+            self._tell((node - self._first) / self._total if self._total else 1.0)
         if self._bar is None and self._shown and time.monotonic() - self._started > PATIENCE:
             self._begin()
         if self._bar is not None:
-            self._bar.update(self._task, completed=chunk.node - self._first)
+            self._bar.update(self._task, completed=node - self._first)
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

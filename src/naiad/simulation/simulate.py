@@ -193,7 +193,7 @@ def _run(
             for chunk in chunks(plan, standing, frame):
                 piece = record_chunk(plan, chunk)
                 keep(piece)
-                bar.update(chunk)
+                bar.update(chunk.node)
         except KeyboardInterrupt:
             if piece is None:
                 raise

@@ -108,6 +108,7 @@ class Sections(NamedTuple):
                 save_every=max(1, round(t1 / dt)),
                 sections={"section": self.section},
                 monitors={"energy": Energy(self.body), "casimir": CasimirChange.since(state)},
+                reconstruct=False,
                 progress=progress if progress is not None else False,
             )
 

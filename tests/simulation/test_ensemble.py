@@ -1,0 +1,74 @@
+"""Many runs at once are the single runs, bit for bit."""
+
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.errors import InputError
+
+VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
+
+
+def starts(count):
+    rng = np.random.default_rng(5)
+    return [
+        VEHICLE.state(Pi=(2.0, -0.4, -0.9) + 0.1 * rng.standard_normal(3), p=(4.4, -0.2, -1.1)) for _ in range(count)
+    ]
+
+
+def energy(state, t):
+    return VEHICLE.energy(state, t)
+
+
+@pytest.mark.parametrize(
+    ("method", "reconstruct"), [(nd.Variational(), True), (nd.Splitting(4, "top"), False), (nd.FastLieVerlet(), True)]
+)
+def test_each_is_its_single_run_bit_for_bit(method, reconstruct):
+    """Saved nodes, crossings, monitors, outcome; with a shorter last step, and a number of runs that fills no lanes."""
+    options = {
+        "t1": 200.03, "dt": 0.1, "method": method, "reconstruct": reconstruct, "save_every": 7,
+        "sections": {"p_z": nd.Section(lambda s, t: s.mu[5], 0, pairs=True)}, "monitors": {"energy": energy},
+    }  # fmt: skip
+    together = nd.simulate_many(VEHICLE, starts(11), **options)
+    assert len(together) == 11
+    for state, one in zip(starts(11), together, strict=True):
+        alone = nd.simulate(VEHICLE, state, **options)
+        assert one.outcome is alone.outcome is nd.Outcome.COMPLETED
+        assert len(alone.crossings["p_z"]["time"]) > 10
+        for name in alone.record.variables:
+            np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))
+        assert one.attrs == alone.attrs
+
+
+class Escaping(nd.LagrangianSystem):
+    """A particle that reaches infinity in a finite time if it starts beyond 1."""
+
+    group = nd.Rn(1)
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * v @ v - 0.5 * q[0] ** 2 + 0.25 * q[0] ** 4
+
+
+def test_one_that_fails_does_not_stop_the_others():
+    system = Escaping()
+    states = [system.state(x=[q]) for q in (0.3, 1.5, 0.6)]
+    runs = nd.simulate_many(system, states, t1=50.05, dt=0.1)
+    assert [run.outcome.failed for run in runs] == [False, True, False]
+    assert runs[1].attrs["t"] < 10.0 < runs[0].attrs["t"] == pytest.approx(50.05)
+    np.testing.assert_array_equal(runs[2].mu, nd.simulate(system, states[2], t1=50.05, dt=0.1).mu)
+
+
+def test_many_chunks_with_little_room():
+    """More crossings than a chunk has room for: the trajectories then stand at different nodes."""
+    section = nd.Section(lambda s, t: s.mu[5], 0)
+    states = starts(3)
+    runs = nd.simulate_many(VEHICLE, states, t1=2e4, dt=0.2, method=nd.Splitting(2), sections={"p": section})
+    for state, run in zip(states, runs, strict=True):
+        alone = nd.simulate(VEHICLE, state, t1=2e4, dt=0.2, method=nd.Splitting(2), sections={"p": section})
+        assert len(run.crossings["p"]["time"]) > 4096
+        np.testing.assert_array_equal(run.crossings["p"]["time"], alone.crossings["p"]["time"])
+
+
+def test_no_states():
+    with pytest.raises(InputError, match="no states were given"):
+        nd.simulate_many(VEHICLE, [], t1=1.0, dt=0.1)
