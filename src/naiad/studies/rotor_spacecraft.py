@@ -19,7 +19,7 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
     Pi' = Pi x Omega, alpha' = p/J_r - n.Omega, p' = -kappa alpha with Omega = I^-1 (Pi - p n). A variational method
     keeps the momentum in space and |Pi| to round-off, and the energy error swings without drift. The figure `section`
     shows the points Pi where the rotor passes alpha = 0 forwards, for orbits of the same energy and |Pi|: a symplectic
-    method draws closed curves and a chaotic sea, `rk4` at the same step loses energy and smears them.
+    method draws thin closed curves, `rk4` at the same step loses energy and smears them.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 7.4, Fig. 7.4.1"
