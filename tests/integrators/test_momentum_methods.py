@@ -13,8 +13,8 @@ J = np.array([1.0, 2.0, 3.0])
 BODY = nd.models.RigidBody(J)
 START = BODY.state(Pi=(0.7, 0.8, -1.5))
 H = 0.05
-I, M = np.array([1.4726, 7.0306, 4.7969]), np.array([4.7190, 5.8566, 10.5476])
-VEHICLE = nd.models.KirchhoffBody(I, M)
+INERTIA, MASS = np.array([1.4726, 7.0306, 4.7969]), np.array([4.7190, 5.8566, 10.5476])
+VEHICLE = nd.models.KirchhoffBody(INERTIA, MASS)
 TORUS = VEHICLE.state(Pi=(0.0, 3.807047861195724, 1.0), p=(5.2, 0.0, 0.0))
 
 # MLN and FLV: ERRATA. KR: the recursion in 40 digits.
@@ -28,7 +28,7 @@ KNOWN = [
 def path(system, method, state, steps):
     """The states at the nodes, as arrays over time."""
     run = nd.simulate(system, state, t1=steps * H, dt=H, method=method, save_every=1, progress=False)
-    return run.mu.to_numpy(), run.R.to_numpy()
+    return run.mu.to_numpy(), run.g
 
 
 def half_cayley(Omega):
@@ -93,7 +93,6 @@ def test_coadjoint_methods_keep_casimir_and_momentum_and_two_of_them_energy(meth
         (nd.FastLieVerlet(), 2.92e-3, 2.95e-3),
         (nd.MidpointLieNewmark(), 0.0, 1e-12),
         (nd.SimoWong(), 0.1, 0.2),
-        (nd.SimoWongPerp(), 0.0, 1e-13),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -126,11 +125,11 @@ def test_krysl_says_that_there_is_no_root():
     assert run.ending.startswith("Krysl's equation")
     with jax.enable_x64(True):
         group, last = VEHICLE.group, run.final
-        xi = last.mu / np.concatenate([I, M])
-        Theta = dt * xi + 0.5 * dt**2 * np.asarray(group.ad_dual(xi, last.mu)) / np.concatenate([I, M])
+        xi = last.mu / np.concatenate([INERTIA, MASS])
+        Theta = dt * xi + 0.5 * dt**2 * np.asarray(group.ad_dual(xi, last.mu)) / np.concatenate([INERTIA, MASS])
         stretches = jnp.linspace(0.5, 1.5, 2001)
         moved = jax.vmap(lambda s: group.Ad_dual(group.exp(s * Theta), last.mu))(stretches)
-    changes = np.sum(np.asarray(moved) ** 2 / np.concatenate([I, M]), axis=1) - last.mu @ xi
+    changes = np.sum(np.asarray(moved) ** 2 / np.concatenate([INERTIA, MASS]), axis=1) - last.mu @ xi
     assert np.all(changes > 0) or np.all(changes < 0)
 
 
