@@ -42,7 +42,7 @@ def test_the_equations_with_multipliers_on_so4():
     method = nd.MoserVeselov()
     method.check(body)
     run = nd.simulate(body, state, t1=2.0, dt=h, method=method, save_every=1, progress=False)
-    R = run.R.to_numpy()
+    R = run.g
     multipliers = np.einsum("kji,kjl->kil", R[1:-1], (R[2:] - 2 * R[1:-1] + R[:-2]) * masses / h)
     np.testing.assert_allclose(multipliers, np.swapaxes(multipliers, 1, 2), rtol=0, atol=2e-14)
     assert np.max(np.abs(multipliers)) > 0.01

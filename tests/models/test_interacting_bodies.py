@@ -26,7 +26,9 @@ def bodies(potential, **options):
     return system, system.state(R=R, x=x, Omega=Omega, v=v)
 
 
-@pytest.mark.parametrize("name", POTENTIALS)
+@pytest.mark.parametrize(
+    "name", ["dipoles", *(pytest.param(n, marks=pytest.mark.long) for n in POTENTIALS if n != "dipoles")]
+)
 def test_rigid_motions_leave_the_energy_alone_and_conserve_momenta(name):
     system, state = bodies(POTENTIALS[name])
     with jax.enable_x64(True):

@@ -22,7 +22,7 @@ def by_hand(I, J_r, kappa, n):  # noqa: E741
 @pytest.mark.parametrize(("I", "n"), [((2.0, 1.5, 1.0), (0.0, 0.0, 1.0)), (I_FULL, AXIS)], ids=["paper", "general"])
 def test_the_lagrangian_gives_the_equations_of_the_errata(I, n):  # noqa: E741
     craft = nd.models.RotorSpacecraft(I, 0.4, 1.2, n)
-    state = craft.state(alpha=0.3, R_Pi=(0.6, 0.9, -0.7), alpha_Pi=0.2)
+    state = craft.state(alpha=[0.3], R_Pi=(0.6, 0.9, -0.7), alpha_p=[0.2])
     rates = craft.equations(state)
     matrix, axis = (np.diag(I) if np.ndim(I) == 1 else I), np.asarray(n) / np.linalg.norm(n)
     expected = by_hand(matrix, 0.4, 1.2, axis)(0.0, np.array([0.6, 0.9, -0.7, 0.3, 0.2]))
@@ -35,13 +35,13 @@ def test_the_lagrangian_gives_the_equations_of_the_errata(I, n):  # noqa: E741
 
 def test_the_step_converges_to_the_equations_at_second_order():
     craft = nd.models.RotorSpacecraft(I_FULL, 0.4, 1.2, AXIS)
-    state = craft.state(alpha=0.3, R_Pi=(0.6, 0.9, -0.7), alpha_Pi=0.2)
+    state = craft.state(alpha=[0.3], R_Pi=(0.6, 0.9, -0.7), alpha_p=[0.2])
     slope = by_hand(I_FULL, 0.4, 1.2, AXIS / 3.0)
     exact = solve_ivp(slope, (0, 2), (0.6, 0.9, -0.7, 0.3, 0.2), "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
     errors = []
     for steps in (50, 100):
         end = nd.diagnostics.march(craft, nd.Variational(), state, dt=2.0 / steps, steps=steps)
-        errors.append(np.max(np.abs(np.append(end.mu[:3], [end.g.alpha, end.mu[3]]) - exact)))
+        errors.append(np.max(np.abs(np.append(end.mu[:3], [end.g.alpha[0], end.mu[3]]) - exact)))
     assert errors[1] < 2e-4
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.05)
 

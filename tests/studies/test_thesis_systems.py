@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from naiad.numerics import double
 from naiad.studies.interacting_bodies import InteractingBodies, total_momentum
 from naiad.studies.oblate_earth import OblateEarth
 from naiad.studies.outer_planets import MASSES, POSITIONS, VELOCITIES, G, semi_major_axes
@@ -29,14 +30,14 @@ def test_rotor_spacecraft_approaches_the_exact_motion():
         assert results["steps"] == round(10 / dt)
         if method == "cay":
             assert results["energy_error_max"] == pytest.approx(2.46e-5, rel=1e-2)
-    assert 1e-5 < errors["cay"] < 2e-3
-    assert errors["compose4"] < 2e-5
+    assert 1e-5 < errors["cay"] < 2e-4
+    assert errors["compose4"] < 1e-6
 
 
 def test_rotor_section_has_one_energy_and_one_momentum_size():
     study = RotorSpacecraft()
     craft = study.craft()
-    state = craft.state(alpha=0.3, R_Pi=study.Pi0, alpha_Pi=0.2)
+    state = craft.state(alpha=[0.3], R_Pi=study.Pi0, alpha_p=[0.2])
     starts = section_starts(craft, state, 3)
     assert len(starts) == 3
     for start in starts:
@@ -76,12 +77,12 @@ def test_interacting_bodies_exchange_what_is_conserved():
     results = study.run(Progress()).results
     assert results["angular_momentum_error_max"] < 1e-13
     assert results["linear_momentum_error_max"] < 1e-13
-    assert abs(results["energy_drift"]) < 0.1 * results["energy_error_max"] < 1e-3
+    assert abs(results["energy_drift"]) < 0.1 * results["energy_error_max"] < 2e-3
     system = study.system()
     start = study.start(system)
-    np.testing.assert_allclose(total_momentum(system, start), system.noether(start), atol=1e-14)
+    np.testing.assert_allclose(double(total_momentum)(system, start), system.noether(start), atol=1e-14)
     finer = InteractingBodies(N=3, t1=10.0, dt=0.005).run(Progress()).results
-    assert results["energy_error_max"] / finer["energy_error_max"] == pytest.approx(4.0, abs=0.6)
+    assert results["energy_error_max"] / finer["energy_error_max"] == pytest.approx(4.0, abs=0.3)
 
 
 def test_the_node_of_the_satellite_turns_as_in_the_textbook():

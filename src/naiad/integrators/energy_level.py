@@ -59,11 +59,12 @@ class AbstractLevelMethod(AbstractMethod):
         predicted = predict(system, state, h)
         line = self.line(system, state, predicted)
         straight = predicted.bend <= STRAIGHT * jnp.abs(energy)
+        weight = jnp.where(straight, 0.0, 1.0)  # a number: Newton's derivative takes what it depends on as numbers
 
         def residual(s):
             off = energy_after(system, state, line(s[0])) - energy
             lost = jax.lax.stop_gradient(jnp.where(jnp.abs(off) <= ROUNDING * jnp.abs(energy), off, 0.0))
-            return jnp.where(straight, s - 1.0, off - lost)
+            return weight * (off - lost) + (1.0 - weight) * (s - 1.0)
 
         root = self.newton.root(residual, jnp.ones(1))
         Theta = line(root.x[0])

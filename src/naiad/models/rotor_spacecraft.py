@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.groups import SO2, SO3, Product
+from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.axis import unit_axis
 from naiad.models.inertia import inertia_matrix
@@ -21,15 +21,15 @@ class RotorSpacecraft(LagrangianSystem):
         Omega = I^-1 (Pi - p n),   Pi' = Pi x Omega,   alpha' = p / J_r - n . Omega,   p' = -kappa alpha
 
     [bourabee2007, section 7.4]. `I` is the inertia of the whole craft less the rotor's own moment about its axis: with
-    the rotor locked it is I + J_r n n^T. H, R Pi and |Pi| are conserved. State: `R`, `alpha` (not wrapped), `R_Pi`,
-    `alpha_Pi` (which is p).
+    the rotor locked it is I + J_r n n^T. H, R Pi and |Pi| are conserved. State: `R`, `alpha`, `R_Pi`, `alpha_p`,
+    the rotor's arrays of length one.
     """
 
     I: Float[Array | np.ndarray, "3 3"]  # noqa: E741  (the symbol of the papers)
     J_r: float
     kappa: float
     n: Float[Array | np.ndarray, "3"]
-    group = Product(R=SO3(), alpha=SO2())
+    group = Product(R=SO3(), alpha=Rn(1))
     symmetry_dim = 3
 
     def __init__(self, I: Any, J_r: float, kappa: float, n: Any = (0.0, 0.0, 1.0)):  # noqa: E741
@@ -41,7 +41,7 @@ class RotorSpacecraft(LagrangianSystem):
     def lagrangian(self, g: Any, xi: Float[Array, "4"], t: Scalar) -> Float[Array, ""]:
         """Body, rotor and spring."""
         Omega, spin = xi[:3], xi[3] + self.n @ xi[:3]
-        return 0.5 * Omega @ self.I @ Omega + 0.5 * self.J_r * spin**2 - 0.5 * self.kappa * g.alpha**2
+        return 0.5 * Omega @ self.I @ Omega + 0.5 * self.J_r * spin**2 - 0.5 * self.kappa * g.alpha[0] ** 2
 
     def symmetry(self, s: Float[Array, "3"], g: Any) -> Any:
         """Turns in space; their momentum is R Pi."""

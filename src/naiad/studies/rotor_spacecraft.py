@@ -19,7 +19,7 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
     Pi' = Pi x Omega, alpha' = p/J_r - n.Omega, p' = -kappa alpha with Omega = I^-1 (Pi - p n). A variational method
     keeps the momentum in space and |Pi| to round-off, and the energy error swings without drift. The figure `section`
     shows the points Pi where the rotor passes alpha = 0 forwards, for orbits of the same energy and |Pi|: a symplectic
-    method draws closed curves and a chaotic sea, `rk4` at the same step loses energy and smears them.
+    method draws thin closed curves, `rk4` at the same step loses energy and smears them.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 7.4, Fig. 7.4.1"
@@ -47,7 +47,7 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
 
     def run(self, progress: Progress) -> Findings:
         craft = self.craft()
-        state = craft.state(alpha=self.alpha0, R_Pi=self.Pi0, alpha_Pi=self.p0)
+        state = craft.state(alpha=[self.alpha0], R_Pi=self.Pi0, alpha_p=[self.p0])
         invariants = {
             "energy": craft.energy,
             "momentum": lambda state, t: craft.noether(state),
@@ -59,7 +59,7 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
         xi = run.xi.to_numpy()[-1]
         results = {
             "Pi": run.final.mu[:3],
-            "alpha": float(run.final.g.alpha),
+            "alpha": float(run.final.g.alpha[0]),
             "p": float(run.final.mu[3]),
             "Omega": xi[:3],
             "alpha_rate": float(xi[3]),
@@ -68,7 +68,8 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
             "steps": run.statistics["steps"],
         }
         figures = {
-            "overview": lambda: run.plot(),
+            "rotor": lambda: _rotor(run),
+            "invariants": lambda: _invariants(run),
             "momentum-sphere": lambda: _sphere(run),
             "section": lambda: section_figure(self, state),
         }
@@ -86,7 +87,7 @@ def section_starts(craft: nd.models.RotorSpacecraft, state: nd.State, count: int
         a, b = 1 / craft.J_r + n @ inverse @ n, n @ inverse @ Pi  # H = (a p^2 - 2 b p + Pi . I^-1 Pi) / 2
         discriminant = b**2 - a * (Pi @ inverse @ Pi - 2 * energy)
         if discriminant > 0:  # alpha' = a p - b > 0: the larger root
-            starts.append(craft.state(R_Pi=Pi, alpha_Pi=(b + np.sqrt(discriminant)) / a))
+            starts.append(craft.state(R_Pi=Pi, alpha_p=[(b + np.sqrt(discriminant)) / a]))
     chosen = np.linspace(0, len(starts) - 1, min(count, len(starts))).round().astype(int)
     return [starts[index] for index in chosen]
 
@@ -104,7 +105,7 @@ def section_points(
 
 
 def _angle(state: nd.State, t: Any) -> Any:
-    return state.g.alpha
+    return state.g.alpha[0]
 
 
 def section_figure(study: RotorSpacecraft, state: nd.State) -> Any:
@@ -134,6 +135,20 @@ def section_figure(study: RotorSpacecraft, state: nd.State) -> Any:
             )
             ax.set(xlim=(-np.pi, np.pi), ylim=(-1, 1))
         return figure
+
+
+def _rotor(run: nd.Trajectory) -> Any:
+    from naiad import viz
+
+    return viz.errors_over_time(run.t, {"alpha": run.g.alpha[:, 0]}, r"angle of the rotor $\alpha$ [rad]")
+
+
+def _invariants(run: nd.Trajectory) -> Any:
+    from naiad import diagnostics, viz
+
+    errors = {"energy": diagnostics.energy_error(run), "momentum": diagnostics.momentum_error(run)}
+    shown = {name: np.maximum(values, 1e-17) for name, values in errors.items()}
+    return viz.errors_over_time(run.t, shown, "relative error", log=True, title="What the method keeps")
 
 
 def _sphere(run: nd.Trajectory) -> Any:
