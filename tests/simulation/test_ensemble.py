@@ -10,10 +10,8 @@ VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
 
 
 def starts(count):
-    rng = np.random.default_rng(5)
-    return [
-        VEHICLE.state(Pi=(2.0, -0.4, -0.9) + 0.1 * rng.standard_normal(3), p=(4.4, -0.2, -1.1)) for _ in range(count)
-    ]
+    shifts = 0.1 * np.random.default_rng(5).standard_normal((count, 3))
+    return [VEHICLE.state(Pi=(2.0, -0.4, -0.9) + shift, p=(4.4, -0.2, -1.1)) for shift in shifts]
 
 
 def energy(state, t):
@@ -51,7 +49,7 @@ class Escaping(nd.LagrangianSystem):
 
 def test_one_that_fails_does_not_stop_the_others():
     system = Escaping()
-    states = [system.state(x=[q]) for q in (0.3, 1.5, 0.6)]
+    states = [system.state(q=[q]) for q in (0.3, 1.5, 0.6)]
     runs = nd.simulate_many(system, states, t1=50.05, dt=0.1)
     assert [run.outcome.failed for run in runs] == [False, True, False]
     assert runs[1].attrs["t"] < 10.0 < runs[0].attrs["t"] == pytest.approx(50.05)
