@@ -18,7 +18,7 @@ from jax import lax
 
 import naiad as nd
 import naiad.compiler as nc
-from naiad.compiler import engine, machine
+from naiad.compiler import engine, fingerprint, machine
 from naiad.compiler.compiled import Compiled
 from naiad.errors import InputError
 from tests.compiler.compare import LANES, assert_close, assert_same, leaves
@@ -436,3 +436,17 @@ def test_an_axis_of_length_one_stretches_in_registers_and_in_memory(columns):
     row, column = nd.compile(lambda M, w: (M * w, M.T * w[:, None]))(M, w)
     np.testing.assert_array_equal(row, M * w)
     np.testing.assert_array_equal(column, M.T * w[:, None])
+
+
+def test_the_compiler_itself_is_part_of_every_key(monkeypatch):
+    """Otherwise code that an older compiler made wrongly would be loaded after it was mended."""
+    compiled = nc.compile(plain)
+    args = (np.ones(2),)
+    signature, _ = compiled._signature(args)
+    before = compiled._key(signature, args, 1)
+    monkeypatch.setattr(fingerprint, "_naiad_digest", lambda: "another")
+    assert compiled._key(signature, args, 1) != before is not None
+
+
+def plain(x):
+    return jnp.sin(x) + 1.0

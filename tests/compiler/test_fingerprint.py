@@ -469,17 +469,6 @@ def test_versions_count(monkeypatch):
     assert all(fingerprint(thing) != before[name] for name, thing in things.items())
 
 
-def test_the_compiler_counts_for_a_function_that_does_not_use_naiad(monkeypatch):
-    """Otherwise code that an older compiler made wrongly would be loaded after it was mended."""
-    before = fingerprint(plain)
-    monkeypatch.setattr(fingerprints, "_naiad_digest", lambda: "another")
-    assert fingerprint(plain) != before
-
-
-def plain(x):
-    return jnp.sin(x) + 1.0
-
-
 def test_every_installed_package_counts(monkeypatch):
     before = fingerprint(nd.SO3)
     environment = fingerprints._environment()

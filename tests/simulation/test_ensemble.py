@@ -11,7 +11,7 @@ VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
 
 def starts(count):
     shifts = 0.1 * np.random.default_rng(5).standard_normal((count, 3))
-    return [VEHICLE.state(Pi=(2.0, -0.4, -0.9) + shift, p=(4.4, -0.2, -1.1)) for shift in shifts]
+    return [VEHICLE.state(Pi=shift + (2.0, -0.4, -0.9), p=(4.4, -0.2, -1.1)) for shift in shifts]
 
 
 def energy(state, t):

@@ -195,7 +195,7 @@ class Compiled:
 
     def _key(self, signature: Signature, args: tuple[Any, ...], lanes: int) -> str | None:
         forms = jax.tree.map(lambda leaf: _form(leaf) if _is_number(leaf) else leaf, args)
-        versions = (jax.__version__, machine.versions())
+        versions = (Compiled, jax.__version__, machine.versions())  # a class of ours stands for all of our code
         try:
             return fingerprint(self.function, forms, signature.known, self._fma, lanes, versions, arrays="shape")
         except Unfingerprintable:

@@ -73,7 +73,6 @@ def fingerprint(*things: Any, arrays: Literal["value", "shape"] = "value") -> st
     walk = _Walk(by_shape=arrays == "shape")
     walk.write("format", _FORMAT, _PYTHON, _environment())
     try:
-        walk.write("compiler", _naiad_digest())
         for i, thing in enumerate(things):
             walk.visit(thing, f"argument {i}")
     except Unfingerprintable:
