@@ -10,8 +10,8 @@ VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
 
 
 def starts(count):
-    shifts = 0.1 * np.random.default_rng(5).standard_normal((count, 3))
-    return [VEHICLE.state(Pi=shift + (2.0, -0.4, -0.9), p=(4.4, -0.2, -1.1)) for shift in shifts]
+    momenta = np.array([2.0, -0.4, -0.9]) + 0.1 * np.random.default_rng(5).standard_normal((count, 3))
+    return [VEHICLE.state(Pi=Pi, p=(4.4, -0.2, -1.1)) for Pi in momenta]
 
 
 def energy(state, t):
