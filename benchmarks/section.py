@@ -1,0 +1,193 @@
+"""The section p_z = 0 of the Kirchhoff equations: naiad's splittings, heyoka's Taylor method, DOP853, and RK4 in C.
+
+Time for T = 1e4 with every rising crossing located and kept, at a wanted error of the energy.
+
+python -m benchmarks.section
+"""
+
+import ctypes
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import naiad as nd
+from benchmarks.compare import table
+from benchmarks.peers.build import build, compiler
+from naiad.numerics.splittings import BLANES_MOAN_RKN_4
+
+INERTIA, MASS = np.array([1.5, 2.0, 3.0]), np.array([2.0, 3.0, 4.0])
+BODY = nd.models.KirchhoffBody(INERTIA, MASS)
+START = np.array([2.0, -0.4, -0.9, 4.4, -0.2, -1.1])
+T = 1e4
+ORBITS = 64
+RUNGE_KUTTA = {3e-6: 0.047, 3e-8: 0.0185, 3e-10: 0.0074}
+TOLERANCES = {3e-6: 1e-6, 3e-8: 1e-8, 3e-10: 1e-9}
+NYSTROM = nd.Splitting(4, "kicked-top", BLANES_MOAN_RKN_4, axes=(1, 0, 2))
+SPLITTINGS = {3e-6: (NYSTROM, 0.27), 3e-8: (nd.Splitting(6, "top"), 0.22), 3e-10: (nd.Splitting(6, "top"), 0.13)}
+
+
+class Measured(NamedTuple):
+    """CPU milliseconds an orbit, the largest relative error of the energy at the crossings, how many those are."""
+
+    milliseconds: float
+    energy: float
+    crossings: float
+
+
+def p_z(state, t):
+    """The function of the section."""
+    return state.mu[5]
+
+
+def energy(mu: np.ndarray) -> np.ndarray:
+    """H of rows (Pi, p)."""
+    return 0.5 * (mu**2 @ np.concatenate([1 / INERTIA, 1 / MASS]))
+
+
+def starts(count: int) -> np.ndarray:
+    """States near the start."""
+    return START * (1 + 1e-3 * np.random.default_rng(0).standard_normal((count, 6)))
+
+
+def best(call: Callable[[], list[np.ndarray]], orbits: int, first: np.ndarray, rounds: int = 5) -> Measured:
+    """The least CPU time of some rounds; `call` gives the states (Pi, p) at the crossings of each orbit."""
+    call()
+    seconds, found = [], []
+    for _ in range(rounds):
+        before = time.process_time()
+        found = call()
+        seconds.append(time.process_time() - before)
+    errors = [np.max(np.abs(energy(mu) / energy(one) - 1)) for mu, one in zip(found, first, strict=True) if len(mu)]
+    return Measured(1e3 * min(seconds) / orbits, max(errors), sum(map(len, found)) / orbits)
+
+
+def ours(wanted: float, orbits: int) -> Measured:
+    """`simulate`, or `simulate_many`, of the momentum alone."""
+    method, dt = SPLITTINGS[wanted]
+    first = starts(orbits) if orbits > 1 else START[None]
+    states = [BODY.state(mu=mu) for mu in first]
+    options: dict[str, Any] = {
+        "t1": T, "dt": dt, "method": method.fitted(BODY, states[0], dt), "save_every": 10**9, "progress": False,
+        "sections": {"p_z": nd.Section(p_z, pairs=True)}, "reconstruct": False,
+    }  # fmt: skip
+
+    def call() -> list[np.ndarray]:
+        runs = nd.simulate_many(BODY, states, **options) if orbits > 1 else [nd.simulate(BODY, states[0], **options)]
+        return [np.hstack([run.crossings["p_z"]["Pi"], run.crossings["p_z"]["p"]]) for run in runs]
+
+    return best(call, orbits, first)
+
+
+def taylor(wanted: float, batch: int) -> Measured:
+    """heyoka's adaptive Taylor method with an event, one orbit or a batch of them."""
+    import heyoka as hy
+
+    names = hy.make_vars("P1", "P2", "P3", "p1", "p2", "p3")
+    Pi, p = names[:3], names[3:]
+    Omega, v = [x / i for x, i in zip(Pi, INERTIA, strict=True)], [x / m for x, m in zip(p, MASS, strict=True)]
+    torque = [a + b for a, b in zip(_cross(Pi, Omega), _cross(p, v), strict=True)]
+    system = list(zip(names, (*torque, *_cross(p, Omega)), strict=True))
+    found: list[list[np.ndarray]] = [[] for _ in range(batch)]
+    rising = hy.event_direction.positive
+    if batch == 1:
+
+        def event(integrator, t, _sign):
+            integrator.update_d_output(t)
+            found[0].append(integrator.d_output.copy())
+
+        one = hy.taylor_adaptive(system, START.copy(), tol=TOLERANCES[wanted],
+                                 nt_events=[hy.nt_event(p[2], event, direction=rising)])  # fmt: skip
+        return best(lambda: _propagated(one, START, found), 1, START[None])
+
+    def event_of(integrator, t, _sign, lane):
+        integrator.update_d_output(np.full(batch, t))
+        found[lane].append(integrator.d_output[:, lane].copy())
+
+    first = starts(batch)
+    many = hy.taylor_adaptive_batch(system, first.T.copy(), tol=TOLERANCES[wanted],
+                                    nt_events=[hy.nt_event_batch(p[2], event_of, direction=rising)])  # fmt: skip
+    return best(lambda: _propagated(many, first.T, found), batch, first, rounds=3)
+
+
+def _propagated(integrator: Any, start: np.ndarray, found: list[list[np.ndarray]]) -> list[np.ndarray]:
+    for each in found:
+        each.clear()
+    integrator.set_time(0.0) if hasattr(integrator, "set_time") else setattr(integrator, "time", 0.0)
+    integrator.state[...] = start
+    integrator.propagate_until(T)
+    return [np.array(each) for each in found]
+
+
+def _cross(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def field(_t: float, mu: np.ndarray) -> np.ndarray:
+    """The Kirchhoff equations."""
+    Pi, p = mu[:3], mu[3:]
+    Omega, v = Pi / INERTIA, p / MASS
+    return np.concatenate([np.cross(Pi, Omega) + np.cross(p, v), np.cross(p, Omega)])
+
+
+def dop853(wanted: float) -> Measured:
+    """SciPy's method with an event, over a hundredth of the time."""
+    from scipy.integrate import solve_ivp
+
+    def crossing(_t, mu):
+        return mu[5]
+
+    crossing.direction = 1.0
+
+    def call() -> list[np.ndarray]:
+        solution = solve_ivp(field, (0.0, T / 100), START, method="DOP853", rtol=TOLERANCES[wanted] / 30, atol=1e-12,
+                             events=crossing)  # fmt: skip
+        return [np.array(solution.y_events[0]).reshape(-1, 6)]
+
+    measured = best(call, 1, START[None], rounds=2)
+    return Measured(100 * measured.milliseconds, measured.energy, 100 * measured.crossings)
+
+
+def runge_kutta(wanted: float) -> Measured:
+    """RK4 in C, the crossing by one step of the field in p_z."""
+    run = build("section_rk4.c").run
+    run.argtypes = (ctypes.c_void_p,) * 3 + (ctypes.c_double, ctypes.c_long, ctypes.c_void_p, ctypes.c_long)
+    run.restype = ctypes.c_long
+    dt = RUNGE_KUTTA[wanted]
+    room = np.empty((10_000, 6))
+
+    def call() -> list[np.ndarray]:
+        mu = START.copy()
+        count = run(mu.ctypes.data, INERTIA.ctypes.data, MASS.ctypes.data, dt, round(T / dt), room.ctypes.data, 10_000)
+        return [room[:count].copy()]
+
+    return best(call, 1, START[None])
+
+
+def report() -> str:
+    """The table; peers that are not installed are left out."""
+    works: dict[str, Callable[[float], Measured]] = {
+        "naiad, one orbit": lambda wanted: ours(wanted, 1),
+        f"naiad, {ORBITS} orbits": lambda wanted: ours(wanted, ORBITS),
+        "DOP853 (SciPy)": dop853,
+    }
+    if compiler() is not None:
+        works["RK4 in C, one orbit"] = runge_kutta
+    try:
+        import heyoka  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        works["heyoka, one orbit"] = lambda wanted: taylor(wanted, 1)
+        works["heyoka, batch of 8"] = lambda wanted: taylor(wanted, 8)
+    rows = []
+    for name, work in works.items():
+        for wanted in SPLITTINGS:
+            measured = work(wanted)
+            rows.append([name, f"{wanted:.0e}", measured.milliseconds, f"{measured.energy:.1e}", measured.crossings])
+    return table(["", "error wanted", "ms an orbit", "error at the crossings", "crossings"], rows)
+
+
+if __name__ == "__main__":
+    print(report())
