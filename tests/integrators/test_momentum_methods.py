@@ -17,7 +17,7 @@ INERTIA, MASS = np.array([1.4726, 7.0306, 4.7969]), np.array([4.7190, 5.8566, 10
 VEHICLE = nd.models.KirchhoffBody(INERTIA, MASS)
 TORUS = VEHICLE.state(Pi=(0.0, 3.807047861195724, 1.0), p=(5.2, 0.0, 0.0))
 
-# MLN and FLV: ERRATA. KR: the recursion in 40 digits.
+# MLN and FLV: known from another program. KR: the recursion in 40 digits.
 KNOWN = [
     (nd.MidpointLieNewmark(), (-0.6016838132585, 1.0732690042346, -1.3660418124684), 1e-13),
     (nd.FastLieVerlet(), (-0.6016368564693, 1.0733682376829, -1.3659831820617), 1e-13),

@@ -20,7 +20,7 @@ def by_hand(I, J_r, kappa, n):  # noqa: E741
 
 
 @pytest.mark.parametrize(("I", "n"), [((2.0, 1.5, 1.0), (0.0, 0.0, 1.0)), (I_FULL, AXIS)], ids=["paper", "general"])
-def test_the_lagrangian_gives_the_equations_of_the_errata(I, n):  # noqa: E741
+def test_the_lagrangian_gives_the_known_equations(I, n):  # noqa: E741
     craft = nd.models.RotorSpacecraft(I, 0.4, 1.2, n)
     state = craft.state(alpha=[0.3], R_Pi=(0.6, 0.9, -0.7), alpha_p=[0.2])
     rates = craft.equations(state)
