@@ -81,7 +81,7 @@ def verify(problem_name: str, method_name: str) -> None:
         change = np.max(np.abs(finish - start)) / problem.scale
         assert change < 1e-12 if keeps_momentum(method_name, system) else change > 1e-12
     if free:
-        change = abs(system.energy(end) / system.energy(state) - 1.0)
+        change = abs(float(system.energy(end)) / float(system.energy(state)) - 1.0)
         assert change < 1e-12 if keeps_energy(method_name, system) else change > 1e-12
 
 
