@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -33,4 +34,4 @@ class KirchhoffBody(EulerPoincareSystem):
 
     def velocity(self, g: Any, mu: Float[Array, "6"], t: Scalar = 0.0) -> Float[Array, "6"]:
         """K^-1 mu."""
-        return solve(self.K, mu)
+        return solve(jnp.asarray(self.K), mu)

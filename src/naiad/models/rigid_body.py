@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -31,4 +32,4 @@ class RigidBody(EulerPoincareSystem):
 
     def velocity(self, g: Any, mu: Float[Array, "3"], t: Scalar = 0.0) -> Float[Array, "3"]:
         """J^-1 Pi."""
-        return solve(self.J, mu)
+        return solve(jnp.asarray(self.J), mu)
