@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SE3
-from naiad.mechanics import EulerPoincareSystem
+from naiad.mechanics import EulerPoincareSystem, Scalar
 from naiad.models.inertia import inertia_matrix
+from naiad.numerics import solve
 
 
 class KirchhoffBody(EulerPoincareSystem):
@@ -29,3 +31,7 @@ class KirchhoffBody(EulerPoincareSystem):
     def reduced_lagrangian(self, xi: Float[Array, "6"]) -> Float[Array, ""]:
         """(Omega, v) . K (Omega, v) / 2."""
         return 0.5 * xi @ self.K @ xi
+
+    def velocity(self, g: Any, mu: Float[Array, "6"], t: Scalar = 0.0) -> Float[Array, "6"]:
+        """K^-1 mu."""
+        return solve(jnp.asarray(self.K), mu)

@@ -1,12 +1,15 @@
 """The free rigid body."""
 
+from typing import Any
+
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
-from naiad.mechanics import EulerPoincareSystem
+from naiad.mechanics import EulerPoincareSystem, Scalar
 from naiad.models.inertia import inertia_matrix
-from naiad.numerics import static
+from naiad.numerics import solve, static
 
 
 class RigidBody(EulerPoincareSystem):
@@ -26,3 +29,7 @@ class RigidBody(EulerPoincareSystem):
     def reduced_lagrangian(self, xi: Float[Array, "3"]) -> Float[Array, ""]:
         """Omega . J Omega / 2."""
         return 0.5 * xi @ self.J @ xi
+
+    def velocity(self, g: Any, mu: Float[Array, "3"], t: Scalar = 0.0) -> Float[Array, "3"]:
+        """J^-1 Pi."""
+        return solve(jnp.asarray(self.J), mu)
