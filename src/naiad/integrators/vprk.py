@@ -1,10 +1,9 @@
 """Variational partitioned Runge-Kutta methods, on vector spaces and on Lie groups."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
@@ -86,7 +85,7 @@ class VPRK(AbstractOneStepMethod):
     def balance(self, system: LagrangianSystem, g: Any, K: Slopes, t: Scalar, h: Scalar) -> StageBalance:
         """The derivatives of the action, and with them the virtual work of the forces."""
         group, tau = system.group, self.retraction
-        a, b, c = (np.asarray(part) for part in self.tableau)
+        a, b, c = map(jnp.asarray, self.tableau)
 
         def stage(Theta_K, time):
             Theta, K = jnp.split(Theta_K, 2)
@@ -102,7 +101,7 @@ class VPRK(AbstractOneStepMethod):
             at_node = group.Ad_dual(tau.tau(group, -Theta), push)
             return jnp.concatenate([by_Theta + tau.dtau_dual(group, -Theta, push), by_K, at_node])
 
-        Theta_K, times = jnp.concatenate([h * (a @ K), K], axis=1), jnp.asarray(t + c * h)
+        Theta_K, times = jnp.concatenate([h * (a @ K), K], axis=1), t + c * h
         by_Theta, by_K, at_node = jnp.split(jax.vmap(by_matrix(stage, Theta_K[0], times[0]))(Theta_K, times), 3, axis=1)
         return StageBalance(by_K + h * ((a * b[:, None] / b).T @ by_Theta), h * (b @ at_node))
 
@@ -117,7 +116,7 @@ class VPRK(AbstractOneStepMethod):
             """The vector of the step, the momentum that leaves the left node, and the mismatch at the stages."""
             K = unknowns.reshape(-1, group.dim)
             balance = self.balance(system, state.g, K, t, h)
-            x, leaving = h * (np.asarray(self.tableau.b) @ K), state.mu + balance.node
+            x, leaving = h * (jnp.asarray(self.tableau.b) @ K), state.mu + balance.node
             return x, leaving, (balance.stages - tau.dtau_dual(group, x, leaving)).reshape(-1)
 
         root = self.newton.root(lambda unknowns: evaluated(unknowns)[2], extrapolate(memory))
@@ -139,7 +138,8 @@ def _coefficients(tableau: Any) -> PartitionedTableau:
     return partitioned_tableau(*tableau)
 
 
-def _reduced(system: LagrangianSystem) -> Any:
+def _reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
+    """Whether neither the Lagrangian nor a force depends on g."""
     return isinstance(system, EulerPoincareSystem) and system.force is None
 
 
