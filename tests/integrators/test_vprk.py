@@ -81,7 +81,7 @@ def test_momenta_are_the_derivatives_of_the_action_in_its_end_points(name, table
     def action(g0, g1):
         x = tau.inverse(group, group.compose(group.inverse(g0), g1))
         K = found + x / h - b @ found
-        total = 0.0
+        total = jnp.zeros(())
         for i in range(len(b)):
             Theta = h * a[i] @ K
             point = group.compose(g0, tau.tau(group, Theta))

@@ -85,7 +85,7 @@ class VPRK(AbstractOneStepMethod):
     def balance(self, system: LagrangianSystem, g: Any, K: Slopes, t: Scalar, h: Scalar) -> StageBalance:
         """The derivatives of the action, and with them the virtual work of the forces."""
         group, tau = system.group, self.retraction
-        a, b, c = (jnp.asarray(part) for part in self.tableau)
+        a, b, c = map(jnp.asarray, self.tableau)
 
         def stage(Theta_K, time):
             Theta, K = jnp.split(Theta_K, 2)
@@ -101,7 +101,7 @@ class VPRK(AbstractOneStepMethod):
             at_node = group.Ad_dual(tau.tau(group, -Theta), push)
             return jnp.concatenate([by_Theta + tau.dtau_dual(group, -Theta, push), by_K, at_node])
 
-        Theta_K, times = jnp.concatenate([h * (a @ K), K], axis=1), jnp.asarray(t + c * h)
+        Theta_K, times = jnp.concatenate([h * (a @ K), K], axis=1), t + c * h
         by_Theta, by_K, at_node = jnp.split(jax.vmap(by_matrix(stage, Theta_K[0], times[0]))(Theta_K, times), 3, axis=1)
         return StageBalance(by_K + h * ((a * b[:, None] / b).T @ by_Theta), h * (b @ at_node))
 
@@ -139,6 +139,7 @@ def _coefficients(tableau: Any) -> PartitionedTableau:
 
 
 def _reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
+    """Whether neither the Lagrangian nor a force depends on g."""
     return isinstance(system, EulerPoincareSystem) and system.force is None
 
 
