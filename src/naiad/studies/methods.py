@@ -1,6 +1,7 @@
 """The integrators that studies offer by name."""
 
 import naiad as nd
+from naiad.integrators import AbstractMethod
 
 _CAYLEY = nd.Variational(nd.Cayley())
 
@@ -17,9 +18,13 @@ METHODS = {
     "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
 }
 
+# those that take Lagrangians of the velocity alone
+FREE_METHODS: dict[str, tuple[str, AbstractMethod]] = {}
+
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
+FREE_CHOICES = {name: words for name, (words, _) in (METHODS | FREE_METHODS).items()}
 
 
-def method(name: str) -> nd.Variational | nd.Composition | nd.RKMK | nd.RK4:
+def method(name: str) -> AbstractMethod:
     """The integrator of a name."""
-    return METHODS[name][1]
+    return (METHODS | FREE_METHODS)[name][1]

@@ -8,7 +8,7 @@ import numpy as np
 import naiad as nd
 from naiad.errors import InputError, RunError
 from naiad.studies.level_set import AXES, LevelSet
-from naiad.studies.methods import CHOICES, METHODS
+from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Matrix, Names, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.section_panels import Coordinate, Panel, Sections, columns
@@ -36,7 +36,7 @@ class PoincareSection(Study, name="poincare-section"):
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 6.6"
 
-    method: str = parameter("cay", choices=CHOICES, help="integrator")
+    method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     I: Inertia = parameter(  # noqa: E741  (the symbol of the papers)
         INERTIA, unit="kg m^2", size=3, help="inertia with the fluid's: three moments or a matrix"
     )
@@ -54,7 +54,7 @@ class PoincareSection(Study, name="poincare-section"):
     )
     dt: float = parameter(0.05, unit="s", above=0.0, help="time step")
     t1: float = parameter(5e4, unit="s", above=0.0, help="duration of an orbit (the thesis has 5e4 and 1e6)")
-    compare: Names | None = parameter(None, choices=CHOICES, help="methods to draw side by side")
+    compare: Names | None = parameter(None, choices=FREE_CHOICES, help="methods to draw side by side")
     dts: Vector | None = parameter(None, unit="s", above=0.0, help="steps to draw side by side (dt/4, dt/2, dt)")
     cpu: Vector | None = parameter(
         None, unit="s", above=0.0, help="CPU times of a panel to draw side by side, instead of steps"
@@ -65,7 +65,7 @@ class PoincareSection(Study, name="poincare-section"):
             raise InputError("dts and cpu are both given; give the steps or the CPU times")
         self._level().spread(self.orbits, DIRECTIONS[self.direction])  # says it if there are no such states
         for name in self._compared():
-            METHODS[name][1].check(vehicle(self.I, self.M, self.S))
+            method(name).check(vehicle(self.I, self.M, self.S))
 
     def run(self, progress: Progress) -> Findings:
         level, direction = self._level(), DIRECTIONS[self.direction]

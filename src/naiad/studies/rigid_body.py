@@ -9,7 +9,7 @@ import naiad as nd
 from naiad.errors import InputError
 from naiad.numerics import double
 from naiad.studies.conservation import Energy, SpaceMomentum, watched_run
-from naiad.studies.methods import CHOICES, method
+from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -31,7 +31,7 @@ class RigidBody(Study, name="rigid-body"):
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 5"
 
-    method: str = parameter("cay", choices=CHOICES, help="integrator")
+    method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     group: str = parameter("so3", choices=GROUPS, help="what the attitude is")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia: three principal moments or a matrix")
     Pi0: Vector | None = parameter(

@@ -4,7 +4,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.studies.conservation import Energy, SpaceMomentum, relative_drift, watched_run
-from naiad.studies.methods import CHOICES, method
+from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -22,7 +22,7 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 6"
 
-    method: str = parameter("cay", choices=CHOICES, help="integrator")
+    method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     I: Inertia = parameter(  # noqa: E741  (the symbol of the papers)
         INERTIA, unit="kg m^2", size=3, help="inertia with the fluid's: three moments or a matrix"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import naiad as nd
 from naiad import diagnostics
 from naiad.errors import InputError
-from naiad.studies.methods import CHOICES, METHODS, method
+from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -43,7 +43,7 @@ class WorkPrecision(Study, name="work-precision"):
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 5.7 and Figure 5.7.1"
 
     system: str = parameter("rigid-body", choices=SYSTEMS, help="what moves")
-    methods: Names | None = parameter(None, choices=CHOICES, help="integrators (all that fit the system)")
+    methods: Names | None = parameter(None, choices=FREE_CHOICES, help="integrators (all that fit the system)")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia of the rigid body")
     I: Inertia = parameter(INERTIA, unit="kg m^2", size=3, help="inertia of the vehicle")  # noqa: E741
     M: Inertia = parameter(MASS, unit="kg", size=3, help="mass of the vehicle")
@@ -59,7 +59,7 @@ class WorkPrecision(Study, name="work-precision"):
     def validate(self) -> None:
         if self.methods is not None:
             for name in self.methods:
-                METHODS[name][1].check(self._system())
+                method(name).check(self._system())
         if self.dts is not None and np.max(self.dts) > self.t1:
             raise InputError(
                 f"dts has a step of {np.max(self.dts):g} s, longer than t1 = {self.t1:g} s; give smaller ones"
@@ -104,7 +104,7 @@ class WorkPrecision(Study, name="work-precision"):
         return [max(1, round(self.t1 / float(dt))) for dt in self.dts]
 
     def _names(self, system: nd.LagrangianSystem) -> list[str]:
-        return [name for name in METHODS if _fits(name, system)] if self.methods is None else list(self.methods)
+        return [name for name in FREE_CHOICES if _fits(name, system)] if self.methods is None else list(self.methods)
 
 
 def relative_error(state: nd.State, exact: nd.State) -> float:
