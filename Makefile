@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run test test-long bench docs clean
+.PHONY: help run test test-long bench audit docs clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
@@ -28,6 +28,9 @@ test-long: $(VENV)/.has-test ## Run the tests that take longer
 bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
 	$(BIN)/python -m benchmarks.compiler
+
+audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
+	$(BIN)/python -m benchmarks.audit docs/audit.md
 
 docs: $(VENV)/.has-docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

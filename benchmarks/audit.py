@@ -102,8 +102,8 @@ def orders(problem: Problem, name: str) -> tuple[float, float]:
 
 
 def invariants(problem: Problem, name: str) -> tuple[tuple[float, ...], str]:
-    """The largest relative changes of energy, Casimirs and momentum in space and the distance from the group, over every
-    step of a long run; and where it stopped, if it did."""
+    """The largest relative changes of energy, Casimirs and momentum in space and the largest distance from the group,
+    over every step of a long run; and where it stopped, if it did."""
     system, state = problem.system, problem.state
     monitors = {
         "energy": RelativeChange.since(Energy(system), state),

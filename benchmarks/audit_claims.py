@@ -33,13 +33,11 @@ def start_of_the_thesis() -> dict[str, Start]:
 @double
 def _start(tau) -> Start:
     scheme, exact = nd.Variational(tau), diagnostics.reference(BODY, STATE, t1=2.0)
-    xi = np.asarray(STATE.mu) / INERTIA
+    mu, xi = jnp.asarray(STATE.mu), jnp.asarray(STATE.mu / INERTIA)
     errors = []
     for count in COUNTS:
         h = 2.0 / count
-        shifted = STATE._replace(
-            mu=np.asarray(tau.dtau_inv_dual(BODY.group, jnp.asarray(h * xi), jnp.asarray(STATE.mu)))
-        )
+        shifted = STATE._replace(mu=np.asarray(tau.dtau_inv_dual(BODY.group, h * xi, mu)))
         end, after = (diagnostics.march(BODY, scheme, shifted, dt=h, steps=n) for n in (count, count + 1))
         velocity = np.asarray(tau.inverse(BODY.group, jnp.asarray(end.g.T @ after.g))) / h
         errors.append((np.abs(end.g - exact.g).max(), np.abs(INERTIA * velocity - exact.mu).max()))

@@ -1,6 +1,6 @@
 """Prints the tables of README.md as Markdown: all of them, or those named.
 
-python -m benchmarks.compiler [start steps flv kirchhoff connected long]
+python -m benchmarks.compiler [start steps flv kirchhoff connected long mujoco]
 """
 
 import importlib
@@ -13,6 +13,7 @@ TABLES = {
     "kirchhoff": ("The Cayley step by automatic differentiation", "benchmarks.kirchhoff"),
     "connected": ("Three connected ellipsoids", "benchmarks.connected"),
     "long": ("Long runs", "benchmarks.long_run"),
+    "mujoco": ("A free body beside MuJoCo", "benchmarks.mujoco_body"),
 }
 
 
