@@ -12,6 +12,7 @@ import pytest
 
 import naiad as nd
 from naiad import studies
+from naiad.studies.methods import FREE_CHOICES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -71,6 +72,12 @@ def test_every_citation_has_a_reference():
 
 def test_every_public_name_is_in_the_api_page():
     assert set(nd.__all__) <= set(re.findall(r"`(\w+)`", text(ROOT / "docs/api.md")))
+
+
+def test_every_method_of_the_studies_is_in_the_audit():
+    """After a new method: `make audit`."""
+    audited = set(re.findall(r"^\| `([\w-]+)` \|", text(ROOT / "docs/audit.md"), re.MULTILINE))
+    assert set(FREE_CHOICES) <= audited
 
 
 def test_every_package_has_an_api_page():
