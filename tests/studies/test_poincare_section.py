@@ -71,7 +71,7 @@ def test_a_section_by_the_variational_method_keeps_its_level_set():
 
 
 def thickness(method, t1):
-    """How far the section of the known torus is from a closed curve: the scatter about a Fourier series in the angle."""
+    """How far the section of the known torus is from a closed curve: the scatter about a Fourier series."""
     study = PoincareSection()
     body = nd.models.KirchhoffBody(study.I, study.M)
     start = np.array([[0.0, 3.807047861195724, 1.0, 5.2, 0.0, 0.0]])
