@@ -31,9 +31,10 @@ INTRODUCTION = "\n\n".join(
                 """*Order of g, μ*: the slope of the error at t = 2 s against DOP853, over the step, for configuration
                 and momentum.""",
                 """*Energy*, *Casimirs*, *momentum* (in space), *off the group*: the largest change over every one of
-                10,000 steps, relative, from the momentum at the node. What is at round-off is in bold. Round-off grows
-                with the number of steps, and that of the momentum on SE(3) with the distance.""",
-                """*Symplectic*, *Poisson*: the defects of one step's derivative, in T*G and on the reduced space.
+                10,000 steps, relative, from the momentum at the node. What is below 1e-11, round-off or as good as it,
+                is in bold. Round-off grows with the number of steps, and that of the momentum on SE(3) with the
+                distance.""",
+                """*Symplectic*, *Poisson*: the defects of one step's derivative, in T\\*G and on the reduced space.
                 *Reversal*: the distance from the start after a step by h and one by -h. For the two-step `flv` a step
                 is one from a fresh start.""",
                 """*ns a step*: the CPU time of a step in compiled code, attitude included, at h = 0.01 s, the best of
