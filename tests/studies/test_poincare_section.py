@@ -4,6 +4,7 @@ from scipy.integrate import solve_ivp
 
 import naiad as nd
 from naiad.errors import InputError, RunError
+from naiad.studies import section_panels
 from naiad.studies.level_set import LevelSet
 from naiad.studies.poincare_section import PoincareSection
 from naiad.studies.progress import Progress
@@ -107,12 +108,21 @@ def test_methods_and_steps_side_by_side(tmp_path):
         figure().savefig(tmp_path / "figure.png", dpi=30)
 
 
-def test_equal_cpu_time():
-    """Steps chosen by a trial so that each panel takes the wanted CPU time."""
+def test_equal_cpu_time(monkeypatch):
+    """Steps chosen by a trial so that each panel takes the wanted CPU time, by a clock that counts 10 us a step."""
+    clock, simulate = [0.0], section_panels.Sections._simulate
+
+    def counted(self, *args, **options):
+        run = simulate(self, *args, **options)
+        clock[0] += 1e-5 * run.statistics["steps"]
+        return run
+
+    monkeypatch.setattr(section_panels.Sections, "_simulate", counted)
+    monkeypatch.setattr(section_panels.time, "process_time", lambda: clock[0])
     rows = found(t1=2000.0, orbits=2, compare="rk4,cay", cpu="0.4,0.2").results["rows"]
     for row, wanted in zip(rows, (0.4, 0.2, 0.4, 0.2), strict=True):
-        assert 0.5 < row["seconds"] / wanted < 2.0
-    assert rows[1]["dt"] == pytest.approx(2.0 * rows[0]["dt"], rel=0.5)
+        assert row["seconds"] == pytest.approx(wanted, rel=1e-3)
+    assert rows[1]["dt"] == pytest.approx(2.0 * rows[0]["dt"])
 
 
 def test_what_does_not_fit_is_told():

@@ -45,12 +45,10 @@ def test_a_run_without_a_root_has_no_error():
     assert np.isnan(row["error"])
 
 
-def test_the_time_of_a_run_is_that_of_its_steps():
+def test_a_timed_run_is_the_run():
     body = nd.models.RigidBody((1.0, 2.0, 3.0))
     state = body.state(Pi=(0.7, 0.8, -1.5))
-    short, long = (timed_run(body, nd.Variational(), state, dt=0.01, steps=steps) for steps in (1000, 8000))
-    assert 5.0 < long.seconds / short.seconds < 13.0
-    assert 2e-8 < long.seconds / 8000 < 2e-6
+    short = timed_run(body, nd.Variational(), state, dt=0.01, steps=1000)
     assert relative_error(short.state, nd.diagnostics.march(body, nd.Variational(), state, dt=0.01, steps=1000)) < 1e-14
 
 
