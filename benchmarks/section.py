@@ -22,7 +22,7 @@ BODY = nd.models.KirchhoffBody(INERTIA, MASS)
 START = np.array([2.0, -0.4, -0.9, 4.4, -0.2, -1.1])
 T = 1e4
 ORBITS = 64
-RUNGE_KUTTA = {3e-6: 0.047, 3e-8: 0.0185, 3e-10: 0.0074}
+RUNGE_KUTTA = {3e-6: 0.0175, 3e-8: 0.007, 3e-10: 0.0028}
 TOLERANCES = {3e-6: 1e-6, 3e-8: 1e-8, 3e-10: 1e-9}
 NYSTROM = nd.Splitting(4, "kicked-top", BLANES_MOAN_RKN_4, axes=(1, 0, 2))
 SPLITTINGS = {3e-6: (NYSTROM, 0.27), 3e-8: (nd.Splitting(6, "top"), 0.22), 3e-10: (nd.Splitting(6, "top"), 0.13)}
