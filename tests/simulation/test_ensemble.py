@@ -56,6 +56,18 @@ def test_one_that_fails_does_not_stop_the_others():
     np.testing.assert_array_equal(runs[2].mu, nd.simulate(system, states[2], t1=50.05, dt=0.1).mu)
 
 
+def test_an_interrupt_keeps_what_there_is_and_why_others_had_ended():
+    system = Escaping()
+
+    def interrupt(fraction):
+        raise KeyboardInterrupt
+
+    runs = nd.simulate_many(system, [system.state(q=[q]) for q in (0.3, 1.5)], t1=1e5, dt=0.1, progress=interrupt)
+    assert runs[0].outcome is nd.Outcome.INTERRUPTED
+    assert runs[0].attrs["t"] == pytest.approx(25.6)
+    assert runs[1].outcome in (nd.Outcome.NEWTON_FAILED, nd.Outcome.NOT_FINITE)
+
+
 def test_many_chunks_with_little_room():
     """More crossings than a chunk has room for: the trajectories then stand at different nodes."""
     section = nd.Section(lambda s, t: s.mu[5], 0)

@@ -104,7 +104,7 @@ def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | N
                     bar.update(leg.counted + int(np.min(now.node)))
         except KeyboardInterrupt:
             for tables in pieces:
-                if tables[-1].attrs["node"] < plan.last:
+                if tables[-1].attrs["node"] < plan.last and tables[-1].attrs["outcome"] == Outcome.COMPLETED.name:
                     tables.append(tables[-1].ended(Outcome.INTERRUPTED))
     return pieces
 
