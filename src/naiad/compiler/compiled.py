@@ -72,7 +72,7 @@ class Compiled:
 
     def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
         """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
-        examples, size = _first_rows(args, shared)
+        examples, size = _first_rows(args, shared, self._parameters)
         signature, _ = self._signature(examples)
         leaves = [leaf for leaf in jax.tree.leaves(args) if _is_number(leaf)]
         own = [
@@ -250,11 +250,11 @@ def _known(array: np.ndarray) -> bytes | None:
     return marks.tobytes() if np.any(marks >= 0) else None
 
 
-def _first_rows(args: tuple[Any, ...], shared: Sequence[int]) -> tuple[tuple[Any, ...], int]:
-    """A row like all others: what differs between rows is neither 0 nor 1 in it."""
+def _first_rows(args: tuple[Any, ...], shared: Sequence[int], folding: Sequence[int]) -> tuple[tuple[Any, ...], int]:
+    """A row like all others: in arguments whose zeros and ones fold, what differs between rows is neither."""
     sizes = set()
 
-    def first(leaf: Any) -> Any:
+    def first(leaf: Any, folds: bool) -> Any:
         if not _is_number(leaf):
             return leaf
         array = _numbers(leaf)
@@ -263,10 +263,14 @@ def _first_rows(args: tuple[Any, ...], shared: Sequence[int]) -> tuple[tuple[Any
         sizes.add(array.shape[0])
         if not len(array):
             return np.zeros(array.shape[1:], array.dtype)
-        same = np.all(array == array[0], axis=0)
-        return np.where(same, array[0], NEITHER) if array.dtype == np.float64 else array[0]
+        if not folds or array.dtype != np.float64:
+            return array[0]
+        return np.where(np.all(array == array[0], axis=0), array[0], NEITHER)
 
-    examples = tuple(arg if number in shared else jax.tree.map(first, arg) for number, arg in enumerate(args))
+    examples = tuple(
+        arg if number in shared else jax.tree.map(lambda leaf, n=number: first(leaf, n in folding), arg)
+        for number, arg in enumerate(args)
+    )
     if len(sizes) != 1:
         raise InputError(f"batch: the arguments have {sorted(sizes)} rows; expected one number of rows for all.")
     return examples, sizes.pop()

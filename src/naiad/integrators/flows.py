@@ -18,7 +18,7 @@ from naiad.numerics import Module, cross, hat, static, stumpff, stumpff_below
 
 Vector = Float[Array, " n"]
 Moved = tuple[State, Scalar]
-"""The state after a flow, and the square of the angle that it turned by."""
+"""The state after a flow, and the square of the angle that it turned by as a share of that of the reach."""
 
 
 class Turns(Module):
@@ -27,29 +27,31 @@ class Turns(Module):
     group: AbstractGroup = static()
     reach: float | None = static(default=None)
 
-    def moved(self, state: State, x: Vector, mu: Vector | None = None) -> Moved:
-        """g exp(x) with Ad*_{exp(x)} mu, or with the momentum that is given."""
-        d, u = self._increment(x)
-        return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), u
+    def moved(self, state: State, s: Scalar, y: Vector, mu: Vector | None = None) -> Moved:
+        """g exp(s y) with Ad*_{exp(s y)} mu, or with the momentum that is given."""
+        d, v = self._increment(s, y)
+        share = jnp.zeros(()) if self.reach is None else (s / self.reach) ** 2 * v
+        return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), share
 
-    def c(self, k: int, u: Any) -> Float[Array, ""]:
-        """The Stumpff function c_k(u)."""
-        return stumpff(k, u) if self.reach is None else stumpff_below(k, u, self.reach**2)
+    def c(self, k: int, s: Scalar, v: Any) -> Float[Array, ""]:
+        """The Stumpff function c_k(s^2 v); powers of s, which many steps share, are left to the coefficients."""
+        return stumpff(k, s * s * v) if self.reach is None else stumpff_below(k, v, s * s, self.reach**2)
 
-    def _increment(self, x: Vector) -> tuple[Any, Scalar]:
-        """exp(x) - e, and the square of the angle."""
+    def _increment(self, s: Scalar, y: Vector) -> tuple[Any, Scalar]:
+        """exp(s y) - e, and the square of the angle over s^2."""
         if isinstance(self.group, SO3):
-            return self._rotation(x)
+            return self._rotation(s, y)
         if isinstance(self.group, SE3):
-            Omega, v = self.group.split(x)
-            rotation, u = self._rotation(Omega)
-            turned = cross(Omega, v)
-            return Pose(rotation, v + self.c(2, u) * turned + self.c(3, u) * cross(Omega, turned)), u
-        return self.group.expm1(x), jnp.zeros(())
+            Omega, w = self.group.split(y)
+            rotation, v = self._rotation(s, Omega)
+            turned = s * cross(Omega, w)
+            way = w + self.c(2, s, v) * s * turned + self.c(3, s, v) * s * s * cross(Omega, turned)
+            return Pose(rotation, s * way), v
+        return self.group.expm1(s * y), jnp.zeros(())
 
-    def _rotation(self, Omega: Float[Array, "3"]) -> tuple[Float[Array, "3 3"], Scalar]:
-        u, X = jnp.dot(Omega, Omega), hat(Omega)
-        return self.c(1, u) * X + self.c(2, u) * (X @ X), u
+    def _rotation(self, s: Scalar, Omega: Float[Array, "3"]) -> tuple[Float[Array, "3 3"], Scalar]:
+        v, X = jnp.dot(Omega, Omega), hat(s * Omega)
+        return self.c(1, s, v) * X + self.c(2, s, v) * (X @ X), v
 
     def _carried(self, d: Any, mu: Vector) -> Vector:
         """Ad*_{e + d} mu."""
@@ -62,13 +64,13 @@ class Turns(Module):
 
 
 def _turned_back(d: Float[Array, "3 3"], v: Float[Array, "3"]) -> Float[Array, "3"]:
-    """(I + d)^T v, the small diagonal of d last."""
+    """(I + d)^T v, the small diagonal of d first: it is there first."""
     x, y, z = v
     return jnp.stack(
         [
-            x + d[1, 0] * y + d[2, 0] * z + d[0, 0] * x,
-            y + d[2, 1] * z + d[0, 1] * x + d[1, 1] * y,
-            z + d[0, 2] * x + d[1, 2] * y + d[2, 2] * z,
+            x + d[0, 0] * x + d[1, 0] * y + d[2, 0] * z,
+            y + d[1, 1] * y + d[2, 1] * z + d[0, 1] * x,
+            z + d[2, 2] * z + d[0, 2] * x + d[1, 2] * y,
         ]
     )
 
@@ -92,7 +94,7 @@ class Screw(AbstractFlow):
     axis: Any
 
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
-        return turns.moved(state, (h * self.rate * jnp.dot(self.axis, state.mu)) * self.axis)
+        return turns.moved(state, h * self.rate, jnp.dot(self.axis, state.mu) * self.axis)
 
     def fastest(self, K: np.ndarray, energy: float) -> float:
         turning = np.linalg.norm(self.axis[:3])
@@ -109,7 +111,7 @@ class AlongAxis(AbstractFlow):
         i, j, A = self.i, self.i + 3, self.A
         Pi, p = state.mu[i], state.mu[j]
         angle, way = A[i, i] * Pi + A[i, j] * p, A[j, i] * Pi + A[j, j] * p
-        return turns.moved(state, h * (angle * jnp.eye(6)[i] + way * jnp.eye(6)[j]))
+        return turns.moved(state, h, angle * jnp.eye(6)[i] + way * jnp.eye(6)[j])
 
     def fastest(self, K: np.ndarray, energy: float) -> float:
         return float(np.sqrt(2 * energy * self.A[self.i, self.i]))
@@ -143,12 +145,11 @@ class Sphere(AbstractFlow):
     rate: Scalar
 
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
-        Pi, p = state.mu[:3], state.mu[3:]
-        Omega = h * self.rate * Pi
+        Pi, p, s = state.mu[:3], state.mu[3:], h * self.rate
         if len(p):
-            u, turned = jnp.dot(Omega, Omega), cross(Omega, p)
-            p = p - turns.c(1, u) * turned + turns.c(2, u) * cross(Omega, turned)
-        return turns.moved(state, jnp.concatenate([Omega, jnp.zeros_like(p)]), jnp.concatenate([Pi, p]))
+            v, turned = jnp.dot(Pi, Pi), s * cross(Pi, p)
+            p = p - turns.c(1, s, v) * turned + turns.c(2, s, v) * cross(s * Pi, turned)
+        return turns.moved(state, s, jnp.concatenate([Pi, jnp.zeros_like(p)]), jnp.concatenate([Pi, p]))
 
     def fastest(self, K: np.ndarray, energy: float) -> float:
         return float(abs(self.rate) * np.sqrt(2 * energy * np.linalg.eigvalsh(K[:3, :3])[-1]))

@@ -34,8 +34,8 @@ class Splitting(AbstractOneStepMethod):
     - "kicked-top": the same in the order kick, b, top, for coefficients of Nystrom type.
 
     `coefficients` of one's own are a palindrome a_1, ..., a_2s as in `naiad.numerics.splittings`. Rotations use short
-    series up to an angle of `reach` within one flow (one number, or one for each part: see `fitted`); a step with a
-    larger one is taken again with the full functions.
+    series up to an angle of `reach` within the longest flow, and as much less in shorter ones (one number, or one for
+    each kind of flow: see `fitted`); a step with a larger one is taken again with the full functions.
     """
 
     target: int = static()
@@ -75,13 +75,17 @@ class Splitting(AbstractOneStepMethod):
         if isinstance(system.group, SE3) and not np.any(K[3:, :3]):  # what p alone takes is not left for Pi
             energy -= 0.5 * float(state.mu[3:] @ state.mu[3:]) / np.linalg.eigvalsh(K[3:, 3:])[-1]
         parts = self._divided(system.group, np.linalg.inv(K))
-        longest = [max(abs(a) for number, a in schedule(len(parts), self.coefficients) if number == i)
-                   for i in range(len(parts))]  # fmt: skip
         angles = [
-            1.05 * a * abs(dt) * max(each.fastest(K, energy) for each in part)
-            for a, part in zip(longest, parts, strict=True)
+            1.05 * a * abs(dt) * each.fastest(K, energy)
+            for a, part in zip(self._longest(len(parts)), parts, strict=True)
+            for each in part
         ]
         return self.replaced(reach=tuple(float(np.clip(np.ceil(20 * angle) / 20, 0.05, 2.0)) for angle in angles))
+
+    def _longest(self, parts: int) -> list[float]:
+        """The longest flow of each part, as a fraction of h."""
+        flows = schedule(parts, self.coefficients)
+        return [max(abs(a) for number, a in flows if number == i) for i in range(parts)]
 
     def check(self, system: LagrangianSystem) -> None:
         if not isinstance(system, EulerPoincareSystem) or system.force is not None or system.constraint is not None:
@@ -97,10 +101,10 @@ class Splitting(AbstractOneStepMethod):
             )
         if self.parts != "screws":
             self._check_form(system, K)
-        count = len(self._divided(system.group, np.linalg.inv(K)))
+        count = sum(map(len, self._divided(system.group, np.linalg.inv(K))))
         if len(self.reach) not in (1, count):
             raise InputError(
-                f"Splitting: reach has {len(self.reach)} angles; expected one, or {count}, one for each part."
+                f"Splitting: reach has {len(self.reach)} angles; expected one, or {count}, one for each kind of flow."
             )
 
     def _check_form(self, system: LagrangianSystem, K: np.ndarray) -> None:
@@ -131,13 +135,15 @@ class Splitting(AbstractOneStepMethod):
 
     def advance(self, system: EulerPoincareSystem, state, memory, t, h, inputs):
         parts = self._divided(system.group, inverse(_inertia(system, jnp.zeros(system.group.dim))))
-        reach = self.reach if len(self.reach) > 1 else self.reach * len(parts)
-        flows = schedule(len(parts), self.coefficients)
-        short, within = state, jnp.ones((), bool)
+        flows, longest = schedule(len(parts), self.coefficients), self._longest(len(parts))
+        reach = iter(self.reach if len(self.reach) > 1 else self.reach * sum(map(len, parts)))
+        reaches = [[next(reach) for _ in part] for part in parts]
+        short, farthest = state, jnp.zeros(())
         for number, fraction in flows:
-            for each in parts[number]:
-                short, u = each.flow(Turns(system.group, reach[number]), short, fraction * h)
-                within = within & (u <= reach[number] ** 2)
+            for each, angle in zip(parts[number], reaches[number], strict=True):
+                turns = Turns(system.group, angle * abs(fraction) / longest[number])
+                short, share = each.flow(turns, short, fraction * h)
+                farthest = jnp.where(share > farthest, share, farthest)
 
         def again() -> State:
             """The same as a loop, with functions that hold for every angle."""
@@ -149,7 +155,7 @@ class Splitting(AbstractOneStepMethod):
                 (numbers, fractions),
             )[0]
 
-        end = jax.lax.cond(within, lambda: short, again)
+        end = jax.lax.cond(farthest <= 1.0, lambda: short, again)
         g, correction = renormalised(system.group, end.g)
         return State(g, end.mu), (), StepInfo.explicit(correction)
 

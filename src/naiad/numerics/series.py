@@ -107,6 +107,10 @@ def stumpff_polynomial(k: int, limit: float) -> tuple[float, ...]:
     return tuple(float(c) for c in in_unit(np.polynomial.Polynomial([np.longdouble(-1), 1 / half])).coef)
 
 
-def stumpff_below(k: int, u: Scalar, limit: float) -> Scalar:
-    """c_k(u) for 0 <= u <= limit, where it is a short polynomial."""
-    return estrin(stumpff_polynomial(k, limit), u)
+def stumpff_below(k: int, v: Scalar, scale: Scalar, limit: float) -> Scalar:
+    """c_k(scale v) for 0 <= scale v <= limit, where it is a short polynomial of v."""
+    coefficients, power = [], jnp.ones(())
+    for c in stumpff_polynomial(k, limit):
+        coefficients.append(c * power)
+        power = power * scale
+    return estrin(coefficients, v)

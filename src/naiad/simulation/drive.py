@@ -9,7 +9,7 @@ import numpy as np
 
 from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
-from naiad.simulation.loop import Filled, Frame, Rows, advance, crossings_within
+from naiad.simulation.loop import Filled, Frame, advance, crossing_within, pair_within
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Standing
@@ -67,22 +67,36 @@ def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
 def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, counted: int) -> Chunk:
     """`counted` nodes were taken before t0."""
     node = int(standing.node)
-    frames = _rows(filled.frames)
+    frames = jax.tree.map(lambda buffer: np.array(buffer[: int(filled.frames.count)]), filled.frames.rows)
     none = jax.tree.map(lambda leaf: leaf[:0], frames.state)
-    crossings = {name: located(plan, name, _rows(rows), h, none)[:2] for name, rows in filled.passages.items()}
+    crossings = {
+        name: located(plan, name, rows.rows, (np.arange(int(rows.count)),), h, none)[:2]
+        for name, rows in filled.passages.items()
+    }
     return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing)
 
 
-def located(plan: Plan, name: str, passages: Passage, h: float, none: State) -> tuple[np.ndarray, State, np.ndarray]:
-    """The times and states of the crossings in these steps, in their order, and how many there are in each."""
-    if not np.size(passages.t):
-        return np.zeros(0), none, np.zeros(0, int)
-    about = (plan.program, plan.program.sections[name], h)
-    t, states, found = execute_rows(crossings_within, about, passages, engine=plan.engine)
-    wanted = np.stack(found, axis=1)
-    inside = jax.tree.map(lambda *two: np.stack(two, axis=1)[wanted], *states)
-    return np.stack(t, axis=1)[wanted], inside, wanted.sum(axis=1)
+def located(
+    plan: Plan, name: str, passages: Passage, which: tuple[np.ndarray, ...], h: float, none: State
+) -> tuple[np.ndarray, State, np.ndarray]:
+    """The times and states (`none`, if there are none) of the crossings in the steps `which`, an index of rows, in
+    their order, and the number of the step of each."""
+    section = plan.program.sections[name]
+    before, after = _taken((passages.before, passages.after), which)
+    crossed = section.crossed(before, after)
+    steps, found = [np.zeros(0, int)], [(np.zeros(0), none)]
+    for kind, search in ((crossed, crossing_within), (~crossed, pair_within)):
+        number = np.flatnonzero(kind)
+        if not len(number):
+            continue
+        rows = _taken(passages, tuple(index[number] for index in which))
+        for each in execute_rows(search, (plan.program, section, h), rows, engine=plan.engine):
+            steps.append(number[each.found])
+            found.append(_taken((each.t, each.state), each.found))
+    order = np.argsort(np.concatenate(steps), kind="stable")
+    times, states = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *found)
+    return times, states, np.concatenate(steps)[order]
 
 
-def _rows(rows: Rows) -> Any:
-    return jax.tree.map(lambda buffer: np.array(buffer[: int(rows.count)]), rows.rows)
+def _taken(rows: Any, which: Any) -> Any:
+    return jax.tree.map(lambda leaf: leaf[which], rows)

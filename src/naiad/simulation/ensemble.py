@@ -26,11 +26,11 @@ from naiad.simulation.noise import check_increments
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Observable, Plan, Program, Standing
 from naiad.simulation.progress import Progress
-from naiad.simulation.record import Table, joined, record_chunk
+from naiad.simulation.record import record_chunk
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
 
-ROOM = 2**16  # saved nodes, and passages of a section, that a chunk holds for all trajectories together
+ROOM = 2**14  # saved nodes, and passages of a section, that a chunk holds for all trajectories together
 
 
 @double
@@ -68,8 +68,10 @@ def simulate_many(
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
     program = Program(system, method, *parts, reconstruct, room)
     plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine), None)
-    pieces = _run(plan, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
-    return [Trajectory(system, method, joined(tables)) for tables in pieces]
+    return [
+        Trajectory(system, method, record_chunk(plan, chunk))
+        for chunk in _run(plan, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
+    ]
 
 
 class _Leg(NamedTuple):
@@ -83,12 +85,34 @@ class _Leg(NamedTuple):
     saves_last: bool
 
 
-def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | None) -> list[list[Table]]:
-    """The pieces of each run."""
+class _Part(NamedTuple):
+    """Rows of many trajectories: whose each is, its time, and what there is at that time."""
+
+    whose: np.ndarray
+    times: np.ndarray
+    values: Any
+
+    @classmethod
+    def joined(cls, parts: "Sequence[_Part]") -> "_Part":
+        """The rows of all, those of each trajectory together."""
+        order = np.argsort(np.concatenate([part.whose for part in parts]), kind="stable")
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *parts)
+
+    def of(self, k: int) -> tuple[np.ndarray, Any]:
+        """The times and values of a trajectory."""
+        own = slice(*np.searchsorted(self.whose, [k, k + 1]))
+        return self.times[own], jax.tree.map(lambda leaf: leaf[own], self.values)
+
+
+def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | None) -> Iterator[Chunk]:
+    """The whole run of each."""
     size = len(states.mu)
     standing, frames = _rows(plan, size, loop.start, states, plan.t0, plan.h)
     check_memory(plan, frames)
-    pieces = [[record_chunk(plan, each)] for each in _first(plan, standing, frames)]
+    whose, node, t = np.arange(size), np.zeros(size, int), np.full(size, plan.t0)
+    saved = [_Part(whose, t, frames)]
+    nowhere = _Part(whose[:0], t[:0], jax.tree.map(lambda leaf: leaf[:0], frames.state))
+    crossed = {name: [nowhere] for name in plan.program.sections}
     legs = [_Leg(plan.t0, plan.h, plan.last, plan.save_every, 0, saves_last=not plan.rest)]
     if plan.rest:
         legs.append(_Leg(plan.t0 + plan.last * plan.h, plan.rest, 1, 1, plan.last, saves_last=True))
@@ -98,15 +122,40 @@ def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | N
                 going = standing.outcome == Outcome.COMPLETED
                 for now, filled in _chunks(plan, leg, standing._replace(node=np.zeros(size, int))):
                     standing = now
-                    for k, chunk in enumerate(_split(plan, leg, now, filled)):
-                        if going[k]:
-                            pieces[k].append(record_chunk(plan, chunk))
+                    node = np.where(going, leg.counted + now.node, node)
+                    t = np.where(going, leg.t0 + now.node * leg.h, t)
+                    saved.append(_saved(leg, filled.frames))
+                    for name, rows in filled.passages.items():
+                        crossed[name].append(_crossed(plan, leg, name, rows, nowhere.values))
                     bar.update(leg.counted + int(np.min(now.node)))
         except KeyboardInterrupt:
-            for tables in pieces:
-                if tables[-1].attrs["node"] < plan.last and tables[-1].attrs["outcome"] == Outcome.COMPLETED.name:
-                    tables.append(tables[-1].ended(Outcome.INTERRUPTED))
-    return pieces
+            halfway = (node < legs[-1].counted + legs[-1].last) & (standing.outcome == Outcome.COMPLETED)
+            standing = standing._replace(outcome=np.where(halfway, Outcome.INTERRUPTED, standing.outcome))
+    everything, crossings = _Part.joined(saved), {name: _Part.joined(parts) for name, parts in crossed.items()}
+    for k in range(size):
+        own = jax.tree.map(lambda leaf, k=k: leaf[k], standing)
+        yield Chunk(
+            *everything.of(k), {name: part.of(k) for name, part in crossings.items()}, int(node[k]), float(t[k]), own
+        )
+
+
+def _saved(leg: _Leg, frames: loop.Rows) -> _Part:
+    which = _filled(frames)
+    rows = jax.tree.map(lambda leaf: leaf[which], frames.rows)
+    return _Part(which[0], leg.t0 + rows.node * leg.h, rows)
+
+
+def _crossed(plan: Plan, leg: _Leg, name: str, passages: loop.Rows, none: State) -> _Part:
+    """The crossings of all trajectories, located together."""
+    which = _filled(passages)
+    times, states, steps = located(plan, name, passages.rows, which, leg.h, none)
+    return _Part(which[0][steps], times, states)
+
+
+def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
+    """The trajectories and numbers of the rows that are filled."""
+    room = jax.tree.leaves(rows.rows)[0].shape[1]
+    return np.nonzero(np.arange(room) < rows.count[:, None])
 
 
 def _rows(plan: Plan, size: int, function: Callable[..., Any], rows: Any, *numbers: Any) -> Any:
@@ -125,34 +174,3 @@ def _chunks(plan: Plan, leg: _Leg, standing: Standing) -> Iterator[tuple[Standin
         taken = max(int(np.max(standing.node - before)), 1)
         budget = next_budget(budget, taken, time.perf_counter() - started)
         yield standing, filled
-
-
-def _split(plan: Plan, leg: _Leg, standing: Standing, filled: loop.Filled) -> Iterator[Chunk]:
-    """The chunk of each trajectory; the crossings of all are located together."""
-    states, found = filled.frames.rows.state, {}
-    none = jax.tree.map(lambda leaf: leaf[0, :0], states)
-    for name, (counts, passages) in filled.passages.items():
-        wanted = np.arange(passages.t.shape[1]) < counts[:, None]
-        times, where, inside = located(plan, name, jax.tree.map(lambda leaf, w=wanted: leaf[w], passages), leg.h, none)
-        ends = np.concatenate([[0], np.cumsum(inside)])[np.concatenate([[0], np.cumsum(counts)])]
-        found[name] = times, where, ends
-    for k in range(len(standing.node)):
-        own = _of(standing, k)
-        rows = jax.tree.map(lambda leaf, k=k: np.array(leaf[k, : int(filled.frames.count[k])]), filled.frames.rows)
-        crossings = {
-            name: (times[ends[k] : ends[k + 1]], jax.tree.map(lambda leaf, e=ends, k=k: leaf[e[k] : e[k + 1]], where))
-            for name, (times, where, ends) in found.items()
-        }
-        node, at = int(own.node), leg.t0 + int(own.node) * leg.h
-        yield Chunk(leg.t0 + rows.node * leg.h, rows, crossings, leg.counted + node, at, own)
-
-
-def _first(plan: Plan, standing: Standing, frames: loop.Frame) -> Iterator[Chunk]:
-    for k in range(len(standing.node)):
-        row = jax.tree.map(lambda leaf, k=k: leaf[k : k + 1], frames)
-        none = (np.zeros(0), jax.tree.map(lambda leaf: leaf[:0], row.state))
-        yield Chunk(np.array([plan.t0]), row, dict.fromkeys(plan.program.sections, none), 0, plan.t0, _of(standing, k))
-
-
-def _of(standing: Standing, k: int) -> Standing:
-    return jax.tree.map(lambda leaf: leaf[k], standing)

@@ -12,7 +12,7 @@ from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
-from naiad.simulation.section import Crossings, Level, Passage, Section, Stretch
+from naiad.simulation.section import Level, Located, Passage, Section, Stretch
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section, that one chunk can hold
 
@@ -175,11 +175,20 @@ def _record_passages(
     return passages, event
 
 
-def crossings_within(about: tuple[Program, Section, Any], passage: Passage) -> Crossings:
-    """The crossings of a section within a step of h; `about` is (program, section, h)."""
-    program, section, h = about
+def crossing_within(about: tuple[Program, Section, Any], passage: Passage) -> tuple[Located]:
+    """The crossing of a section in a step of h from one side to the other; `about` is (program, section, h)."""
+    return (_stretch(about, passage).crossing(about[1], passage.before, passage.after),)
+
+
+def pair_within(about: tuple[Program, Section, Any], passage: Passage) -> tuple[Located, Located]:
+    """The two crossings, if any, in a step in which the function `turned`."""
+    return _stretch(about, passage).pair(about[1], passage.before)
+
+
+def _stretch(about: tuple[Program, Section, Any], passage: Passage) -> Stretch:
+    program, _, h = about
 
     def state_at(fraction: Any) -> State:
         return program.state(program.step(passage.carry, passage.t, fraction * h, passage.inputs))
 
-    return Stretch(program.system, state_at, passage.t, h).crossings(section, passage.before, passage.after)
+    return Stretch(program.system, program.state(passage.carry), state_at, passage.t, h)

@@ -76,12 +76,13 @@ class Passage(NamedTuple):
     inputs: Any
 
 
-class Crossings(NamedTuple):
-    """What was located within a step: two times and states, in order, and which of them are crossings."""
+class Located(NamedTuple):
+    """A crossing within a step: the fraction of the step, the time and the state there, and whether there is one."""
 
-    t: tuple[Scalar, Scalar]
-    state: tuple[State, State]
-    found: tuple[Bool[Array, ""], Bool[Array, ""]]
+    fraction: Scalar
+    t: Scalar
+    state: State
+    found: Bool[Array, ""]
 
 
 class _Search(NamedTuple):
@@ -92,50 +93,47 @@ class _Search(NamedTuple):
     iterations: Scalar
     at: Scalar
     state: State
-    found: Bool[Array, ""]
+    done: Bool[Array, ""]
 
 
 NEAR = 1e-12  # a step of this size ends at round-off: it is almost Newton's, the rate being that of the exact motion
 
 
 class Stretch(NamedTuple):
-    """The motion within one step of h from t: `state_at` a fraction of it."""
+    """The motion within one step of h from t: the state at its start, and `state_at` a fraction of it."""
 
     system: LagrangianSystem
+    start: State
     state_at: Callable[[Scalar], State]
     t: Scalar
     h: Scalar
 
-    def crossings(self, section: Section, before: Level, after: Level) -> Crossings:
-        """What is to be found in a step that met the section."""
+    def crossing(self, section: Section, before: Level, after: Level) -> Located:
+        """The crossing in a step whose ends lie on different sides."""
+        rate = self.h * section.rate(self.system, self.start, self.t)
         rising = after.value > before.value
-        guess = jnp.clip(before.value / (before.value - after.value), 0.0, 1.0)
+        bend = after.value - before.value - rate  # of the parabola through both values with this rate
+        root = jnp.sqrt(jnp.maximum(rate**2 - 4 * bend * before.value, 0.0))
+        guess = jnp.clip(-2 * before.value / (rate + jnp.where(rising, root, -root)), 0.0, 1.0)
         small = jnp.finfo(float).eps * jnp.abs(after.value - before.value)
-        once = self._zero(section, 0.0, 1.0, guess, rising, small)
-        none, crossed = jnp.zeros((), bool), section.crossed(before, after)
-        if not section.pairs:
-            return Crossings((once.t, once.t), (once.state, once.state), (crossed, none))
-        below = before.value < 0
-        turn = self._turning_point(section, ~below)
-        reached = section.turned(before, after) & ((section.function(turn.state, turn.t) < 0) != below)
-        there = self._zero(section, 0.0, turn.fraction, 0.5 * turn.fraction, below, 0.0)
-        back = self._zero(section, turn.fraction, 1.0, 0.5 * (1.0 + turn.fraction), ~below, 0.0)
-        wanted = {1: (below, ~below), -1: (~below, below), 0: (~none, ~none)}[section.direction]
-        first = jax.tree.map(lambda one, two: jnp.where(crossed, one, two), once, there)
-        return Crossings(
-            (first.t, back.t), (first.state, back.state), (crossed | (reached & wanted[0]), reached & wanted[1])
-        )
+        return self._zero(section, 0.0, 1.0, guess, rising, small, jnp.ones((), bool))
 
-    def _turning_point(self, section: Section, lowest: Bool[Array, ""]) -> "_Found":
-        """Where the function is lowest or highest: a zero of its rate."""
+    def pair(self, section: Section, before: Level) -> tuple[Located, Located]:
+        """The crossings on both sides of the turning point in a step that `turned`, if it lies beyond the surface."""
+        below, always = before.value < 0, jnp.ones((), bool)
         rate = Section(lambda state, t: section.rate(self.system, state, t))
-        return self._zero(rate, 0.0, 1.0, jnp.full((), 0.5), lowest, 0.0)
+        turn = self._zero(rate, 0.0, 1.0, jnp.full((), 0.5), ~below, 0.0, always)
+        reached = jnp.not_equal(section.function(turn.state, turn.t) < 0, below)
+        there = self._zero(section, 0.0, turn.fraction, 0.5 * turn.fraction, below, 0.0, reached)
+        back = self._zero(section, turn.fraction, 1.0, 0.5 * (1.0 + turn.fraction), ~below, 0.0, reached)
+        wanted = {1: (below, ~below), -1: (~below, below), 0: (always, always)}[section.direction]
+        return there._replace(found=reached & wanted[0]), back._replace(found=reached & wanted[1])
 
     def _zero(
-        self, section: Section, low: Scalar, high: Scalar, guess: Scalar, rising: Bool[Array, ""], small: Scalar
-    ) -> "_Found":
-        """The zero between two fractions of the step, by Newton's method, kept in a bracket that is halved where
-        Newton's method leaves it, until the function is `small` or the fraction stands still."""
+        self, section: Section, low: Any, high: Any, guess: Scalar, rising: Any, small: Any, exists: Bool[Array, ""]
+    ) -> Located:
+        """The zero between two fractions of the step, if it `exists`, by Newton's method, kept in a bracket that is
+        halved where Newton's method leaves it, until the function is `small` or the fraction stands still."""
 
         def refine(s: _Search) -> _Search:
             state, time = self.state_at(s.fraction), self.t + s.fraction * self.h
@@ -146,17 +144,11 @@ class Stretch(NamedTuple):
             stuck = (s.iterations >= 8) & (s.iterations % 2 == 0)  # with noise the rate is not that of the step
             inside = (newton >= low) & (newton <= high) & ~stuck
             onward = jnp.where(inside, newton, 0.5 * (low + high))
-            found = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
-            return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, found)
+            done = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
+            return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, done)
 
         low, high, guess = (jnp.asarray(each, float) for each in (low, high, guess))
-        nowhere = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape), jax.eval_shape(self.state_at, jnp.zeros(())))
-        begin = _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, jnp.zeros((), bool))
-        end = jax.lax.while_loop(lambda s: ~s.found & (s.iterations < 120), refine, begin)
-        return _Found(end.at, self.t + end.at * self.h, end.state)
-
-
-class _Found(NamedTuple):
-    fraction: Scalar
-    t: Scalar
-    state: State
+        nowhere = jax.tree.map(lambda leaf: jnp.zeros_like(leaf), self.start)
+        begin = _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, ~exists)
+        end = jax.lax.while_loop(lambda s: ~s.done & (s.iterations < 120), refine, begin)
+        return Located(end.at, self.t + end.at * self.h, end.state, exists)
