@@ -82,3 +82,9 @@ def test_many_chunks_with_little_room():
 def test_no_states():
     with pytest.raises(InputError, match="no states were given"):
         nd.simulate_many(VEHICLE, [], t1=1.0, dt=0.1)
+
+
+def test_a_section_of_the_configuration_needs_the_configuration():
+    section = nd.Section(lambda s, t: s.g.x[0])
+    with pytest.raises(InputError, match="the section 'x' depends on the configuration"):
+        nd.simulate(VEHICLE, starts(1)[0], t1=1.0, dt=0.1, sections={"x": section}, reconstruct=False)

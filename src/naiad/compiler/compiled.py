@@ -67,7 +67,7 @@ class Compiled:
     def __call__(self, *args: Any) -> Any:
         """The function of these arguments; arrays come back as NumPy arrays."""
         signature, leaves = self._signature(args)
-        kernel, tree = self._kernel(signature, args, lanes=1)
+        kernel, tree = self._kernel(signature, args)
         return jax.tree.unflatten(tree, kernel.call(leaves))
 
     def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
@@ -78,7 +78,8 @@ class Compiled:
         own = [
             number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if _is_number(leaf)
         ]
-        kernel, tree = self._kernel(signature, examples, lanes=self._lanes or machine.processor().width)
+        same = tuple(not each for each in own)
+        kernel, tree = self._kernel(signature, examples, self._lanes or machine.processor().width, same)
         return jax.tree.unflatten(tree, kernel.call_batch([_numbers(leaf) for leaf in leaves], own, size))
 
     @property
@@ -127,29 +128,33 @@ class Compiled:
             known.append(_known(array) if folding else None)
         return Signature(structure, tuple(static), tuple(shapes), tuple(known)), leaves
 
-    def _kernel(self, signature: Signature, args: tuple[Any, ...], *, lanes: int) -> tuple[Kernel, Any]:
-        entry = self._kernels.get((signature, lanes))
+    def _kernel(
+        self, signature: Signature, args: tuple[Any, ...], lanes: int = 1, shared: tuple[bool, ...] = ()
+    ) -> tuple[Kernel, Any]:
+        entry = self._kernels.get((signature, lanes, shared))
         if entry is None:
             try:
-                entry = self._made(signature, args, lanes)
+                entry = self._made(signature, args, lanes, shared)
             except Unsupported as refusal:
                 entry = refusal
-            self._kernels[signature, lanes] = entry
+            self._kernels[signature, lanes, shared] = entry
         if isinstance(entry, Unsupported):
             raise entry
         self._last = (entry[0], signature, args)
         return entry
 
-    def _made(self, signature: Signature, args: tuple[Any, ...], lanes: int) -> tuple[Kernel, Any]:
+    def _made(
+        self, signature: Signature, args: tuple[Any, ...], lanes: int, shared: tuple[bool, ...]
+    ) -> tuple[Kernel, Any]:
         cache = default_cache() if self._caches else None
-        key = self._key(signature, args, lanes) if cache is not None else None
+        key = self._key(signature, args, lanes, shared) if cache is not None else None
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             form, example = pickle.loads(stored)
             return Kernel(**form), jax.tree.structure(example)
         started = time.perf_counter()
         program, tree, traced = self._traced(signature, args)
-        text = print_llvm(program, lanes)
+        text = print_llvm(program, lanes, shared)
         scalarised = time.perf_counter()
         code = machine.object_code(text)
         seconds = {"jaxpr": traced - started, "program": scalarised - traced, "llvm": time.perf_counter() - scalarised}
@@ -193,11 +198,11 @@ class Compiled:
         program = finish(trace(jaxpr, masks), fma=self._fma and machine.processor().fma)
         return program, trees[0], traced
 
-    def _key(self, signature: Signature, args: tuple[Any, ...], lanes: int) -> str | None:
+    def _key(self, signature: Signature, args: tuple[Any, ...], *how: Any) -> str | None:
         forms = jax.tree.map(lambda leaf: _form(leaf) if _is_number(leaf) else leaf, args)
         versions = (Compiled, jax.__version__, machine.versions())  # a class of ours stands for all of our code
         try:
-            return fingerprint(self.function, forms, signature.known, self._fma, lanes, versions, arrays="shape")
+            return fingerprint(self.function, forms, signature.known, self._fma, how, versions, arrays="shape")
         except Unfingerprintable:
             return None
 

@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import jax
@@ -41,17 +41,21 @@ def execute(function: Callable[..., Any], *args: Any, engine: Engine = "auto") -
         return jax.tree.map(np.asarray, _jitted(function)(*_traced(args)))
 
 
-def execute_rows(function: Callable[..., Any], first: Any, *rows: Any, engine: Engine = "auto") -> Any:
-    """function(first, *row) for every row of the other arguments, whose arrays have a leading axis."""
+def execute_rows(
+    function: Callable[..., Any], first: Any, *rows: Any, shared: Sequence[int] = (), engine: Engine = "auto"
+) -> Any:
+    """function(first, *row) for every row of the other arguments, whose arrays have a leading axis, except those whose
+    numbers are `shared`."""
+    same = (0, *shared)
     if engine != "xla":
         try:
-            return _compiled(function).batch(first, *rows, shared=(0,))
+            return _compiled(function).batch(first, *rows, shared=same)
         except Unsupported as reason:
             if engine == "compiled":
                 raise
             _warn(str(reason))
     with jax.enable_x64(True):
-        return jax.tree.map(np.asarray, _jitted_rows(function)(*_traced((first, *rows))))
+        return jax.tree.map(np.asarray, _jitted_rows(function, same)(*_traced((first, *rows))))
 
 
 def _traced(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -70,8 +74,17 @@ def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @functools.cache
-def _jitted_rows(function: Callable[..., Any]) -> Callable[..., Any]:
-    return _jit(lambda first, *rows: jax.vmap(lambda *row: function(first, *row))(*rows))
+def _jitted_rows(function: Callable[..., Any], shared: tuple[int, ...]) -> Callable[..., Any]:
+    def all_rows(*args: Any) -> Any:
+        own = [arg for number, arg in enumerate(args) if number not in shared]
+
+        def one(*row: Any) -> Any:
+            given = iter(row)
+            return function(*(arg if number in shared else next(given) for number, arg in enumerate(args)))
+
+        return jax.vmap(one)(*own)
+
+    return _jit(all_rows)
 
 
 def _jit(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,8 +5,9 @@ any lane takes it. So every lane computes what it would compute alone. Values th
 counters, indices into tables) stay scalars.
 """
 
+import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Branch, Buffer, Loop, Node, Part, Program, Region
@@ -41,15 +42,18 @@ BINARY = {
 COMPARISONS = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "eq": ("oeq", "eq"), "ne": ("une", "ne")}
 
 
-def print_llvm(program: Program, lanes: int = 1) -> str:
-    """A module with `run(in, out, work, first, last)`, which treats groups of `lanes` trajectories one by one."""
-    return _Printer(program, lanes).module()
+def print_llvm(program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
+    """A module with `run(in, out, work, first, last)`, which treats groups of `lanes` trajectories one by one; of the
+    inputs those that are `shared` are the same for all."""
+    return _Printer(program, lanes, shared).module()
 
 
 class _Printer:
-    def __init__(self, program: Program, lanes: int):
+    def __init__(self, program: Program, lanes: int, shared: Sequence[bool]):
         self.program = program
         self.lanes = lanes
+        slots = (slot for slot, same in zip(program.inputs, shared, strict=False) if same)
+        self.shared = {offset for slot in slots for offset in range(slot.offset, slot.offset + math.prod(slot.shape))}
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.uniform: set[int] = set()
@@ -127,7 +131,9 @@ end:
             self.uniform, hoped = before, held
 
     def _same(self, node: Node) -> bool:
-        return self.lanes == 1 or node.constant or node.number in self.uniform
+        if self.lanes == 1 or node.constant or node.number in self.uniform:
+            return True
+        return node.op == "input" and node.value in self.shared
 
     # -- names and types
 
@@ -171,7 +177,7 @@ end:
     def _recalled(self, node: Node) -> str:
         """A value that another part has made, from the frame."""
         if node.op == "input":
-            name = self._read(self._pointer("%in", str(node.value)), node.type, self.lanes > 1)
+            name = self._read(self._pointer("%in", str(node.value)), node.type, not self._same(node))
         else:
             pointer = self._pointer("%work", str(self.program.frame[node.number]))
             name = self._read(pointer, node.type, not self._same(node))
@@ -226,7 +232,7 @@ end:
                 self._define(node, self._load(node))
             elif node.op == "input":
                 pointer = self._pointer("%in", str(node.value))
-                self._define(node, self._read(pointer, node.type, self.lanes > 1))
+                self._define(node, self._read(pointer, node.type, not self._same(node)))
             elif node.op not in ("param", "result"):
                 self._define(node, self._operation(node))
 
@@ -259,13 +265,9 @@ end:
             self._fork(self._use(loop.predicate, False), body, end)
         self._start(body)
         self._region(loop.body, goes_on if masked else mask)
-        yields = []
-        for param, value, wide in zip(loop.params, loop.yields, wides, strict=True):
-            new = self._use(value, wide)
-            if masked:
-                type = self._type_of(param)
-                new = self._emit(f"select {lanes} {goes_on}, {type} {new}, {type} {self.names[param.number]}")
-            yields.append(new)
+        yields = [self._use(value, wide) for value, wide in zip(loop.yields, wides, strict=True)]
+        if masked:
+            yields = self._kept_where_done(loop.params, yields, goes_on)
         again = self.block
         self._jump(head)
         for mark, param, init, new in zip(marks, loop.params, inits, yields, strict=False):
@@ -276,6 +278,23 @@ end:
         self._start(end)
         for result, param in zip(loop.results, loop.params, strict=True):
             self._define(result, self.names[param.number])
+
+    def _kept_where_done(self, params: list[Node], news: list[str], goes_on: str) -> list[str]:
+        """The new values in the lanes that go on, the old ones in the others; mostly all go on, and none is chosen."""
+        lanes, mixed, join, straight = self._wide("i1"), self._label("mixed"), self._label("join"), self.block
+        self._fork(self._all(goes_on), join, mixed)
+        self._start(mixed)
+        types = [self._type_of(param) for param in params]
+        chosen = [
+            self._emit(f"select {lanes} {goes_on}, {type} {new}, {type} {self.names[param.number]}")
+            for param, type, new in zip(params, types, news, strict=True)
+        ]
+        self._jump(join)
+        self._start(join)
+        return [
+            self._emit(f"phi {type} [{new}, %{straight}], [{either}, %{mixed}]")
+            for type, new, either in zip(types, news, chosen, strict=True)
+        ]
 
     def _define_all(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
@@ -309,11 +328,12 @@ end:
         lanes = self._wide("i1")
         predicate = self._use(branch.predicate, True)
         opposite = self._emit(f"xor {lanes} {predicate}, {self._splat_constant('i1', 'true')}")
-        arrived = []
+        arrived, anybody = [], []
         for arm, yields, condition in zip(branch.arms, branch.yields, (predicate, opposite), strict=True):
             taken = condition if mask is None else self._emit(f"and {lanes} {condition}, {mask}")
             inside, after, before = self._label("arm"), self._label("join"), self.block
-            self._fork(self._any(taken), inside, after)
+            anybody.append(self._any(taken))
+            self._fork(anybody[-1], inside, after)
             self._start(inside)
             self._region(arm, taken)
             given = [self._use(y, True) for y in yields]
@@ -326,18 +346,43 @@ end:
                     for r, v in zip(branch.results, given, strict=True)
                 ]
             )
-        for result, yes, no in zip(branch.results, *arrived, strict=True):
-            type = self._type_of(result)
-            # a lane that takes neither arm is masked: freeze makes its value harmless
-            self.names[result.number] = self._emit(
-                f"select {lanes} {predicate}, {type} {self._emit(f'freeze {type} {yes}')}, "
-                f"{type} {self._emit(f'freeze {type} {no}')}"
-            )
+        types = [self._type_of(result) for result in branch.results]
+        chosen = self._chosen(types, *arrived, predicate=predicate, anybody=anybody)
+        self.names.update({result.number: name for result, name in zip(branch.results, chosen, strict=True)})
         self._define_all(branch.results)
+
+    def _chosen(
+        self, types: list[str], yes: list[str], no: list[str], *, predicate: str, anybody: list[str]
+    ) -> list[str]:
+        """Of two values, the one that each lane wants; mostly all want the same, and none is chosen."""
+        either, mixed, join, only_yes = self._label("either"), self._label("mixed"), self._label("join"), self.block
+        self._fork(anybody[1], either, join)
+        self._start(either)
+        self._fork(anybody[0], mixed, join)
+        self._start(mixed)
+        # a lane that takes neither arm is masked: freeze makes its value harmless
+        frozen = [
+            (self._emit(f"freeze {type} {a}"), self._emit(f"freeze {type} {b}"))
+            for type, a, b in zip(types, yes, no, strict=True)
+        ]
+        picked = [
+            self._emit(f"select {self._wide('i1')} {predicate}, {type} {a}, {type} {b}")
+            for type, (a, b) in zip(types, frozen, strict=True)
+        ]
+        self._jump(join)
+        self._start(join)
+        return [
+            self._emit(f"phi {type} [{a}, %{only_yes}], [{b}, %{either}], [{c}, %{mixed}]")
+            for type, a, b, c in zip(types, yes, no, picked, strict=True)
+        ]
 
     def _any(self, mask: str) -> str:
         bits = self._emit(f"bitcast {self._wide('i1')} {mask} to i{self.lanes}")
         return self._emit(f"icmp ne i{self.lanes} {bits}, 0")
+
+    def _all(self, mask: str) -> str:
+        bits = self._emit(f"bitcast {self._wide('i1')} {mask} to i{self.lanes}")
+        return self._emit(f"icmp eq i{self.lanes} {bits}, -1")
 
     # -- memory
 

@@ -73,12 +73,3 @@ class AbstractLevelMethod(AbstractMethod):
         found = root.converged & (jnp.abs(root.x[0] - 1.0) < NEAR)
         info = StepInfo(root.iterations, jnp.abs(reached - energy), found, correction)
         return LevelCarry(new, jnp.where(straight, reached, energy), info)
-
-    def state(self, system: LagrangianSystem, carry: LevelCarry) -> State:
-        return carry.state
-
-    def info(self, carry: LevelCarry) -> StepInfo:
-        return carry.info
-
-    def held(self, carry: LevelCarry, g: Any) -> LevelCarry:
-        return carry._replace(state=carry.state._replace(g=g), info=carry.info._replace(correction=jnp.zeros(())))

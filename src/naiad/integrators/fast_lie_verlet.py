@@ -61,15 +61,6 @@ class FastLieVerlet(AbstractMethod):
         size = jnp.asarray(h, float)
         return jax.lax.cond(carry.h == size, self._verlet, self._start, system, carry, t, size)
 
-    def state(self, system: LagrangianSystem, carry: VerletCarry) -> State:
-        return carry.state
-
-    def info(self, carry: VerletCarry) -> StepInfo:
-        return carry.info
-
-    def held(self, carry: VerletCarry, g: Any) -> VerletCarry:
-        return carry._replace(state=carry.state._replace(g=g), info=carry.info._replace(correction=jnp.zeros(())))
-
     def _start(self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
         starter = MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
         state, _, info = starter.advance(system, carry.state, starter.memory(system, carry.state, t), t, h, None)

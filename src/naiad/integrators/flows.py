@@ -45,7 +45,7 @@ class Turns(Module):
             Omega, w = self.group.split(y)
             rotation, v = self._rotation(s, Omega)
             turned = s * cross(Omega, w)
-            way = w + self.c(2, s, v) * s * turned + self.c(3, s, v) * s * s * cross(Omega, turned)
+            way = w + self.c(2, s, v) * turned + self.c(3, s, v) * s * cross(Omega, turned)
             return Pose(rotation, s * way), v
         return self.group.expm1(s * y), jnp.zeros(())
 

@@ -36,7 +36,10 @@ class StepInfo(NamedTuple):
 
 
 class AbstractMethod(Module):
-    """An integrator: `init` makes a carry of a state, `step` takes it from t to t + h, `state` reads the state."""
+    """An integrator: `init` makes a carry of a state, `step` takes it from t to t + h, `state` reads the state.
+
+    A carry is a named tuple with the fields `state` and `info`, and whatever else the method takes along.
+    """
 
     failure: ClassVar[str | None] = None
     """What it means that the solver of a step fails, and what to do, where the method can say more than the outcome."""
@@ -67,17 +70,23 @@ class AbstractMethod(Module):
     def step(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """The carry at t + h. Pure and traceable; `inputs` are held over the step: controls, or noise as dW/h."""
 
-    @abc.abstractmethod
     def state(self, system: LagrangianSystem, carry: Any) -> State:
         """The state at the node of the carry."""
+        return carry.state
 
-    @abc.abstractmethod
     def info(self, carry: Any) -> StepInfo:
         """How the last step went."""
+        return carry.info
 
-    @abc.abstractmethod
+    def bare(self, carry: Any) -> Any:
+        """The carry without how the last step went: what the next step depends on."""
+        return carry._replace(info=None)
+
     def held(self, carry: Any, g: Any) -> Any:
-        """The carry with g as its configuration: what is left of a step when only the momentum is followed."""
+        """The carry, bare or not, with g as its configuration: what is left of a step when only the momentum is
+        followed."""
+        info = None if carry.info is None else carry.info._replace(correction=jnp.zeros(()))
+        return carry._replace(state=carry.state._replace(g=g), info=info)
 
 
 class OneStepCarry(NamedTuple):
@@ -114,16 +123,6 @@ class AbstractOneStepMethod(AbstractMethod):
         inputs: Any = None,
     ) -> OneStepCarry:
         return OneStepCarry(*self.advance(system, carry.state, carry.memory, t, h, inputs))
-
-    def state(self, system: LagrangianSystem, carry: OneStepCarry) -> State:
-        return carry.state
-
-    def info(self, carry: OneStepCarry) -> StepInfo:
-        return carry.info
-
-    def held(self, carry: OneStepCarry, g: Any) -> OneStepCarry:
-        info = carry.info._replace(correction=jnp.zeros(()))
-        return carry._replace(state=carry.state._replace(g=g), info=info)
 
 
 def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:

@@ -107,7 +107,7 @@ def stumpff_polynomial(k: int, limit: float) -> tuple[float, ...]:
     return tuple(float(c) for c in in_unit(np.polynomial.Polynomial([np.longdouble(-1), 1 / half])).coef)
 
 
-def stumpff_below(k: int, v: Scalar, scale: Scalar, limit: float) -> Scalar:
+def stumpff_below(k: int, v: Scalar, scale: Scalar | float, limit: float) -> Scalar:
     """c_k(scale v) for 0 <= scale v <= limit, where it is a short polynomial of v."""
     coefficients, power = [], jnp.ones(())
     for c in stumpff_polynomial(k, limit):

@@ -1,6 +1,7 @@
 """What is checked before a run starts."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -8,9 +9,10 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
 from naiad.simulation.noise import check_bath_fits
 from naiad.simulation.plan import Plan
+from naiad.simulation.section import Section
 
 DEFAULT_FRAMES = 1000
 MEMORY_BYTES = 2**31
@@ -33,14 +35,25 @@ def check_method(method: Any, system: LagrangianSystem) -> None:
     method.check(system)
 
 
-def check_reconstruct(reconstruct: bool, system: LagrangianSystem) -> None:
-    """Refuse to leave out g where the momentum needs it."""
+def check_reconstruct(
+    reconstruct: bool, system: LagrangianSystem, sections: Mapping[str, Section], state: State, t: float
+) -> None:
+    """Refuse to leave out g where the momentum or a section needs it."""
     alone = isinstance(system, EulerPoincareSystem) and system.force is None and system.constraint is None
     if not reconstruct and not alone:
         raise InputError(
             "simulate: reconstruct=False is for an EulerPoincareSystem without forces and constraints; the momentum "
             f"of {type(system).__name__} depends on its configuration. Leave reconstruct out."
         )
+    if not reconstruct:
+        nowhere = State(jax.tree.map(lambda leaf: np.full_like(leaf, np.nan), state.g), state.mu)
+        for name, section in sections.items():
+            here, there = (float(section.function(each, t)) for each in (state, nowhere))
+            if np.isfinite(here) and not np.isfinite(there):
+                raise InputError(
+                    f"simulate: the section {name!r} depends on the configuration, which reconstruct=False does not "
+                    "follow. Leave reconstruct out."
+                )
 
 
 def check_times(t0: float, t1: float, dt: float) -> tuple[float, float, int, float]:

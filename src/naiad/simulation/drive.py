@@ -82,8 +82,7 @@ def located(
     """The times and states (`none`, if there are none) of the crossings in the steps `which`, an index of rows, in
     their order, and the number of the step of each."""
     section = plan.program.sections[name]
-    before, after = _taken((passages.before, passages.after), which)
-    crossed = section.crossed(before, after)
+    crossed = section.crossed(*_taken((passages.before, passages.after), which))
     steps, found = [np.zeros(0, int)], [(np.zeros(0), none)]
     for kind, search in ((crossed, crossing_within), (~crossed, pair_within)):
         number = np.flatnonzero(kind)

@@ -58,12 +58,12 @@ def simulate_many(
     method = Variational() if method is None else method
     system = check_system(system)
     check_method(method, system)
-    check_reconstruct(reconstruct, system)
     start, h, steps, rest = check_times(t0, t1, dt)
     if not states:
         raise InputError("simulate_many: no states were given; give a sequence of at least one.")
     check_increments(None, method, system, steps)
     each = [check_state(system, State(*state), start) for state in states]
+    check_reconstruct(reconstruct, system, sections or {}, each[0], start)
     room = int(np.clip(ROOM // len(each), 64, 4096))
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
     program = Program(system, method, *parts, reconstruct, room)
@@ -107,7 +107,7 @@ class _Part(NamedTuple):
 def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | None) -> Iterator[Chunk]:
     """The whole run of each."""
     size = len(states.mu)
-    standing, frames = _rows(plan, size, loop.start, states, plan.t0, plan.h)
+    standing, frames = _rows(plan, loop.start, states, plan.t0, plan.h)
     check_memory(plan, frames)
     whose, node, t = np.arange(size), np.zeros(size, int), np.full(size, plan.t0)
     saved = [_Part(whose, t, frames)]
@@ -158,19 +158,19 @@ def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
     return np.nonzero(np.arange(room) < rows.count[:, None])
 
 
-def _rows(plan: Plan, size: int, function: Callable[..., Any], rows: Any, *numbers: Any) -> Any:
+def _rows(plan: Plan, function: Callable[..., Any], rows: Any, *numbers: Any) -> Any:
     """A function of the program, rows, and numbers that are the same for all or one for each."""
-    each = [np.array(np.broadcast_to(number, (size,))) for number in numbers]
-    return execute_rows(function, plan.program, rows, *each, engine=plan.engine)
+    shared = [2 + i for i, number in enumerate(numbers) if not np.ndim(number)]
+    return execute_rows(function, plan.program, rows, *numbers, shared=shared, engine=plan.engine)
 
 
 def _chunks(plan: Plan, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:
     """Pieces of bounded size, until every trajectory is at the end or cannot go on."""
-    budget, last, size = FIRST_STEPS, leg.last if leg.saves_last else -1, len(standing.node)
+    budget, last = FIRST_STEPS, leg.last if leg.saves_last else -1
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
         before, started = standing.node, time.perf_counter()
         stop = np.where(active, np.minimum(leg.last, before + budget), before)
-        standing, filled = _rows(plan, size, loop.advance, standing, leg.t0, leg.h, stop, last, leg.save_every)
+        standing, filled = _rows(plan, loop.advance, standing, leg.t0, leg.h, stop, last, leg.save_every)
         taken = max(int(np.max(standing.node - before)), 1)
         budget = next_budget(budget, taken, time.perf_counter() - started)
         yield standing, filled

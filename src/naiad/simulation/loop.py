@@ -58,6 +58,7 @@ class Filled(NamedTuple):
 class _Loop(NamedTuple):
     standing: Standing
     previous: Standing
+    next_saved: Int[Array, ""]
     filled: Filled
 
 
@@ -103,13 +104,13 @@ def advance(
     filled = Filled(
         Rows.empty(_frame(program, standing.node, state, t0), program.room),
         {
-            name: Rows.empty(Passage(t0, standing.carry, level, level, given), program.room)
+            name: Rows.empty(Passage(t0, program.kept(standing.carry), level.value, level.value, given), program.room)
             for name, level in standing.levels.items()
         },
     )
 
     def goes_on(loop: _Loop):
-        standing, _, filled = loop
+        standing, _, _, filled = loop
         room = jnp.all(jnp.stack([~rows.full for rows in (filled.frames, *filled.passages.values())]))
         return (standing.node < stop) & (standing.outcome == Outcome.COMPLETED) & room
 
@@ -125,12 +126,14 @@ def advance(
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
-        saved = (outcome == Outcome.COMPLETED) & ((node % save_every == 0) | (node == last))
+        due = node == loop.next_saved
+        saved = (outcome == Outcome.COMPLETED) & (due | (node == last))
         frames = loop.filled.frames
         frames = jax.lax.cond(saved, lambda: frames.append(_frame(program, node, state, t_next)), lambda: frames)
-        return _Loop(after, before, Filled(frames, passages))
+        return _Loop(after, before, loop.next_saved + jnp.where(due, save_every, 0), Filled(frames, passages))
 
-    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, filled))
+    next_saved = (standing.node // save_every + 1) * save_every
+    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, next_saved, filled))
     outcome = end.standing.outcome  # a step that ends the run is not taken; seen here, it delays no other step
     taken = jax.lax.cond(
         outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
@@ -165,11 +168,9 @@ def _record_passages(
     """Write down the steps in which sections are met; whether a terminal one was."""
     passages, event = {}, jnp.zeros((), bool)
     for name, section in program.sections.items():
-        rows, passage = (
-            loop.filled.passages[name],
-            Passage(t, loop.standing.carry, loop.standing.levels[name], levels[name], inputs),
-        )
-        met = section.met(passage.before, passage.after)
+        before, after, rows = loop.standing.levels[name], levels[name], loop.filled.passages[name]
+        passage = Passage(t, program.kept(loop.standing.carry), before.value, after.value, inputs)
+        met = section.met(before, after)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
         event = event | met if section.terminal else event
     return passages, event
@@ -187,8 +188,9 @@ def pair_within(about: tuple[Program, Section, Any], passage: Passage) -> tuple[
 
 def _stretch(about: tuple[Program, Section, Any], passage: Passage) -> Stretch:
     program, _, h = about
+    carry = program.restored(passage.kept)
 
     def state_at(fraction: Any) -> State:
-        return program.state(program.step(passage.carry, passage.t, fraction * h, passage.inputs))
+        return program.state(program.step(carry, passage.t, fraction * h, passage.inputs))
 
-    return Stretch(program.system, program.state(passage.carry), state_at, passage.t, h)
+    return Stretch(program.system, program.state(carry), state_at, passage.t, h)

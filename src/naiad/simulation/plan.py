@@ -37,6 +37,15 @@ class Program(Module):
         moved = self.method.step(self.system, carry, t, h, inputs)
         return moved if self.reconstruct else self.method.held(moved, self.state(carry).g)
 
+    def kept(self, carry: Any) -> Any:
+        """What of a carry the next step depends on."""
+        bare = self.method.bare(carry)
+        return bare if self.reconstruct else self.method.held(bare, None)
+
+    def restored(self, kept: Any) -> Any:
+        """A carry that steps as the one that was kept."""
+        return kept if self.reconstruct else self.method.held(kept, self.system.group.identity())
+
     def state(self, carry: Any) -> State:
         """The state at the node of a carry."""
         return self.method.state(self.system, carry)

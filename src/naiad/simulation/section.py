@@ -42,15 +42,15 @@ class Section(Module):
         moving = State(system.group.tangent(state.g, rates.xi), rates.mu)
         return jax.jvp(self.function, (state, jnp.asarray(t, float)), (moving, jnp.ones(())))[1]
 
-    def crossed(self, before: "Level", after: "Level") -> Bool[Array, ""]:
-        """Whether the sign changed in the wanted direction; zero belongs to the side it arrives at."""
-        rising = (before.value < 0) & (after.value >= 0)
-        falling = (before.value > 0) & (after.value <= 0)
+    def crossed(self, before: Any, after: Any) -> Any:
+        """Whether the sign of the function changed in the wanted direction; zero belongs to the side it arrives at."""
+        rising = (before < 0) & (after >= 0)
+        falling = (before > 0) & (after <= 0)
         return {1: rising, -1: falling, 0: rising | falling}[self.direction]
 
     def met(self, before: "Level", after: "Level") -> Bool[Array, ""]:
         """Whether there is something to be located between two nodes."""
-        crossed = self.crossed(before, after)
+        crossed = self.crossed(before.value, after.value)
         return crossed | self.turned(before, after) if self.pairs else crossed
 
     def turned(self, before: "Level", after: "Level") -> Bool[Array, ""]:
@@ -67,12 +67,13 @@ class Level(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A step in which a section is met: its time, the carry before it, the levels at both ends, and its noise."""
+    """A step in which a section is met: its time, what is kept of the carry before it, the values of the section's
+    function at both ends, and its noise."""
 
     t: Scalar
-    carry: Any
-    before: Level
-    after: Level
+    kept: Any
+    before: Scalar
+    after: Scalar
     inputs: Any
 
 
@@ -108,19 +109,19 @@ class Stretch(NamedTuple):
     t: Scalar
     h: Scalar
 
-    def crossing(self, section: Section, before: Level, after: Level) -> Located:
+    def crossing(self, section: Section, before: Scalar, after: Scalar) -> Located:
         """The crossing in a step whose ends lie on different sides."""
         rate = self.h * section.rate(self.system, self.start, self.t)
-        rising = after.value > before.value
-        bend = after.value - before.value - rate  # of the parabola through both values with this rate
-        root = jnp.sqrt(jnp.maximum(rate**2 - 4 * bend * before.value, 0.0))
-        guess = jnp.clip(-2 * before.value / (rate + jnp.where(rising, root, -root)), 0.0, 1.0)
-        small = jnp.finfo(float).eps * jnp.abs(after.value - before.value)
+        rising = after > before
+        bend = after - before - rate  # of the parabola through both values with this rate
+        root = jnp.sqrt(jnp.maximum(rate**2 - 4 * bend * before, 0.0))
+        guess = jnp.clip(-2 * before / (rate + jnp.where(rising, root, -root)), 0.0, 1.0)
+        small = jnp.finfo(float).eps * jnp.abs(after - before)
         return self._zero(section, 0.0, 1.0, guess, rising, small, jnp.ones((), bool))
 
-    def pair(self, section: Section, before: Level) -> tuple[Located, Located]:
+    def pair(self, section: Section, before: Scalar) -> tuple[Located, Located]:
         """The crossings on both sides of the turning point in a step that `turned`, if it lies beyond the surface."""
-        below, always = before.value < 0, jnp.ones((), bool)
+        below, always = before < 0, jnp.ones((), bool)
         rate = Section(lambda state, t: section.rate(self.system, state, t))
         turn = self._zero(rate, 0.0, 1.0, jnp.full((), 0.5), ~below, 0.0, always)
         reached = jnp.not_equal(section.function(turn.state, turn.t) < 0, below)

@@ -84,7 +84,7 @@ def simulate(
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
     state = check_state(system, State(*state), start)
-    check_reconstruct(reconstruct, system)
+    check_reconstruct(reconstruct, system, sections or {}, state, start)
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     every, random = check_save_every(save_every, steps), source(noise, method, system, steps + (rest > 0.0))
     plan = Plan(program, start, h, 0, steps, rest, every, check_engine(engine), random)
