@@ -15,6 +15,7 @@ from naiad.studies.progress import Progress
 from naiad.studies.vehicle import CasimirChange
 
 TRIAL_SECONDS = 0.2
+FIRST_STEPS = 2000  # of a run that compiles all there is, the search for crossings too
 
 
 class Coordinate(Module):
@@ -56,7 +57,7 @@ class Sections(NamedTuple):
 
     def panel(self, name: str, dt: float, progress: Progress) -> Panel:
         """All orbits by the method of this name; an orbit that cannot go on ends there, and the panel says so."""
-        self._simulate(name, dt, self.starts[0], 2 * dt)  # compiles it, so that the time is that of the steps
+        self._compile(name, dt)  # so that the time is that of the steps
         before = time.process_time()
         runs = [
             self._simulate(name, dt, start, self.t1, progress.part(number, len(self.starts), f"{name}, dt = {dt:g}"))
@@ -81,8 +82,8 @@ class Sections(NamedTuple):
 
     def step_for(self, name: str, dt: float, seconds: float) -> float:
         """The step with which the method takes this CPU time for the panel, by a trial with steps of dt."""
-        self._simulate(name, dt, self.starts[0], 2 * dt)
-        steps, taken = 1000, 0.0
+        self._compile(name, dt)
+        steps, taken = FIRST_STEPS // 2, 0.0
         while taken < TRIAL_SECONDS:
             steps *= 2
             before = time.process_time()
@@ -92,6 +93,9 @@ class Sections(NamedTuple):
                 break
         cost = taken / max(run.statistics["steps"], 1)
         return len(self.starts) * self.t1 * cost / seconds
+
+    def _compile(self, name: str, dt: float) -> None:
+        self._simulate(name, dt, self.starts[0], FIRST_STEPS * dt)
 
     def _simulate(
         self, name: str, dt: float, start: np.ndarray, t1: float, progress: Progress | None = None
