@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from naiad.compiler import execute
 from naiad.diagnostics.march import march
 from naiad.diagnostics.tangent import coordinates
 from naiad.integrators import AbstractMethod
@@ -19,4 +20,4 @@ def reversibility_defect(
     """
     there = march(system, method, state, dt=dt, steps=steps, t0=t)
     returned = march(system, method, there, dt=-dt, steps=steps, t0=t + steps * dt)
-    return float(np.max(np.abs(coordinates(system.group, state, returned))))
+    return float(np.max(np.abs(execute(coordinates, system.group, state, returned))))

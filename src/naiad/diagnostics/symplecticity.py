@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute
 from naiad.diagnostics.tangent import step_jacobian
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
@@ -38,7 +39,7 @@ def symplecticity_defect(
     A method of more steps than one shows itself only after its start: take `steps=2`.
     """
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
-    before, after = symplectic_matrix(system.group, state.mu), symplectic_matrix(system.group, image.mu)
+    before, after = (execute(symplectic_matrix, system.group, mu) for mu in (state.mu, image.mu))
     return float(np.linalg.norm(D.T @ after @ D - before) / np.linalg.norm(before))
 
 
@@ -51,5 +52,5 @@ def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: S
         )
     n = system.group.dim
     image, D = step_jacobian(system, method, state, dt=dt)
-    before, after = bracket_matrix(system.group, state.mu), bracket_matrix(system.group, image.mu)
+    before, after = (execute(bracket_matrix, system.group, mu) for mu in (state.mu, image.mu))
     return float(np.linalg.norm(D[n:, n:] @ before @ D[n:, n:].T - after) / np.linalg.norm(after))
