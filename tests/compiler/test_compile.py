@@ -398,9 +398,10 @@ def test_compiling_takes_time_in_proportion():
     seconds = {}
     for length in (10_000, 100_000):
         compiled = nc.compile(chain(length), fma=False, cache=False)
+        before = time.process_time()  # CPU time: others may be using the machine
         compiled(0.01)
+        seconds[length] = time.process_time() - before
         assert sum(operations(compiled).values()) > 0.9 * length
-        seconds[length] = compiled.stats["seconds"]["program"] + compiled.stats["seconds"]["llvm"]
     assert seconds[100_000] < 20 * seconds[10_000]
 
 
