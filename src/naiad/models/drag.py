@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
+from naiad.hydro import rotation_matrix
 from naiad.models.forces import AbstractForce, Motion, Wrench
-from naiad.models.rotation import rotation_matrix
 from naiad.numerics import cross
 
 
