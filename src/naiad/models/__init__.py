@@ -28,6 +28,7 @@ from naiad.models.rotor_spacecraft import RotorSpacecraft
 from naiad.models.signals import AbstractSignal, signal
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
+from naiad.models.submerged_body import SubmergedBody
 from naiad.models.thrusters import Thrusters
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "RotorSpacecraft",
     "SlidingDisk",
     "SphericalPendulum",
+    "SubmergedBody",
     "Thrusters",
     "checked_forces",
     "force_on_pose",

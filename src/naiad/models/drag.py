@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.hydro import rotation_matrix
 from naiad.models.forces import AbstractForce, Motion, Wrench
+from naiad.models.vector import vector3
 from naiad.numerics import cross
 
 
@@ -36,9 +37,7 @@ class Drag(AbstractForce):
             raise InputError(f"Drag: linear + linear^T has the eigenvalue {lowest:.6g}; drag must not give energy.")
         if np.min(np.diag(self.quadratic)) < 0:
             raise InputError("Drag: quadratic has a negative coefficient on its diagonal; drag must not give energy.")
-        self.centre = np.asarray(centre, dtype=float)
-        if self.centre.shape != (3,) or not np.all(np.isfinite(self.centre)):
-            raise InputError(f"Drag: centre = {centre!r}; expected three finite numbers.")
+        self.centre = vector3("Drag: centre", centre)
         self.R = np.eye(3) if R is None else rotation_matrix("Drag: R", R)
 
     def __call__(self, motion: Motion) -> Wrench:
