@@ -11,6 +11,7 @@ import naiad as nd
 from naiad.groups import Pose
 from naiad.hydro import Assembly, Ellipsoid, EllipticCylinder, Sphere, Spheroid, mass_properties, moved, rigid_inertia
 from naiad.models import Drag, KirchhoffBody, SubmergedBody, Thrusters
+from naiad.studies.conservation import Energy, relative_drift
 
 DOWN = np.array([0.0, 0.0, 9.81])
 TURNED = np.asarray(nd.SO3().random(np.random.default_rng(5)))
@@ -119,6 +120,19 @@ def test_momentum_is_in_balance_with_the_net_weight():
     assert float(run.momentum[0, 0]) == pytest.approx(1093.0191779, rel=1e-9)  # about the vertical
     ratio = nd.diagnostics.energy_error(run).max() / nd.diagnostics.energy_error(finer).max()
     assert ratio == pytest.approx(4.0, rel=0.02)
+
+
+@pytest.mark.long
+def test_the_energy_does_not_drift_over_a_million_steps():
+    """A bottom-heavy neutral vehicle that swings and spins: the energy swings by 8e-4 of itself, without a slope."""
+    dry = rigid_inertia(1000.0 * HULL.volume, (30.0, 110.0, 115.0), HULL.centre + np.array([0.0, 0.0, 0.06]))
+    swinging = SubmergedBody.from_shape(HULL, 1000.0, dry, gravity=DOWN)
+    state, watched = start(swinging), {"energy": Energy(swinging)}
+    run = nd.simulate(swinging, state, t1=1e4, dt=0.01, save_every=100_000, monitors=watched)
+    energy, first = run.monitors["energy"], float(run.energy[0])
+    assert abs(relative_drift(energy, 1e4, first)) < 3e-6
+    assert (energy.max - energy.min) / first < 1e-3
+    assert nd.diagnostics.momentum_error(run).max() < 1e-9
 
 
 def test_a_homogeneous_body_of_the_waters_density_is_a_kirchhoff_body():
