@@ -68,3 +68,18 @@ def test_a_body_at_rest_in_translation_is_a_rigid_body():
     assert found["casimir_error_max"] == 0.0
     np.testing.assert_array_equal(found["p"], np.zeros(3))
     assert np.linalg.norm(found["Pi"]) == pytest.approx(np.sqrt(14.0), rel=1e-14)
+
+
+def test_a_shape_stands_for_its_inertias():
+    """The defaults are those of the ellipsoid (2, 1, 1/2), to four decimals."""
+    default, shaped = results(), results(axes="2,1,0.5")
+    np.testing.assert_allclose(shaped["Pi"], default["Pi"], atol=2e-3)
+    assert np.abs(shaped["Pi"] - default["Pi"]).max() > 1e-6
+    dense = results(axes=(2.0, 1.0, 0.5), density=3.0, Pi0=(0.0, 3 * 3.807047861195724, 3.0), p0=(15.6, 0.0, 0.0))
+    np.testing.assert_allclose(dense["Pi"], 3.0 * shaped["Pi"], rtol=1e-11)
+    with pytest.raises(InputError, match="both axes and M are given"):
+        UnderwaterVehicle(axes="2,1,0.5", M="1,2,3")
+    with pytest.raises(InputError, match="density is given without axes"):
+        UnderwaterVehicle(density=2.0)
+    with pytest.raises(InputError, match="axes=1,-1,2: expected 3 finite numbers"):
+        UnderwaterVehicle(axes="1,-1,2")

@@ -1,14 +1,17 @@
 """A neutrally buoyant body in an ideal fluid: the Kirchhoff equations."""
 
-from typing import Any
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
 from naiad.groups import SE3
+from naiad.hydro import AbstractShape, Ellipsoid, mass_properties
 from naiad.mechanics import EulerPoincareSystem, Scalar
 from naiad.models.inertia import inertia_matrix
+from naiad.models.solid_shape import solid_shape
 from naiad.numerics import solve
 
 
@@ -28,6 +31,29 @@ class KirchhoffBody(EulerPoincareSystem):
         blocks = [[inertia_matrix("I", I, 3), coupling.T], [coupling, inertia_matrix("M", M, 3)]]
         self.K = inertia_matrix("The inertia [[I, S^T], [S, M]]", np.block(blocks), 6)
 
+    @classmethod
+    def from_matrix(cls, K: Any) -> Self:
+        """The body with this 6 x 6 inertia, angular first, added inertia included."""
+        K = inertia_matrix("K", K, 6)
+        return cls(K[:3, :3], K[3:, 3:], K[3:, :3])
+
+    @classmethod
+    def from_shape(cls, shape: AbstractShape, density: float, dry: Any = None) -> Self:
+        """A neutrally buoyant body of this shape in a fluid of this density, about the origin of the shape's frame.
+
+        `dry` is its own inertia (see `naiad.hydro.rigid_inertia`), with the mass of the displaced fluid and the same
+        centre; without it the body is homogeneous, of the fluid's density.
+        """
+        shape = solid_shape(shape)
+        own = shape.inertia(density) if dry is None else np.asarray(dry, dtype=float)
+        _check_neutral(shape, density, own)
+        return cls.from_matrix(own + shape.added_inertia(density))
+
+    @classmethod
+    def ellipsoid(cls, axes: Any, density: float) -> Self:
+        """A homogeneous, neutrally buoyant ellipsoid with these semi-axes in a fluid of this density."""
+        return cls.from_shape(Ellipsoid(axes), density)
+
     def reduced_lagrangian(self, xi: Float[Array, "6"]) -> Float[Array, ""]:
         """(Omega, v) . K (Omega, v) / 2."""
         return 0.5 * xi @ self.K @ xi
@@ -35,3 +61,14 @@ class KirchhoffBody(EulerPoincareSystem):
     def velocity(self, g: Any, mu: Float[Array, "6"], t: Scalar = 0.0) -> Float[Array, "6"]:
         """K^-1 mu."""
         return solve(jnp.asarray(self.K), mu)
+
+
+def _check_neutral(shape: AbstractShape, density: float, dry: np.ndarray) -> None:
+    mass, centre, _ = mass_properties(dry)
+    displaced, size = shape.displaced_mass(density), np.cbrt(shape.volume)
+    if abs(mass - displaced) > 1e-9 * displaced or np.linalg.norm(centre - shape.centre) > 1e-9 * size:
+        raise InputError(
+            f"A mass of {mass:.10g} at {centre.tolist()} displaces {displaced:.10g} of fluid at "
+            f"{shape.centre.tolist()}: weight and buoyancy do not cancel. Take SubmergedBody, which has both, or "
+            "KirchhoffBody.from_matrix(dry + added) where there is no gravity."
+        )

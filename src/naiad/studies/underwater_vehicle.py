@@ -3,6 +3,7 @@
 import numpy as np
 
 import naiad as nd
+from naiad.errors import InputError
 from naiad.studies.conservation import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
@@ -17,7 +18,8 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
     Pi' = Pi x Omega + p x v, p' = p x Omega. A variational method keeps the Casimirs Pi.p and |p|^2 and the momentum
     in space to round-off and lets the energy error swing without drift. `rk4` drifts in all of them: `energy_drift`
     grows with t1, whereas that of a variational method does not. The defaults lie on a torus; for the chaotic sea take
-    `Pi0=-1.837930166172763,1.837930166172763,0.5` and `p0=3.676955262170047,3.676955262170047,0`.
+    `Pi0=-1.837930166172763,1.837930166172763,0.5` and `p0=3.676955262170047,3.676955262170047,0`. A shape may be given
+    in place of the inertias, `axes=2,1,0.5`: theirs have four decimals.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 6"
@@ -30,6 +32,10 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
     S: Matrix | None = parameter(
         None, unit="kg m", size=(3, 3), help="coupling of translation to rotation, p = S Omega + M v"
     )
+    axes: Vector | None = parameter(
+        None, unit="m", size=3, above=0.0, help="semi-axes of an ellipsoid of the water's density, in place of I, M, S"
+    )
+    density: float = parameter(1.0, unit="kg/m^3", above=0.0, help="density of the water, where axes are given")
     Pi0: Vector = parameter(
         (0.0, 3.807047861195724, 1.0), unit="kg m^2/s", size=3, help="initial angular momentum in the body"
     )
@@ -38,10 +44,20 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
     t1: float = parameter(10.0, unit="s", above=0.0, help="duration")
 
     def validate(self) -> None:
-        vehicle(self.I, self.M, self.S)  # says it if the three make no inertia
+        given = [name for name in ("I", "M", "S") if name in self.changed()]
+        if self.axes is not None and given:
+            raise InputError(f"both axes and {given[0]} are given; give the shape or its inertia, not both")
+        if self.axes is None and "density" in self.changed():
+            raise InputError("density is given without axes; give axes too, or leave it out")
+        self._body()  # says it if I, M and S make no inertia
+
+    def _body(self) -> nd.models.KirchhoffBody:
+        if self.axes is None:
+            return vehicle(self.I, self.M, self.S)
+        return nd.models.KirchhoffBody.ellipsoid(self.axes, self.density)
 
     def run(self, progress: Progress) -> Findings:
-        body = vehicle(self.I, self.M, self.S)
+        body = self._body()
         state = body.state(Pi=self.Pi0, p=self.p0)
         run, errors = watched_run(
             body,
