@@ -594,3 +594,22 @@ def test_shared_arguments():
 
     compiled = nc.compile(function, cache=False)
     assert_rows(compiled, TABLE, rows(0.5)[0], sizes=(0, 1, LANES, COUNT), shared=(0,))
+
+
+def test_derivative_past_an_integer():
+    """The derivative of an integer is no number, but JAX hands it on like one."""
+
+    @jax.custom_jvp
+    def power(x, n):
+        return x**3 * n
+
+    @power.defjvp
+    def _slope(at, change):
+        along, _ = jax.jit(lambda x, n: (x, n))(*change)
+        return power(*at), 3 * at[0] ** 2 * at[1] * along
+
+    def pushed(x, n):
+        return jax.jvp(lambda x: power(x, n), (x,), (jnp.ones(()),))[1]
+
+    with jax.enable_x64(True):
+        assert float(nc.compile(pushed, cache=False)(1.5, 4)) == 3 * 1.5**2 * 4

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from naiad.compiler.builder import Builder
@@ -202,6 +203,7 @@ def element_type(value: Value) -> str:
 
 
 _KINDS = {np.dtype(name): type for name, type in (("f8", FLOAT), ("i8", INT), ("i4", INT), ("?", BOOL))}
+_KINDS[jax.dtypes.float0] = BOOL  # the derivative of whole numbers, of which there is one: false stands for it
 
 
 def kind(dtype: Any) -> str:

@@ -90,8 +90,7 @@ class Tracer:
 
         def read(atom: Any) -> Value:
             if isinstance(atom, core.Literal):
-                aval: Any = atom.aval
-                return self.arrays.lift(atom.val, _kind(aval.dtype, "a constant"))
+                return self._lifted(atom.val, atom)
             return bound[atom]
 
         def release(atoms: Sequence[Any], here: int) -> None:
@@ -121,7 +120,9 @@ class Tracer:
         return outputs
 
     def _lifted(self, const: Any, variable: Any) -> Value:
-        return self.arrays.lift(np.asarray(const), _kind(variable.aval.dtype, "a constant"))
+        dtype = variable.aval.dtype
+        array = np.zeros(np.shape(const), bool) if dtype == jax.dtypes.float0 else np.asarray(const)
+        return self.arrays.lift(array, _kind(dtype, "a constant"))
 
     def _apply(self, eqn: Any, inputs: list[Value]) -> list[Value]:
         name = eqn.primitive.name
