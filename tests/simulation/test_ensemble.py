@@ -38,6 +38,27 @@ def test_each_is_its_single_run_bit_for_bit(method, reconstruct):
         assert one.attrs == alone.attrs
 
 
+def test_each_has_its_own_noise():
+    """From seeds and from rows, over more than a block of increments, with a section and a shorter last step."""
+    disk = nd.models.SlidingDisk(1.3, 0.4, 0.8, c=0.7, alpha=0.9, k=1.7)
+    states = [disk.state() for _ in range(5)]
+    rows = np.random.default_rng(2).standard_normal((9001, 2)) * 0.1
+    noises = [nd.Noise(4), nd.Noise(5), rows, nd.Noise(7), nd.Noise(8)]
+    options = {
+        "t1": 90.005, "dt": 0.01, "method": nd.StochasticVariational(), "save_every": 100,
+        "sections": {"v": nd.Section(lambda s, t: s.mu[0])},
+    }  # fmt: skip
+    together = nd.simulate_many(disk, states, noise=noises, **options)
+    for state, noise, one in zip(states, noises, together, strict=True):
+        alone = nd.simulate(disk, state, noise=noise, **options)
+        for name in alone.record.variables:
+            np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))
+        assert one.attrs == alone.attrs
+    assert not np.array_equal(together[0].mu, together[1].mu)
+    with pytest.raises(InputError, match="expected one for each of the 5 states"):
+        nd.simulate_many(disk, states, noise=nd.Noise(3), **options)
+
+
 class Escaping(nd.LagrangianSystem):
     """A particle that reaches infinity in a finite time if it starts beyond 1."""
 

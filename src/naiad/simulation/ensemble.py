@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
 from naiad.compiler import Engine, check_engine, execute_rows
 from naiad.errors import InputError
@@ -22,7 +23,7 @@ from naiad.simulation.checks import (
     check_times,
 )
 from naiad.simulation.drive import FIRST_STEPS, located, next_budget
-from naiad.simulation.noise import check_increments
+from naiad.simulation.noise import Inputs, Noise, Source, source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Observable, Plan, Program, Standing
 from naiad.simulation.progress import Progress
@@ -49,11 +50,12 @@ def simulate_many(
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
     reconstruct: bool = True,
+    noise: Sequence[Noise | ArrayLike] | None = None,
 ) -> list[Trajectory]:
     """The motions from many states, each as `simulate` gives it, bit for bit, in a fraction of the time.
 
-    Options as for `simulate`. A trajectory that cannot go on ends early and says why in its `outcome`; the others go
-    on.
+    Options as for `simulate`; `noise` has one for each state. A trajectory that cannot go on ends early and says why in
+    its `outcome`; the others go on.
     """
     method = Variational() if method is None else method
     system = check_system(system)
@@ -61,16 +63,19 @@ def simulate_many(
     start, h, steps, rest = check_times(t0, t1, dt)
     if not states:
         raise InputError("simulate_many: no states were given; give a sequence of at least one.")
-    check_increments(None, method, system, steps)
+    if noise is not None and (isinstance(noise, Noise) or len(noise) != len(states)):
+        raise InputError(f"simulate_many: noise = {noise!r:.60}; expected one for each of the {len(states)} states.")
+    sources = [source(each, method, system, steps + (rest > 0.0)) for each in noise or [None] * len(states)]
     each = [check_state(system, State(*state), start) for state in states]
     check_reconstruct(reconstruct, system, sections or {}, each[0], start)
     room = int(np.clip(ROOM // len(each), 64, 4096))
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
     program = Program(system, method, *parts, reconstruct, room)
     plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine), None)
+    run = _run(plan, sources, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
     return [
-        Trajectory(system, method, record_chunk(plan, chunk))
-        for chunk in _run(plan, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
+        Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
+        for noise, chunk in zip(sources, run, strict=True)
     ]
 
 
@@ -104,7 +109,9 @@ class _Part(NamedTuple):
         return self.times[own], jax.tree.map(lambda leaf: leaf[own], self.values)
 
 
-def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | None) -> Iterator[Chunk]:
+def _run(
+    plan: Plan, sources: Sequence[Source | None], states: State, progress: bool | Callable[[float], None] | None
+) -> Iterator[Chunk]:
     """The whole run of each."""
     size = len(states.mu)
     standing, frames = _rows(plan, loop.start, states, plan.t0, plan.h)
@@ -120,7 +127,7 @@ def _run(plan: Plan, states: State, progress: bool | Callable[[float], None] | N
         try:
             for leg in legs:
                 going = standing.outcome == Outcome.COMPLETED
-                for now, filled in _chunks(plan, leg, standing._replace(node=np.zeros(size, int))):
+                for now, filled in _chunks(plan, leg, sources, standing._replace(node=np.zeros(size, int))):
                     standing = now
                     node = np.where(going, leg.counted + now.node, node)
                     t = np.where(going, leg.t0 + now.node * leg.h, t)
@@ -158,19 +165,39 @@ def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
     return np.nonzero(np.arange(room) < rows.count[:, None])
 
 
-def _rows(plan: Plan, function: Callable[..., Any], rows: Any, *numbers: Any) -> Any:
-    """A function of the program, rows, and numbers that are the same for all or one for each."""
-    shared = [2 + i for i, number in enumerate(numbers) if not np.ndim(number)]
-    return execute_rows(function, plan.program, rows, *numbers, shared=shared, engine=plan.engine)
+def _rows(plan: Plan, function: Callable[..., Any], rows: Any, *others: Any) -> Any:
+    """A function of the program, rows, and others that are the same for all (numbers) or one for each (arrays)."""
+    shared = [2 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
+    return execute_rows(function, plan.program, rows, *others, shared=shared, engine=plan.engine)
 
 
-def _chunks(plan: Plan, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:
+def _chunks(
+    plan: Plan, leg: _Leg, sources: Sequence[Source | None], standing: Standing
+) -> Iterator[tuple[Standing, loop.Filled]]:
     """Pieces of bounded size, until every trajectory is at the end or cannot go on."""
-    budget, last = FIRST_STEPS, leg.last if leg.saves_last else -1
+    budget, last, inputs = FIRST_STEPS, leg.last if leg.saves_last else -1, None
+    ends = np.zeros(len(sources), int)  # the nodes that the inputs reach to
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
         before, started = standing.node, time.perf_counter()
         stop = np.where(active, np.minimum(leg.last, before + budget), before)
-        standing, filled = _rows(plan, loop.advance, standing, leg.t0, leg.h, stop, last, leg.save_every)
+        if None not in sources:
+            inputs, ends = _drawn(sources, inputs, ends, np.asarray(before), leg)
+            stop = np.minimum(stop, ends)
+        standing, filled = _rows(plan, loop.advance, standing, leg.t0, leg.h, stop, last, leg.save_every, inputs)
         taken = max(int(np.max(standing.node - before)), 1)
         budget = next_budget(budget, taken, time.perf_counter() - started)
         yield standing, filled
+
+
+def _drawn(
+    sources: Sequence[Any], inputs: Inputs | None, ends: np.ndarray, nodes: np.ndarray, leg: _Leg
+) -> tuple[Inputs, np.ndarray]:
+    """The blocks of inputs of the steps from these nodes: drawn anew where the old ones end."""
+    blocks = [
+        source.block(int(node), leg.h, counted=leg.counted)
+        if inputs is None or node >= end
+        else (Inputs(inputs.first[k], inputs.rows[k]), end)
+        for k, (source, node, end) in enumerate(zip(sources, nodes, ends, strict=True))
+    ]
+    drawn, until = zip(*blocks, strict=True)
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *drawn), np.array(until)
