@@ -1,8 +1,7 @@
 """One section of many orbits by one method and step: a panel of the figures."""
 
 import time
-import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from naiad.numerics import Module, static
 from naiad.studies.conservation import Energy, relative_drift
 from naiad.studies.methods import method
 from naiad.studies.progress import Progress
-from naiad.studies.vehicle import CasimirChange
+from naiad.studies.vehicle import CASIMIRS, casimir_sizes
 
 TRIAL_SECONDS = 0.2
 FIRST_STEPS = 2000  # of a run that compiles all there is, the search for crossings too
@@ -59,10 +58,7 @@ class Sections(NamedTuple):
         """All orbits by the method of this name; an orbit that cannot go on ends there, and the panel says so."""
         self._compile(name, dt)  # so that the time is that of the steps
         before = time.process_time()
-        runs = [
-            self._simulate(name, dt, start, self.t1, progress.part(number, len(self.starts), f"{name}, dt = {dt:g}"))
-            for number, start in enumerate(self.starts)
-        ]
+        runs = self._simulate(name, dt, self.t1, progress.part(0, 1, f"{name}, dt = {dt:g}"))
         seconds = time.process_time() - before
         points = [run.crossings["section"] for run in runs]
         counts = [each.sizes["crossing"] for each in points]
@@ -73,9 +69,9 @@ class Sections(NamedTuple):
             np.repeat(np.arange(len(runs)), counts),
             np.concatenate([each["time"].to_numpy() for each in points]),
             np.concatenate([np.hstack([each["Pi"].to_numpy(), each["p"].to_numpy()]) for each in points]),
-            max(float(max(m["energy"].max - E, E - m["energy"].min)) / abs(E) for m, E in watched),
+            max(_reach(m["energy"], E) / abs(E) for m, E in watched),
             max((relative_drift(m["energy"], self.t1, E) for m, E in watched), key=abs),
-            max(m["casimir"].largest for m, _ in watched),
+            max(_casimir_error(run.monitors, start) for run, start in zip(runs, self.starts, strict=True)),
             seconds,
             "; ".join(_ending(number, run) for number, run in enumerate(runs) if run.outcome.failed),
         )
@@ -83,38 +79,45 @@ class Sections(NamedTuple):
     def step_for(self, name: str, dt: float, seconds: float) -> float:
         """The step with which the method takes this CPU time for the panel, by a trial with steps of dt."""
         self._compile(name, dt)
-        steps, taken = FIRST_STEPS // 2, 0.0
+        steps, taken, most = FIRST_STEPS // 2, 0.0, 1
         while taken < TRIAL_SECONDS:
             steps *= 2
             before = time.process_time()
-            run = self._simulate(name, dt, self.starts[0], steps * dt)
+            runs = self._simulate(name, dt, steps * dt)
             taken = time.process_time() - before
-            if run.outcome.failed:
+            most = max(1, *(run.statistics["steps"] for run in runs))
+            if any(run.outcome.failed for run in runs):
                 break
-        cost = taken / max(run.statistics["steps"], 1)
-        return len(self.starts) * self.t1 * cost / seconds
+        return self.t1 * taken / (most * seconds)
 
     def _compile(self, name: str, dt: float) -> None:
-        self._simulate(name, dt, self.starts[0], FIRST_STEPS * dt)
+        self._simulate(name, dt, FIRST_STEPS * dt)
 
-    def _simulate(
-        self, name: str, dt: float, start: np.ndarray, t1: float, progress: Progress | None = None
-    ) -> nd.Trajectory:
-        state = self.body.state(mu=start)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # an orbit that ends early is told in the panel
-            return nd.simulate(
-                self.body,
-                state,
-                t1=t1,
-                dt=dt,
-                method=method(name),
-                save_every=max(1, round(t1 / dt)),
-                sections={"section": self.section},
-                monitors={"energy": Energy(self.body), "casimir": CasimirChange.since(state)},
-                reconstruct=False,
-                progress=progress if progress is not None else False,
-            )
+    def _simulate(self, name: str, dt: float, t1: float, progress: Progress | None = None) -> list[nd.Trajectory]:
+        return nd.simulate_many(
+            self.body,
+            [self.body.state(mu=start) for start in self.starts],
+            t1=t1,
+            dt=dt,
+            method=method(name),
+            save_every=max(1, round(t1 / dt)),
+            sections={"section": self.section},
+            monitors={"energy": Energy(self.body), **CASIMIRS},
+            reconstruct=False,
+            progress=progress if progress is not None else False,
+        )
+
+
+def _reach(monitor: nd.simulation.Monitor, start: float) -> float:
+    """How far a scalar goes from its start."""
+    return float(max(monitor.max - start, start - monitor.min))
+
+
+def _casimir_error(monitors: Mapping[str, nd.simulation.Monitor], start: np.ndarray) -> float:
+    """The larger of the changes of the Casimirs, each relative to its size."""
+    values = (start[:3] @ start[3:], start[3:] @ start[3:])
+    each = zip(CASIMIRS, values, casimir_sizes(start), strict=True)
+    return max(_reach(monitors[name], value) / size for name, value, size in each)
 
 
 def _ending(number: int, run: nd.Trajectory) -> str:

@@ -19,6 +19,18 @@ def vehicle(I: np.ndarray, M: np.ndarray, S: np.ndarray | None) -> nd.models.Kir
     return nd.models.KirchhoffBody(as_matrix(I), as_matrix(M), S)
 
 
+CASIMIRS: dict[str, Any] = {
+    "Pi.p": lambda state, t: state.mu[:3] @ state.mu[3:],
+    "|p|^2": lambda state, t: state.mu[3:] @ state.mu[3:],
+}
+
+
+def casimir_sizes(mu: np.ndarray) -> tuple[float, float]:
+    """What changes of the Casimirs are relative to: |Pi| |p| and |p|^2, 1 where they vanish."""
+    Pi, p = np.linalg.norm(mu[:3]), np.linalg.norm(mu[3:])
+    return float(Pi * p) or 1.0, float(p * p) or 1.0
+
+
 class CasimirChange(Module):
     """The larger of the changes of Pi.p and |p|^2, relative to |Pi_0| |p_0| and |p_0|^2 (absolute where 0).
 
@@ -31,10 +43,9 @@ class CasimirChange(Module):
     @classmethod
     def since(cls, state: nd.State) -> Self:
         """The changes since a state."""
-        Pi, p = np.asarray(state.mu[:3]), np.asarray(state.mu[3:])
-        sizes = (float(np.linalg.norm(Pi) * np.linalg.norm(p)) or 1.0, float(p @ p) or 1.0)
-        return cls(np.array([Pi @ p, p @ p]), np.array(sizes))
+        values = [float(casimir(state, 0.0)) for casimir in CASIMIRS.values()]
+        return cls(np.array(values), np.array(casimir_sizes(np.asarray(state.mu))))
 
     def __call__(self, state: nd.State, t: Any) -> Any:
-        Pi, p = state.mu[:3], state.mu[3:]
-        return jnp.max(jnp.abs(jnp.stack([Pi @ p, p @ p]) - self.values) / self.scales)
+        now = jnp.stack([casimir(state, t) for casimir in CASIMIRS.values()])
+        return jnp.max(jnp.abs(now - self.values) / self.scales)
