@@ -1,6 +1,7 @@
 """Concrete systems; each runs with every method that fits it."""
 
-from naiad.models.inertia import friction_matrix, inertia_matrix
+from naiad.models.buoyant_vehicle import BuoyantVehicle
+from naiad.models.inertia import added_mass_matrix, friction_matrix, inertia_matrix
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
@@ -23,6 +24,7 @@ __all__ = [
     "AbstractPairPotential",
     "AlignedLennardJones",
     "Body",
+    "BuoyantVehicle",
     "Dipoles",
     "Gravity",
     "InteractingBodies",
@@ -35,6 +37,7 @@ __all__ = [
     "RotorSpacecraft",
     "SlidingDisk",
     "SphericalPendulum",
+    "added_mass_matrix",
     "friction_matrix",
     "inertia_matrix",
 ]

@@ -20,12 +20,19 @@ def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
 
 def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
     """A symmetric positive semidefinite matrix from its diagonal or its entries, or an `InputError`."""
+    return _semidefinite_matrix(name, value, size, "friction must not give energy")
+
+
+def added_mass_matrix(name: str, value: Any, size: int) -> np.ndarray:
+    """A symmetric positive semidefinite matrix from its diagonal or its entries, or an `InputError`."""
+    return _semidefinite_matrix(name, value, size, "the fluid's kinetic energy is never negative")
+
+
+def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> np.ndarray:
     array = _symmetric_matrix(name, value, size)
     values = np.linalg.eigvalsh(array)
     if values[0] < -1e-12 * max(values[-1], 0.0):
-        raise InputError(
-            f"{name} has the eigenvalue {values[0]:.6g}; friction must not give energy: expected none < 0."
-        )
+        raise InputError(f"{name} has the eigenvalue {values[0]:.6g}; {reason}: expected none < 0.")
     return array
 
 
