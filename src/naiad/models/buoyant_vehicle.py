@@ -10,8 +10,10 @@ from naiad.errors import InputError
 from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import AdvectedSystem, ReducedState, Scalar
 from naiad.models.axis import unit_axis
+from naiad.models.forces import AbstractForce, checked_forces, force_on_product
 from naiad.models.inertia import added_mass_matrix, inertia_matrix
 from naiad.models.positive import positive
+from naiad.models.signals import Constant
 from naiad.numerics import solve
 
 
@@ -26,7 +28,8 @@ class BuoyantVehicle(AdvectedSystem):
     so that (J Omega)' = J Omega x Omega - B r x a + p x nu, p' = p x Omega + (m g - B) a and p = m nu + M_A (nu - c).
     `m` is the true mass, `added_mass` M_A and `J` (with the fluid's share) are three numbers or symmetric matrices,
     `buoyancy` B is the weight of the displaced water in N, `gravity` a vector in space, downwards, and `current` a
-    uniform velocity of the water in space, for which the fluid's kinetic energy is that of the relative motion.
+    uniform, steady velocity of the water in space: the fluid's kinetic energy is that of the motion relative to it.
+    `forces` are such as `Drag` and `Thrusters`, which see the same current.
     """
 
     m: float
@@ -36,6 +39,7 @@ class BuoyantVehicle(AdvectedSystem):
     r: Float[Array | np.ndarray, "3"]
     gravity: float
     a0: Float[Array | np.ndarray, "6"]
+    forces: tuple[AbstractForce, ...]
     base = SO3()
     additional_dim = 3
     group = Product(R=SO3(), q=Rn(3))
@@ -51,6 +55,7 @@ class BuoyantVehicle(AdvectedSystem):
         *,
         gravity: Any = (0.0, 0.0, 9.81),
         current: Any = (0.0, 0.0, 0.0),
+        forces: Any = (),
     ):
         self.m, self.added_mass = positive("m", m), added_mass_matrix("added_mass", added_mass, 3)
         self.J, self.buoyancy = inertia_matrix("J", J, 3), positive("buoyancy", buoyancy, zero=True)
@@ -58,11 +63,17 @@ class BuoyantVehicle(AdvectedSystem):
         down = unit_axis("gravity", gravity)
         self.gravity = float(np.linalg.norm(np.asarray(gravity, float)))
         self.a0 = np.concatenate([down, _vector("current", current)])
+        self.forces = checked_forces(forces)
 
     @property
     def down(self) -> Float[Array | np.ndarray, "3"]:
         """The direction of gravity, in space."""
         return self.a0[:3]
+
+    @property
+    def force(self) -> Any:
+        """The sum of the forces, or None where there are none: then the motion is that of the Lagrangian alone."""
+        return self._force if self.forces else None
 
     @property
     def surplus(self) -> Any:
@@ -94,6 +105,10 @@ class BuoyantVehicle(AdvectedSystem):
         added = jnp.asarray(self.added_mass)
         nu = solve(self.m * jnp.eye(3) + added, reduced.p + added @ reduced.a[3:])
         return solve(jnp.asarray(self.J), reduced.mu), nu
+
+    def _force(self, g: Any, xi: Float[Array, "6"], t: Scalar) -> Float[Array, "6"]:
+        current = Constant(self.a0[3:])
+        return force_on_product(self.forces, current, g.R, g.q, xi[:3], xi[3:], t)
 
 
 def _vector(name: str, value: Any) -> np.ndarray:

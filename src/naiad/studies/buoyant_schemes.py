@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.numerics import Module, double
+from naiad.compiler import execute
+from naiad.numerics import Module
 from naiad.studies.conservation import Energy, Observable
 
 MAPS = {"cay": "Cayley map", "exp": "exponential map"}
@@ -86,10 +87,6 @@ class Plan:
         """What is watched."""
         return {"energy": self.energy, "kelvin_noether": KelvinNoether(self.vehicle)}
 
-    def at_start(self, name: str) -> float:
-        """The first value of an invariant."""
-        return float(double(self.invariants[name])(self.state, 0.0))
-
 
 def plan(vehicle: nd.models.BuoyantVehicle, g: Any, xi: np.ndarray, *, map: str, scheme: str, dt: float) -> Plan:
     """A start at g with the velocities xi = (omega, q')."""
@@ -98,5 +95,9 @@ def plan(vehicle: nd.models.BuoyantVehicle, g: Any, xi: np.ndarray, *, map: str,
         method = nd.Variational(tau, nd.Midpoint())
         return Plan(vehicle, method, vehicle.state(g, xi), Energy(vehicle), NodeVelocity(vehicle))
     method = nd.Variational(tau, nd.Left())
-    state = method.first_step(vehicle, g, xi, 0.0, dt)
+    state = execute(_first_step, vehicle, method, g, xi, dt)
     return Plan(vehicle, method, state, StepEnergy(vehicle, method, dt), StepVelocity(vehicle, method, dt))
+
+
+def _first_step(vehicle: nd.models.BuoyantVehicle, method: nd.Variational, g: Any, xi: Any, dt: Any) -> nd.State:
+    return method.first_step(vehicle, g, xi, 0.0, dt)

@@ -52,14 +52,14 @@ class BuoyantVehicle(Study, name="buoyant-vehicle"):
             progress=progress,
             invariants=chosen.invariants,
         )
+        values = {name: run.evaluate(observable) for name, observable in chosen.invariants.items()}
         velocity = run.evaluate(chosen.velocity)[-1]
         results = {
             "q": run.final.g.q,
             "R": run.final.g.R,
             "omega": velocity[:3],
             "v": velocity[3:],
-            "energy": chosen.at_start("energy"),
-            "kelvin_noether": chosen.at_start("kelvin_noether"),
+            **{name: float(along[0]) for name, along in values.items()},
             **errors,
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
