@@ -42,7 +42,6 @@ class BuoyantVehicle(AdvectedSystem):
     forces: tuple[AbstractForce, ...]
     base = SO3()
     additional_dim = 3
-    group = Product(R=SO3(), q=Rn(3))
     symmetry_dim = 3
 
     def __init__(
@@ -64,6 +63,11 @@ class BuoyantVehicle(AdvectedSystem):
         self.gravity = float(np.linalg.norm(np.asarray(gravity, float)))
         self.a0 = np.concatenate([down, _vector("current", current)])
         self.forces = checked_forces(forces)
+
+    @property
+    def group(self) -> Product:
+        """Attitude and position."""
+        return Product(R=SO3(), q=Rn(3))
 
     @property
     def down(self) -> Float[Array | np.ndarray, "3"]:
