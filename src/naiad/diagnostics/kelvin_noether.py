@@ -14,6 +14,19 @@ from naiad.numerics import Module
 from naiad.simulation import Trajectory
 
 
+class KelvinNoether(Module):
+    """The Kelvin-Noether quantity of c_0, as an observable: `system.kelvin_noether`.
+
+    In a step of a variational method its value at the right node is I_k of the left one [advected, eq. (51)].
+    """
+
+    system: AdvectedSystem
+    c0: Float[Array | np.ndarray, " m"]
+
+    def __call__(self, state: State, t: Scalar) -> Float[Array, ""]:
+        return self.system.kelvin_noether(state, jnp.asarray(self.c0))
+
+
 class KelvinNoetherChange(Module):
     """What a step adds to the Kelvin-Noether quantity of c_0: <c_0, d L_d/d a_0 <> a_0>, as an observable.
 
@@ -65,15 +78,5 @@ def kelvin_noether_defect(run: Trajectory, c0: Any) -> np.ndarray:
         raise InputError(
             f"{len(run.states.mu)} nodes of {attributes['steps']} steps were saved; run with save_every=1."
         )
-    values = run.evaluate(_Quantity(change.system, change.c0))
+    values = run.evaluate(KelvinNoether(change.system, change.c0))
     return np.diff(values) - run.evaluate(change)[:-1]
-
-
-class _Quantity(Module):
-    """The Kelvin-Noether quantity of c_0, as an observable."""
-
-    system: AdvectedSystem
-    c0: Float[Array | np.ndarray, " m"]
-
-    def __call__(self, state: State, t: Scalar) -> Float[Array, ""]:
-        return self.system.kelvin_noether(state, jnp.asarray(self.c0))

@@ -25,7 +25,8 @@ class BuoyantVehicle(AdvectedSystem):
 
         ell = Omega . J Omega / 2 + m |nu|^2 / 2 + (nu - c) . M_A (nu - c) / 2 + (m g - B) n . a - B r . a,
 
-    so that (J Omega)' = J Omega x Omega - B r x a + p x nu, p' = p x Omega + (m g - B) a and p = m nu + M_A (nu - c).
+    so that (J Omega)' = J Omega x Omega - B r x a + M_A (nu - c) x (nu - c) and p' = p x Omega + (m g - B) a with
+    p = m nu + M_A (nu - c).
     `m` is the true mass, `added_mass` M_A and `J` (with the fluid's share) are three numbers or symmetric matrices,
     `buoyancy` B is the weight of the displaced water in N, `gravity` a vector in space, downwards, and `current` a
     uniform, steady velocity of the water in space: the fluid's kinetic energy is that of the motion relative to it.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute
+from naiad.diagnostics import KelvinNoether
 from naiad.numerics import Module
 from naiad.studies.conservation import Energy, Observable
 
@@ -63,15 +63,6 @@ class NodeVelocity(Module):
         return self.system.velocity(state.g, state.mu, t)
 
 
-class KelvinNoether(Module):
-    """The Kelvin-Noether quantity of the vertical [advected, eq. (77)]: the momentum of turns about it."""
-
-    system: nd.models.BuoyantVehicle
-
-    def __call__(self, state: nd.State, t: Any) -> Any:
-        return self.system.kelvin_noether(state, jnp.asarray(self.system.down))
-
-
 @dataclass(frozen=True)
 class Plan:
     """A vehicle, a method and where it starts, with its energy and velocities as the scheme defines them."""
@@ -84,8 +75,8 @@ class Plan:
 
     @property
     def invariants(self) -> Mapping[str, Observable]:
-        """What is watched."""
-        return {"energy": self.energy, "kelvin_noether": KelvinNoether(self.vehicle)}
+        """The energy, and the momentum of turns about the vertical [advected, eq. (77)]."""
+        return {"energy": self.energy, "kelvin_noether": KelvinNoether(self.vehicle, self.vehicle.down)}
 
 
 def plan(vehicle: nd.models.BuoyantVehicle, g: Any, xi: np.ndarray, *, map: str, scheme: str, dt: float) -> Plan:

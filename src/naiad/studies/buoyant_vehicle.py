@@ -13,11 +13,12 @@ from naiad.studies.study import Findings, Study
 class BuoyantVehicle(Study, name="buoyant-vehicle"):
     """Underwater vehicle with weight and buoyancy: discrete Euler-Poincare equations with advected parameters.
 
-    (J omega)' = J omega x omega - B r x a + p x nu, p' = p x omega + (m g - B) a, p = (m + M_A) nu, a = R^T e_z with
-    e_z downwards. The vehicle dives, turns round and rises, for it is 1.3 N too light. The Kelvin-Noether quantity, the
-    momentum of turns about the vertical, stays at round-off. With scheme=paper position and attitude are first order,
-    and the energy E_k grows with time: not the solver's doing, as the paper has it, but that of a potential at q_k
-    beside a velocity at k + 1/2 (figure `energy-growth`). With scheme=symmetric both are gone.
+    (J omega)' = J omega x omega - B r x a + p x nu, p' = p x omega + (m g - B) a, with nu = R^T q', p = (m + M_A) nu
+    and a = R^T e_z, e_z downwards. The vehicle dives, turns round and rises, for it is 1.3 N too light. The
+    Kelvin-Noether quantity, the momentum of turns about the vertical, stays at round-off. With scheme=paper position
+    and attitude are first order, and the energy E_k grows with time: not the solver's doing, as the paper has it, but
+    that of a potential at q_k beside a velocity at k + 1/2 (figure `energy-growth`). With scheme=symmetric both are
+    gone.
     """
 
     paper = "Y. Ono, S. Fiori, L. Peng, arXiv:2501.12940, 2025, sections 4 and 5"
