@@ -216,3 +216,22 @@ def test_each_factor_moves_by_its_own_retraction():
     end = march(two, method, two.state(mu=(0.7, 0.8, -1.5, 0.7, 0.8, -1.5)), dt=0.01, steps=1000)
     np.testing.assert_allclose(end.mu[:3], (-0.6017715025617, 1.0730676874051, -1.3661613363552), atol=6e-14)
     np.testing.assert_allclose(end.mu[3:], (-0.6016783795649, 1.0732796386425, -1.3660358504957), atol=6e-14)
+
+
+@pytest.mark.parametrize("rule", [nd.Left(), nd.Midpoint()], ids=lambda rule: type(rule).__name__)
+def test_velocity_and_energy_of_a_step(rule):
+    """`first_step` undoes `step_velocity`; the discrete energy is the energy of the step's velocity where ell is."""
+    problem, h, t, tau = PROBLEMS["heavy-top"], 0.1, 0.3, nd.Cayley()
+    system, group, method, g = problem.system, problem.system.group, nd.Variational(tau, rule), problem.state.g
+
+    @jax.jit
+    def measured(state):
+        xi = method.step_velocity(system, state, t, h)
+        return xi, method.first_step(system, state.g, xi, t, h).mu, method.discrete_energy(system, state, t, h)
+
+    xi, mu, energy = measured(problem.state)
+    np.testing.assert_allclose(mu, problem.state.mu, rtol=0, atol=4e-15)
+    after = march(system, method, problem.state, dt=h, steps=1, t0=t)
+    np.testing.assert_allclose(after.g, g @ tau.tau(group, h * xi), rtol=0, atol=1e-15)
+    at = g @ tau.tau(group, tau.half(group, h * xi)) if isinstance(rule, nd.Midpoint) else g
+    assert energy == pytest.approx(float(0.5 * xi @ system.J @ xi + system.mgl * at[2, 2]), abs=1e-14)

@@ -24,6 +24,7 @@ METHODS: dict[str, AbstractMethod] = {
     "compose4-midpoint": nd.Composition(nd.Variational(CAYLEY, nd.Midpoint()), 4),
     "compose6": nd.Composition(nd.Variational(CAYLEY), 6),
     "compose8": nd.Composition(nd.Variational(EXPONENTIAL), 8),
+    "reduced-midpoint": nd.Reduced(EXPONENTIAL, nd.Midpoint()),
     "gauss2": nd.VPRK("gauss2", EXPONENTIAL),
     "gauss3": nd.VPRK("gauss3", CAYLEY),
     "lobatto3": nd.VPRK("lobatto3", CAYLEY),

@@ -151,6 +151,9 @@ def problems() -> dict[str, Problem]:
     rotors = RotorChain(np.diag([1.0, 1.3, 0.8]), 0.7)
     many = RigidBodyN(np.linspace(1.0, 3.0, 10), nd.SOn(5))
     tilted = np.asarray(nd.SO3().exp(np.array([0.8, 0.0, 0.0])))
+    buoyant = nd.models.BuoyantVehicle(
+        1.5, (1.0, 2.0, 0.5), J, 4.0, (0.2, -0.1, 0.3), gravity=(0.0, 0.0, 2.0), current=(0.0, 0.0, 0.3)
+    )
 
     def turn_pose(s, g):
         R = about_vertical(s)
@@ -174,6 +177,12 @@ def problems() -> dict[str, Problem]:
             pulled.state(R=turned, x=(0.5, 0.3, -0.2), Omega=(0.3, 0.5, 0.2), v=(0.2, -0.4, 0.1)),
             1.5,
             turn_pose,
+        ),
+        "buoyant-vehicle": Problem(
+            buoyant,
+            buoyant.state(R=turned, q=(0.5, 0.3, -0.2), R_Omega=(0.3, 0.5, 0.2), q_v=(0.2, -0.4, 0.6)),
+            1.5,
+            lambda s, g: type(g)(about_vertical(s) @ g.R, about_vertical(s) @ g.q),
         ),
         "planar-body": Problem(planar, planar.state(beta=0.4, x=(0.5, -0.3), Omega=0.7, v=(0.3, 0.2)), 2.0),
         "rotor-chain": Problem(

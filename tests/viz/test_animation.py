@@ -105,6 +105,17 @@ def test_frames_are_those_of_the_data(trajectories):
     np.testing.assert_array_equal(motion["energy"], six((E - E[0]) / abs(E[0])))
 
 
+def test_a_space_with_its_third_axis_downwards_is_turned_over(trajectories):
+    data = trajectories["SE3"]
+    upright = Page(motion_page(data)).motion
+    over = Page(motion_page(data.assign_attrs(down=[0.0, 0.0, 1.0]))).motion
+    assert "over" not in upright
+    assert over["over"]
+    z = data["x"][:, 2]
+    assert upright["floor"] < float(z.min())
+    assert over["floor"] > float(z.max())
+
+
 def test_quaternions_are_embedded_and_keep_to_one_side(trajectories):
     data = trajectories["S3"]
     flipped = data.assign(q=data["q"] * xr.where(data["time"] % 1.0 < 0.5, 1.0, -1.0))

@@ -209,3 +209,12 @@ def test_no_global_state(trajectories):
     assert dict(matplotlib.rcParams) == before
     figures = sys.modules.get("matplotlib.pyplot")
     assert figures is None or not figures.get_fignums()
+
+
+def test_a_third_axis_that_points_downwards_is_drawn_downwards(trajectories):
+    data = trajectories["SE3"]
+    upright, over = (plot(each).axes[-1] for each in (data, data.assign_attrs(down=[0.0, 0.0, 1.0])))
+    assert not upright.zaxis_inverted()
+    assert over.zaxis_inverted()
+    assert over.yaxis_inverted()  # two axes turned: no mirror
+    assert "downwards" in over.get_zlabel()

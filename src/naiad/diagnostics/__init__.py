@@ -2,6 +2,7 @@
 
 from naiad.diagnostics.convergence import Convergence, convergence
 from naiad.diagnostics.invariants import energy_error, momentum_error, relative_change
+from naiad.diagnostics.kelvin_noether import KelvinNoether, KelvinNoetherChange, kelvin_noether_defect
 from naiad.diagnostics.lyapunov import lyapunov_exponent
 from naiad.diagnostics.march import march
 from naiad.diagnostics.reference import reference
@@ -11,11 +12,14 @@ from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jac
 
 __all__ = [
     "Convergence",
+    "KelvinNoether",
+    "KelvinNoetherChange",
     "bracket_matrix",
     "convergence",
     "coordinates",
     "displaced",
     "energy_error",
+    "kelvin_noether_defect",
     "lyapunov_exponent",
     "march",
     "momentum_error",

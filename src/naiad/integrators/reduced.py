@@ -24,8 +24,8 @@ class Reduced(AbstractOneStepMethod):
         mu_{k+1} = (dtau^-1_{-h xi})* d_xi ell_d / h,    p_{k+1} = tau* d_s,    n_{k+1} = tau^-1 s,    a_{k+1} = tau^-1
         a,
 
-    and g_{k+1} = g_k tau(h xi) is reconstructed. `Variational` on the full group, with the same quadrature, gives the
-    same motion.
+    and g_{k+1} = g_k tau(h xi) is reconstructed. Forces add -F^- to mu_k and p_k and F^+ to mu_{k+1} and p_{k+1}.
+    `Variational` on the full group, with the same quadrature, gives the same motion.
     """
 
     retraction: AbstractRetraction = Cayley()
@@ -34,9 +34,9 @@ class Reduced(AbstractOneStepMethod):
     renormalise: bool = static(default=True)
 
     def check(self, system: LagrangianSystem) -> None:
-        if not isinstance(system, AdvectedSystem) or system.force is not None or system.constraint is not None:
+        if not isinstance(system, AdvectedSystem) or system.constraint is not None:
             raise InputError(
-                f"Reduced needs an AdvectedSystem without forces and constraints; {type(system).__name__} was given. "
+                f"Reduced needs an AdvectedSystem without constraints; {type(system).__name__} was given. "
                 "Use Variational."
             )
         self.retraction.check(system.base)
@@ -55,7 +55,8 @@ class Reduced(AbstractOneStepMethod):
         reduced = system.reduce(state)
 
         def ends(v):
-            return self._momenta(system, reduced, v[:size], v[size:], t, h)
+            left, right = self._momenta(system, reduced, v[:size], v[size:], t, h)
+            return (left, right) if system.force is None else self._forced(system, state, left, right, v, t, h)
 
         def residual(v):
             left, _ = ends(v)
@@ -103,6 +104,27 @@ class Reduced(AbstractOneStepMethod):
         n = system.act_q(back, s)
         end = ReducedState(right, n, system.pull_q(step, n, by_s), system.act_a(back, start.a))
         return start._replace(mu=left, p=-by_n), end
+
+    def _forced(
+        self,
+        system: AdvectedSystem,
+        state: State,
+        left: ReducedState,
+        right: ReducedState,
+        v: Float[Array, " n"],
+        t: Scalar,
+        h: Scalar,
+    ) -> tuple[ReducedState, ReducedState]:
+        """Both ends with the virtual work of the forces, which is done at g and q in space."""
+        base, size = system.base, system.base.dim
+        g, q = system.split_configuration(state.g)
+        moved = base.compose(g, self.retraction.tau(base, h * v[:size]))
+        velocity = jnp.concatenate([v[:size], (system.act_q(moved, right.n) - q) / h])
+        minus, plus = self.quadrature.work(system, self.retraction, state.g, velocity, t, h)
+        return (
+            left._replace(mu=left.mu - minus[:size], p=left.p - system.pull_q(g, left.n, minus[size:])),
+            right._replace(mu=right.mu + plus[:size], p=right.p + system.pull_q(moved, right.n, plus[size:])),
+        )
 
 
 def _configuration(system: AdvectedSystem, g: Any, q: Float[Array, " k"]) -> Any:

@@ -6,11 +6,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
 from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
 from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
-from naiad.numerics import History, Newton, extrapolate, history, remember, static
+from naiad.numerics import History, Newton, Root, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
 
@@ -83,7 +84,34 @@ class Variational(AbstractOneStepMethod):
         """The state at g0 from which the first step lands on g1: a start from two configurations."""
         group = system.group
         xi = self.retraction.inverse(group, group.compose(group.inverse(g0), g1)) / h
-        return State(g0, self.legs(system, g0, xi, t, h).mu_minus)
+        return self.first_step(system, g0, xi, t, h)
+
+    def first_step(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar) -> State:
+        """The state at g from which the first step has the velocity xi: a start from the velocity of a step."""
+        return State(g, self.legs(system, g, jnp.asarray(xi, float), t, h).mu_minus)
+
+    def step_velocity(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> Float[Array, " n"]:
+        """xi of the step that begins at a state, the inverse of `first_step`; NaN where none is found."""
+        if system.constraint is not None:
+            raise InputError(
+                f"step_velocity needs a system without constraints; {type(system).__name__} has one. Take the "
+                "velocities at the nodes, `system.velocity`."
+            )
+        root = self._root(system, state, system.velocity(state.g, state.mu, t), t, h)
+        return jnp.where(root.converged, root.x, jnp.nan)
+
+    def discrete_energy(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> Float[Array, ""]:
+        """E_d = -d/dh L_d(g_k, g_{k+1}, h) of the step that begins at a state [marsden2001, part 4].
+
+        For `Left` that is <ell', xi> - ell(g_k, xi) with the velocity of the step; for `Midpoint` the same at its
+        midpoint.
+        """
+        chord = h * self.step_velocity(system, state, t, h)
+
+        def action(h):
+            return self.rule(system).action(system, self.retraction, state.g, chord / h, t, h)
+
+        return -jax.grad(action)(jnp.asarray(h, float))
 
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> History:
         """The step velocities of the last few steps; to begin with, the velocity at the node."""
@@ -105,15 +133,20 @@ class Variational(AbstractOneStepMethod):
         t: Scalar,
         h: Scalar,
     ) -> tuple[State, Float[Array, " n"], StepInfo]:
+        root = self._root(system, state, guess, t, h)
+        new, residual, correction = self.land(system, state, root.x, t, h)
+        return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
+
+    def _root(self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Scalar, h: Scalar) -> Root:
+        """The solution xi of mu_minus(g, xi) = mu."""
+
         def mismatch(xi):
             return self.legs(system, state.g, xi, t, h).mu_minus - state.mu
 
         def inertia(xi):
             return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
 
-        root = self.newton.root(mismatch, guess, system.structure, inertia)
-        new, residual, correction = self.land(system, state, root.x, t, h)
-        return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
+        return self.newton.root(mismatch, guess, system.structure, inertia)
 
     def land(
         self, system: LagrangianSystem, state: State, xi: Float[Array, " n"], t: Scalar, h: Scalar

@@ -1,5 +1,6 @@
 """Concrete systems; each runs with every method that fits it."""
 
+from naiad.models.buoyant_vehicle import BuoyantVehicle
 from naiad.models.drag import Drag
 from naiad.models.forces import (
     AbstractForce,
@@ -37,6 +38,7 @@ __all__ = [
     "AbstractSignal",
     "AlignedLennardJones",
     "Body",
+    "BuoyantVehicle",
     "Dipoles",
     "Drag",
     "Gravity",

@@ -20,22 +20,20 @@ def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
 
 def semidefinite_inertia(name: str, value: Any, size: int) -> np.ndarray:
     """A symmetric positive semidefinite matrix, where some directions may have no inertia, or an `InputError`."""
-    array = _symmetric_matrix(name, value, size)
-    _refuse_negative(array, f"{name} has the eigenvalue {{:.6g}}; an inertia has none below 0.")
-    return array
+    return _semidefinite_matrix(name, value, size, "the kinetic energy is never negative")
 
 
 def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
     """A symmetric positive semidefinite matrix from its diagonal or its entries, or an `InputError`."""
+    return _semidefinite_matrix(name, value, size, "friction must not give energy")
+
+
+def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> np.ndarray:
     array = _symmetric_matrix(name, value, size)
-    _refuse_negative(array, f"{name} has the eigenvalue {{:.6g}}; friction must not give energy: expected none < 0.")
-    return array
-
-
-def _refuse_negative(array: np.ndarray, message: str) -> None:
     values = np.linalg.eigvalsh(array)
     if values[0] < -1e-12 * max(values[-1], 0.0):
-        raise InputError(message.format(values[0]))
+        raise InputError(f"{name} has the eigenvalue {values[0]:.6g}; {reason}: expected none < 0.")
+    return array
 
 
 def _symmetric_matrix(name: str, value: Any, size: int) -> np.ndarray:

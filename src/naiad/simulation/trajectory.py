@@ -120,10 +120,13 @@ class Trajectory:
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
-        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry."""
+        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry; and
+        the direction `down` of a system that has one."""
         along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
         full = along_time.assign(velocities).assign(energy=self.energy)
+        if self.system.down is not None:
+            full = full.assign_attrs(down=[float(x) for x in self.system.down])
         has_momentum = has_symmetry(self.system) and self.attrs.get("reconstruct", True)
         return full.assign(momentum=self.momentum) if has_momentum else full
 

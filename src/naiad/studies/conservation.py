@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from naiad.compiler import execute
 from naiad.errors import RunError
-from naiad.numerics import Module, double
+from naiad.numerics import Module
 from naiad.studies.progress import Progress
 
 Observable = Callable[[nd.State, Any], Any]
@@ -46,11 +47,15 @@ class RelativeChange(Module):
     @classmethod
     def since(cls, observable: Observable, state: nd.State) -> Self:
         """The change since a state."""
-        start = np.asarray(double(observable)(state, 0.0))
+        start = np.asarray(execute(_observed, observable, state, 0.0))
         return cls(observable, start, float(np.linalg.norm(start)) or 1.0)
 
     def __call__(self, state: nd.State, t: Any) -> Any:
         return jnp.sqrt(jnp.sum((self.observable(state, t) - self.start) ** 2)) / self.scale
+
+
+def _observed(observable: Observable, state: nd.State, t: Any) -> Any:
+    return observable(state, t)
 
 
 def relative_drift(monitor: nd.simulation.Monitor, duration: float, start: float) -> float:

@@ -115,7 +115,7 @@ def _reach(monitor: nd.simulation.Monitor, start: float) -> float:
 
 def _casimir_error(monitors: Mapping[str, nd.simulation.Monitor], start: np.ndarray) -> float:
     """The larger of the changes of the Casimirs, each relative to its size."""
-    values = (start[:3] @ start[3:], start[3:] @ start[3:])
+    values = (float(start[:3] @ start[3:]), float(start[3:] @ start[3:]))
     each = zip(CASIMIRS, values, casimir_sizes(start), strict=True)
     return max(_reach(monitors[name], value) / size for name, value, size in each)
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from naiad.errors import InputError
 from naiad.viz.bodies import Body, bodies
 from naiad.viz.conservation import energy_error
+from naiad.viz.roles import turned_over
 from naiad.viz.thinning import evenly
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     if error is not None and np.isfinite(error[0][keep]).all():
         scene["energy"] = _digits(error[0][keep])
     scene["wall"] = not moving and len(described) > 1
-    return scene | _stage(described, float(sizes.max()), bool(moving)) | _note(described, len(found), time)
+    over = turned_over(dataset)
+    return scene | _stage(described, float(sizes.max()), bool(moving), over) | _note(described, len(found), time)
 
 
 def _drawable(dataset: "xr.Dataset") -> list[Body]:
@@ -133,8 +135,9 @@ def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
             body["beside"] = anchor
 
 
-def _stage(described: list[dict[str, Any]], size: float, moving: bool) -> dict[str, Any]:
-    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps."""
+def _stage(described: list[dict[str, Any]], size: float, moving: bool, over: bool) -> dict[str, Any]:
+    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps; `over` where
+    the third axis points downwards."""
     corners = []
     for body in described:
         path = np.reshape(body.get("x", [0.0, 0.0, 0.0]), (-1, 3)) + body["offset"]
@@ -143,10 +146,12 @@ def _stage(described: list[dict[str, Any]], size: float, moving: bool) -> dict[s
     reach = 0.43 * np.linalg.norm(high - low) + 2.0 * size if moving else 0.5 * (high - low).max() + 1.1
     radius = float(reach)
     stage: dict[str, Any] = {"centre": _digits((low + high) / 2), "radius": _digits(np.array([radius]))[0]}
+    stage |= {"over": True} if over else {}
     if moving:
         step = 10.0 ** np.floor(np.log10(radius / 2))
         stage["step"] = float(step * max(m for m in (1, 2, 5) if m * step <= radius / 2 or m == 1))
-        stage["floor"] = float(f"{low[2] - 1.15 * size:.6g}")
+        lowest = high[2] + 1.15 * size if over else low[2] - 1.15 * size
+        stage["floor"] = float(f"{lowest:.6g}")
     return stage
 
 

@@ -9,7 +9,7 @@ from naiad.errors import InputError
 from naiad.viz import paths
 from naiad.viz.conservation import energy_error, momentum_error
 from naiad.viz.pieces import errors_over_time
-from naiad.viz.roles import Component, Element, components, elements
+from naiad.viz.roles import Component, Element, components, elements, turned_over
 from naiad.viz.style import FAINT, LINES, colours, dress, house, marker, new_figure
 from naiad.viz.thinning import evenly, thin
 
@@ -40,7 +40,7 @@ def plot(dataset: "xr.Dataset", *, title: str | None = None) -> "Figure":
     time = dataset["time"].to_numpy().astype(float)
     found = elements(dataset)
     series = _series_panels(dataset, time, found)
-    path = paths.path_panel(found)
+    path = paths.path_panel(found, over=turned_over(dataset))
     if not series and path is None:
         raise InputError(
             "there is nothing to plot: expected variables such as R, x, Omega, v or energy along time, found "

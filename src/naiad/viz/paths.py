@@ -8,7 +8,7 @@ import numpy as np
 
 from naiad.viz.bodies import rotation_matrices
 from naiad.viz.roles import Element
-from naiad.viz.space import draw_sphere, dress_space, frame, on_sphere, to_scale
+from naiad.viz.space import AZIMUTH, ELEVATION, draw_sphere, dress_space, frame, on_sphere, to_scale
 from naiad.viz.style import colours, dress
 from naiad.viz.thinning import evenly
 
@@ -28,11 +28,15 @@ class Path:
     draw: Callable[[Any], object]
 
 
-def path_panel(found: list[Element]) -> Path | None:
-    """The panel that fits what was found: positions first, then three-dimensional rotations; else none."""
+def path_panel(found: list[Element], *, over: bool = False) -> Path | None:
+    """The panel that fits what was found: positions first, then three-dimensional rotations; else none.
+
+    A space that is turned `over` has its third axis downwards.
+    """
     places = [element for element in found if element.kind == "position"]
     turns = [element for element in found if element.kind in ("rotation", "quaternion")]
-    for dimension, projection, draw in ((3, "3d", _in_space), (2, None, _in_plane)):
+    in_space = _turned_over if over else _in_space
+    for dimension, projection, draw in ((3, "3d", in_space), (2, None, _in_plane)):
         curves = _curves([place for place in places if place.values.shape[2] == dimension])
         if curves:
             return Path(projection, lambda ax, curves=curves, draw=draw: draw(ax, curves))
@@ -74,6 +78,15 @@ def _in_space(ax: "Axes3D", curves: dict[str, np.ndarray]) -> None:
     to_scale(ax, np.concatenate(list(curves.values())), zoom=0.86)
     ax.set_title("path", loc="left")
     _legend(ax, curves)
+
+
+def _turned_over(ax: "Axes3D", curves: dict[str, np.ndarray]) -> None:
+    """As `_in_space`, seen with the third axis downwards; the second is turned as well, so that space is no mirror."""
+    _in_space(ax, curves)
+    ax.invert_yaxis()
+    ax.invert_zaxis()
+    ax.view_init(ELEVATION, -AZIMUTH)
+    ax.set_zlabel("$z$, downwards [m]", labelpad=12)
 
 
 def _on_sphere(ax: "Axes3D", turns: list[Element]) -> None:

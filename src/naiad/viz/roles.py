@@ -75,6 +75,12 @@ def components(dataset: "xr.Dataset") -> list[Component]:
     return []
 
 
+def turned_over(dataset: "xr.Dataset") -> bool:
+    """Whether the third axis of space points downwards, as the attribute `down` of the dataset says."""
+    down = dataset.attrs.get("down", (0.0, 0.0, -1.0))
+    return len(down) == 3 and down[2] > max(abs(down[0]), abs(down[1]))
+
+
 def _arrays(dataset: "xr.Dataset") -> dict[str, np.ndarray]:
     """The real variables along time, with time as the first axis; without the scalars that have their own panels."""
     return {

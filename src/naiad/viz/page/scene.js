@@ -28,10 +28,13 @@ function fit() {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
+// Where the third axis points downwards, space is turned by half a turn about the first.
+function uphill(p) { return motion.over ? [p[0], -p[1], -p[2]] : p; }
+
 function aim() {
   const c = Math.cos(camera.pitch), s = Math.sin(camera.pitch), a = Math.cos(camera.yaw), b = Math.sin(camera.yaw);
-  toward = [c * a, c * b, s];
-  right = [-b, a, 0];
+  toward = uphill([c * a, c * b, s]);
+  right = uphill([-b, a, 0]);
   up = cross(toward, right);
   eye = add(camera.target, toward, 7 * motion.radius);
   light = unit(add(add(scaled(toward, 0.75), up, 0.7), right, -0.45));
@@ -277,7 +280,7 @@ function draw(t) {
   camera.target = camera.follow ? where[0].place : camera.pan ? add(motion.centre, camera.pan) : motion.centre;
   aim();
   pen.clearRect(0, 0, size[0], size[1]);
-  const under = motion.floor !== undefined && eye[2] < motion.floor;
+  const under = motion.floor !== undefined && (motion.over ? eye[2] > motion.floor : eye[2] < motion.floor);
   if (!under) drawFloor(where);
   drawGlobes(t, false);
   const items = where.map((one) => ({ depth: project(one.place)[2], draw: () => drawBody(one.body, one.index, one.frame, one.place) }));

@@ -1,0 +1,127 @@
+"""An underwater vehicle with weight and buoyancy, as an Euler-Poincare system with advected parameters."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.groups import SO3, Product, Rn
+from naiad.mechanics import AdvectedSystem, ReducedState, Scalar
+from naiad.models.axis import unit_axis
+from naiad.models.forces import AbstractForce, checked_forces, force_on_product
+from naiad.models.inertia import inertia_matrix, semidefinite_inertia
+from naiad.models.positive import positive
+from naiad.models.signals import Constant
+from naiad.numerics import solve
+
+
+class BuoyantVehicle(AdvectedSystem):
+    """A rigid body in an ideal fluid with added mass, its centre of buoyancy at r from its centre of gravity.
+
+    With n = R^T q, nu = R^T q', and the vertical e (downwards) and the current u seen from the body, a = R^T e and
+    c = R^T u, both advected [advected, eq. (62), where u = 0]:
+
+        ell = Omega . J Omega / 2 + m |nu|^2 / 2 + (nu - c) . M_A (nu - c) / 2 + (m g - B) n . a - B r . a,
+
+    so that (J Omega)' = J Omega x Omega - B r x a + M_A (nu - c) x (nu - c) and p' = p x Omega + (m g - B) a with
+    p = m nu + M_A (nu - c).
+    `m` is the true mass, `added_mass` M_A and `J` (with the fluid's share) are three numbers or symmetric matrices,
+    `buoyancy` B is the weight of the displaced water in N, `gravity` a vector in space, downwards, and `current` a
+    uniform, steady velocity of the water in space: the fluid's kinetic energy is that of the motion relative to it.
+    `forces` are such as `Drag` and `Thrusters`, which see the same current.
+    """
+
+    m: float
+    added_mass: Float[Array | np.ndarray, "3 3"]
+    J: Float[Array | np.ndarray, "3 3"]
+    buoyancy: float
+    r: Float[Array | np.ndarray, "3"]
+    gravity: float
+    a0: Float[Array | np.ndarray, "6"]
+    forces: tuple[AbstractForce, ...]
+    base = SO3()
+    additional_dim = 3
+    symmetry_dim = 3
+
+    def __init__(
+        self,
+        m: float,
+        added_mass: Any,
+        J: Any,
+        buoyancy: float,
+        r: Any = (0.0, 0.0, 0.0),
+        *,
+        gravity: Any = (0.0, 0.0, 9.81),
+        current: Any = (0.0, 0.0, 0.0),
+        forces: Any = (),
+    ):
+        self.m, self.added_mass = positive("m", m), semidefinite_inertia("added_mass", added_mass, 3)
+        self.J, self.buoyancy = inertia_matrix("J", J, 3), positive("buoyancy", buoyancy, zero=True)
+        self.r = _vector("r", r)
+        down = unit_axis("gravity", gravity)
+        self.gravity = float(np.linalg.norm(np.asarray(gravity, float)))
+        self.a0 = np.concatenate([down, _vector("current", current)])
+        self.forces = checked_forces(forces)
+
+    @property
+    def group(self) -> Product:
+        """Attitude and position."""
+        return Product(R=SO3(), q=Rn(3))
+
+    @property
+    def down(self) -> Float[Array | np.ndarray, "3"]:
+        """The direction of gravity, in space."""
+        return self.a0[:3]
+
+    @property
+    def force(self) -> Any:
+        """The sum of the forces, or None where there are none: then the motion is that of the Lagrangian alone."""
+        return self._force if self.forces else None
+
+    @property
+    def surplus(self) -> Any:
+        """m g - B in N: the weight that buoyancy leaves."""
+        return self.m * self.gravity - self.buoyancy
+
+    def act_on_a(self, g: Float[Array, "3 3"], a: Float[Array, "6"]) -> Float[Array, "6"]:
+        """Both vectors, the vertical and the current, turn with g."""
+        return jnp.concatenate([g @ a[:3], g @ a[3:]])
+
+    def reduced_lagrangian(self, xi, n, nu, a, t):
+        """Kinetic energy, the fluid's of the relative motion, less the potentials of weight and buoyancy."""
+        relative = nu - a[3:]
+        kinetic = xi @ self.J @ xi + self.m * nu @ nu + relative @ self.added_mass @ relative
+        return 0.5 * kinetic + self.surplus * n @ a[:3] - self.buoyancy * self.r @ a[:3]
+
+    def symmetry(self, s: Float[Array, "3"], g: Any) -> Any:
+        """Translations across the vertical: the horizontal part of s."""
+        return g._replace(q=g.q + s - (s @ self.down) * self.down)
+
+    def velocity(self, g: Any, mu: Float[Array, "6"], t: Scalar = 0.0) -> Float[Array, "6"]:
+        """(Omega, q')."""
+        back = ReducedState(mu[:3], g.q, g.R.T @ mu[3:], self.act_on_a(g.R.T, jnp.asarray(self.a0)))
+        Omega, nu = self.reduced_velocity(back, t)
+        return jnp.concatenate([Omega, g.R @ nu])
+
+    def reduced_velocity(self, reduced: ReducedState, t: Scalar = 0.0) -> tuple[Float[Array, "3"], Float[Array, "3"]]:
+        """Omega = J^-1 mu and nu = (m + M_A)^-1 (p + M_A c)."""
+        added = jnp.asarray(self.added_mass)
+        nu = solve(self.m * jnp.eye(3) + added, reduced.p + added @ reduced.a[3:])
+        return solve(jnp.asarray(self.J), reduced.mu), nu
+
+    def _force(self, g: Any, xi: Float[Array, "6"], t: Scalar) -> Float[Array, "6"]:
+        current = Constant(self.a0[3:])
+        return force_on_product(self.forces, current, g.R, g.q, xi[:3], xi[3:], t)
+
+
+def _vector(name: str, value: Any) -> np.ndarray:
+    """Three finite numbers, or an `InputError`."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise InputError(f"{name} = {value!r}; expected three finite numbers.")
+    return array
