@@ -229,7 +229,7 @@ def test_gravity_may_point_anywhere():
     [
         ({"m": -1.0}, r"m = -1.0; expected a finite number above 0"),
         ({"m": float("nan")}, r"m = nan; expected a finite number above 0"),
-        ({"added_mass": (65.0, -70.0, 75.0)}, r"added_mass has the eigenvalue -70; the fluid's kinetic energy"),
+        ({"added_mass": (65.0, -70.0, 75.0)}, r"added_mass has the eigenvalue -70; the kinetic energy"),
         ({"added_mass": np.arange(9.0).reshape(3, 3)}, "added_mass is not symmetric"),
         ({"added_mass": (1.0, 2.0)}, r"added_mass has shape \(2,\); expected 3 numbers"),
         ({"J": (1.0, 1.0, -1.0)}, "J is not positive definite"),
