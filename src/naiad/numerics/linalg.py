@@ -100,10 +100,13 @@ def _looped(A: Float[Array, "n n"]) -> Substitution:
     index = jnp.arange(n)
 
     def eliminate(k, A):
-        below = index > k
-        multipliers = jnp.where(below, A[:, k] / A[k, k], 0.0)[:, None]
-        right = jnp.where(below, A[k], 0.0)
-        return jnp.where(below[:, None] & (index == k), multipliers, A - multipliers * right)
+        reciprocal, right = 1.0 / A[k, k], jnp.where(index > k, A[k], 0.0)
+
+        def row(i, A):
+            multiplier = jnp.where(i > k, A[i, k] * reciprocal, 0.0)
+            return A.at[i].set(jnp.where((index == k) & (i > k), multiplier, A[i] - multiplier * right))
+
+        return jax.lax.fori_loop(0, n, row, A)
 
     lu = jax.lax.fori_loop(0, n, eliminate, A)
 
