@@ -251,7 +251,10 @@ def test_forces_and_symmetry_are_there_only_where_they_are():
             r"A mass of .* at \[0.0, 0.0, 0.01\] displaces",
         ),
         (lambda: SubmergedBody(np.eye(6), np.eye(6), displaced=-1.0, gravity=DOWN), "displaced = -1.0; expected"),
-        (lambda: SubmergedBody(np.eye(6), -np.eye(6), displaced=1, gravity=DOWN), "added has the eigenvalue -1; the kinetic"),
+        (
+            lambda: SubmergedBody(np.eye(6), -np.eye(6), displaced=1, gravity=DOWN),
+            "added has the eigenvalue -1; the kinetic",
+        ),
         (
             lambda: SubmergedBody(np.diag([1, 1, 1, 1, 1, 2]), np.eye(6), displaced=1, gravity=DOWN),
             "not that of a rigid",

@@ -125,7 +125,7 @@ class Arrays:
         if isinstance(value, Lazy):
             return value if value.buffer is not None and not value.reads else self.copied(value)
         flat = value.reshape(-1)
-        if all(node.constant for node in flat):
+        if len(flat) and all(node.constant for node in flat):
             return self.whole(self.builder.table(np.array([n.value for n in flat]), flat[0].type), value.shape)
         return self.copied(value)
 
