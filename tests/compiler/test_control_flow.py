@@ -613,12 +613,3 @@ def test_derivative_past_an_integer():
 
     with jax.enable_x64(True):
         assert float(nc.compile(pushed, cache=False)(1.5, 4)) == 3 * 1.5**2 * 4
-
-
-def test_scan_with_rows_that_are_empty():
-    def total(x):
-        rows = (jnp.zeros((500, 0)), jnp.arange(500.0))
-        return jax.lax.scan(lambda y, row: (y + x * row[1] + jnp.sum(row[0]), None), x, rows)[0]
-
-    with jax.enable_x64(True):
-        assert float(nc.compile(total, cache=False)(2.0)) == 2.0 + 2.0 * sum(range(500))
