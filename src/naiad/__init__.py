@@ -8,7 +8,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from naiad import compiler, diagnostics, groups, integrators, io, mechanics, models, retractions, simulation, viz
+    from naiad import (
+        compiler,
+        diagnostics,
+        groups,
+        hydro,
+        integrators,
+        io,
+        mechanics,
+        models,
+        retractions,
+        simulation,
+        viz,
+    )
     from naiad.compiler import compile
     from naiad.errors import InputError, NaiadError, RunError
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
@@ -59,6 +71,7 @@ _PACKAGES = (
     "compiler",
     "diagnostics",
     "groups",
+    "hydro",
     "integrators",
     "io",
     "mechanics",
@@ -125,6 +138,7 @@ __all__ = [
     "diagnostics",
     "double",
     "groups",
+    "hydro",
     "integrators",
     "io",
     "load",

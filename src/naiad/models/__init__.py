@@ -1,6 +1,15 @@
 """Concrete systems; each runs with every method that fits it."""
 
 from naiad.models.connected_bodies import ConnectedBodies
+from naiad.models.drag import Drag
+from naiad.models.forces import (
+    AbstractForce,
+    Motion,
+    checked_forces,
+    force_on_pose,
+    force_on_product,
+    relative_velocity,
+)
 from naiad.models.inertia import friction_matrix, inertia_matrix
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
@@ -18,30 +27,42 @@ from naiad.models.pair_potentials import (
 from naiad.models.point_masses import PointMasses
 from naiad.models.rigid_body import RigidBody
 from naiad.models.rotor_spacecraft import RotorSpacecraft
+from naiad.models.signals import AbstractSignal, signal
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
+from naiad.models.thrusters import Thrusters
 from naiad.models.weight import Weight
 
 __all__ = [
+    "AbstractForce",
     "AbstractJointTorque",
     "AbstractPairPotential",
+    "AbstractSignal",
     "AlignedLennardJones",
     "Body",
     "ConnectedBodies",
     "Dipoles",
+    "Drag",
     "Gravity",
     "InteractingBodies",
     "IsothermalRigidBody",
     "KirchhoffBody",
     "LennardJones",
+    "Motion",
     "OblateSatellite",
     "PointMasses",
     "RigidBody",
     "RotorSpacecraft",
     "SlidingDisk",
     "SphericalPendulum",
+    "Thrusters",
     "TravellingWave",
     "Weight",
+    "checked_forces",
+    "force_on_pose",
+    "force_on_product",
     "friction_matrix",
     "inertia_matrix",
+    "relative_velocity",
+    "signal",
 ]

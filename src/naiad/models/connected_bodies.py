@@ -1,7 +1,7 @@
 """Rigid bodies joined to a tree, dry or in an ideal fluid."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,9 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.mechanics import Scalar, State, Tree, TreeSystem
 from naiad.models.discrete_trees import SCHEMES, group_change, kinetic_action
+from naiad.models.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.models.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
-from naiad.models.joint_torques import AbstractJointTorque, GivenTorque
+from naiad.models.joint_torques import AbstractJointTorque, as_torque
 from naiad.models.overlap import overlapping
 from naiad.models.weight import Weight
 from naiad.numerics import solve, static
@@ -64,14 +65,40 @@ class ConnectedBodies(TreeSystem):
             raise InputError(
                 f"weight has numbers that are not for {tree.count} bodies; give one for all or one for each."
             )
-        if torque is not None and not callable(torque):
-            raise InputError(f"torque = {torque!r}; expected a function tau(g, xi, t) of a torque for each body.")
         self.tree, self.scheme, self.weight, self.overlap = tree, scheme, weight, overlap
         self.stiffness = joint_matrices("stiffness", stiffness, tree.count, root=tree.pinned)
         self.damping = joint_matrices("damping", damping, tree.count, root=tree.pinned)
-        wrapped = torque is None or isinstance(torque, AbstractJointTorque)
-        self.torque = torque if wrapped else GivenTorque(torque)
-        self.shapes = None if shapes is None else _semi_axes(shapes, tree.count)
+        self.torque = as_torque(torque)
+        self.shapes = None if shapes is None else semi_axes(shapes, tree.count)
+
+    @classmethod
+    def ellipsoids(
+        cls,
+        axes: Any,
+        parents: Sequence[int],
+        *,
+        own: Any,
+        other: Any,
+        fluid: float = 1.0,
+        density: float | None = None,
+        gravity: Any = None,
+        joints: str | Sequence[str] = "ball",
+        root: Literal["free", "pinned"] = "free",
+        axis: Any = None,
+        rest: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Homogeneous ellipsoids of semi-axes `axes` [m] and a `density` [kg/m^3] (by default the fluid's) in a `fluid`
+        of given density (0: none), each with the added inertia that it would have alone [lee2009, eqs. (6), (7)].
+
+        `parents` to `rest` are those of a `Tree`; `gravity` [m/s^2] pulls at the masses and lifts what is displaced;
+        `options` are those of `ConnectedBodies`.
+        """
+        shapes = semi_axes(axes, len(parents))
+        J, M, mass, displaced = ellipsoid_inertias(shapes, fluid, fluid if density is None else density)
+        tree = Tree(parents, J, M, own=own, other=other, joints=joints, root=root, axis=axis, rest=rest)
+        weight = None if gravity is None else Weight(gravity, mass, displaced)
+        return cls(tree, weight=weight, shapes=shapes, **options)
 
     @property
     def discrete_order(self) -> int:
@@ -179,15 +206,4 @@ def _rows(value: Any, count: int) -> np.ndarray:
     array = np.asarray(value, float)
     if array.shape != (count, 3):
         raise InputError(f"The turns or rates have shape {array.shape}; expected ({count}, 3): a row for each body.")
-    return array
-
-
-def _semi_axes(value: Any, count: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
-    if array.shape == (3,):
-        array = np.broadcast_to(array, (count, 3)).copy()
-    if array.shape != (count, 3) or not np.all(np.isfinite(array) & (array > 0)):
-        raise InputError(
-            f"shapes = {value!r}; expected three positive semi-axes for all {count} bodies, or for each of them."
-        )
     return array

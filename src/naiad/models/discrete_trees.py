@@ -19,9 +19,9 @@ def kinetic_action(
 ) -> Float[Array, ""]:
     """The kinetic part of L_d, with u_i the displacements of the centres and F = tau(h xi):
 
-    - `midpoint`: (1/h) sum_i (u_i . S_i u_i / 2 + tr((I - F_i) Jd_i)), S_i = R_i M_i R_i^T half-way, Jd = tr(J)/2 I - J;
-    - `lgvi`: the same with S_i at the left node and, for the part of u_i that is the body's own arm a_i, turning by da_i
-      in space: - da_i . S_i da_i / 2 with J_i - hat(a_i) M_i hat(a_i) for J_i [lee2009, eq. (30)];
+    - `midpoint`: (1/h) sum_i (u_i . S_i u_i / 2 + tr((I - F_i) Jd_i)), S = R M R^T half-way, Jd = tr(J)/2 I - J;
+    - `lgvi`: the same with S_i at the left node; the square of the part of u_i that is the turn da_i of the body's own
+      arm a_i, da_i . S_i da_i / 2, goes into J_i - hat(a_i) M_i hat(a_i) instead [lee2009, eq. (30)];
     - `trapezoid`: the mean of `lgvi` and its adjoint, which has S_i at the right node.
 
     Differences are formed from the increment F - I, without cancellation.

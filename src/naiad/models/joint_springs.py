@@ -23,16 +23,14 @@ def joint_matrices(name: str, values: Any, count: int, *, root: bool) -> np.ndar
         given = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         given = np.zeros((0, 0))
-    if given.shape == (count,) and count != 3:
-        given = given[:, None] * np.ones(3)
-    if given.shape in ((), (3,), (3, 3)) and given.shape != (count, 3):
-        given = np.broadcast_to(
-            given if given.ndim else given * np.ones(3), (count, *given.shape) if given.ndim else (count, 3)
-        )
+    if given.shape == ():
+        given = np.full(3, given)
+    if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
+        given = np.broadcast_to(given, (count, *given.shape))
     if given.shape not in ((count, 3), (count, 3, 3)):
         raise InputError(
-            f"{name} has shape {given.shape}; expected a number, three numbers or a 3 x 3 matrix for all joints, or three "
-            f"numbers or a matrix for each of {count} bodies."
+            f"{name} has shape {given.shape}; expected a number, three numbers or a 3 x 3 matrix for all joints, or "
+            f"three numbers or a matrix for each of {count} bodies."
         )
     matrices = np.stack([friction_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(given)])
     if not root:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
 
@@ -15,9 +16,10 @@ Rows = Float[Array, "N 3"]
 
 
 class AbstractJointTorque(Module):
-    """tau(g, xi, t): row i is the torque of the parent on body i, in the frame of body i; the parent feels the reaction.
+    """tau(g, xi, t): row i is the torque of the parent on body i, in the frame of body i.
 
-    Row 0 acts at the pin of a pinned root; a free root has no joint, and its row is left out.
+    The parent feels the reaction. Row 0 acts at the pin of a pinned root; a free root has no joint, and its row is
+    left out.
     """
 
     @abc.abstractmethod
@@ -32,6 +34,15 @@ class GivenTorque(AbstractJointTorque):
 
     def __call__(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Rows:
         return self.function(g, xi, t)
+
+
+def as_torque(value: Any) -> AbstractJointTorque | None:
+    """The torques of a function or of what is one already, or an `InputError`."""
+    if value is None or isinstance(value, AbstractJointTorque):
+        return value
+    if not callable(value):
+        raise InputError(f"torque = {value!r}; expected a function tau(g, xi, t) of a torque for each body, in rows.")
+    return GivenTorque(value)
 
 
 class TravellingWave(AbstractJointTorque):
@@ -49,4 +60,4 @@ class TravellingWave(AbstractJointTorque):
     def __call__(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Rows:
         place = jnp.arange(len(self.amplitude), dtype=float)
         phase = 2.0 * jnp.pi * (self.frequency * t - place / self.wavelength)
-        return (self.amplitude * jnp.sin(phase))[:, None] * jnp.asarray(self.axis)
+        return jnp.outer(self.amplitude * jnp.sin(phase), jnp.asarray(self.axis))

@@ -1,5 +1,7 @@
 """Do two ellipsoids overlap?"""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
@@ -16,7 +18,8 @@ def contact(axes_a: ArrayLike, R_a: ArrayLike, axes_b: ArrayLike, R_b: ArrayLike
     def negative(s: float) -> float:
         return -s * (1.0 - s) * float(r @ np.linalg.solve((1.0 - s) * A + s * B, r))
 
-    return -float(minimize_scalar(negative, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-12}).fun)
+    found: Any = minimize_scalar(negative, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-12})
+    return -float(found.fun)
 
 
 def overlapping(axes: np.ndarray, R: np.ndarray, centres: np.ndarray) -> list[tuple[int, int]]:

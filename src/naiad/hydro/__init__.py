@@ -1,0 +1,25 @@
+"""Inertia of bodies in an ideal fluid, from their shape: plain matrices, angular first."""
+
+from naiad.hydro.ellipsoid import Ellipsoid, Sphere, Spheroid
+from naiad.hydro.elliptic_cylinder import EllipticCylinder
+from naiad.hydro.frames import angular_first, linear_first, moved
+from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
+from naiad.hydro.rotation import rotation_matrix
+from naiad.hydro.shape import AbstractShape, Assembly, Placed
+
+__all__ = [
+    "AbstractShape",
+    "Assembly",
+    "Ellipsoid",
+    "EllipticCylinder",
+    "MassProperties",
+    "Placed",
+    "Sphere",
+    "Spheroid",
+    "angular_first",
+    "linear_first",
+    "mass_properties",
+    "moved",
+    "rigid_inertia",
+    "rotation_matrix",
+]

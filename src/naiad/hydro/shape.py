@@ -1,0 +1,111 @@
+"""What a shape is to the water around it, shapes in other places, and several of them as one body."""
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.hydro.frames import Inertia, moved
+from naiad.hydro.given import positive_number
+from naiad.numerics import Module
+
+
+class AbstractShape(Module):
+    """A shape in its own frame: volume, centre of the volume, and inertias about the origin, angular first.
+
+    A shape of the plane stands for a cylinder of unit length: its volume is an area, its inertias are 3 x 3.
+    """
+
+    @property
+    @abc.abstractmethod
+    def volume(self) -> float:
+        """The volume, or in the plane the area."""
+
+    @property
+    @abc.abstractmethod
+    def centre(self) -> np.ndarray:
+        """The centre of the volume, where buoyancy acts."""
+
+    @abc.abstractmethod
+    def added_inertia(self, density: float) -> Inertia:
+        """The inertia of an ideal fluid of this density around the shape: xi . K xi / 2 is the fluid's energy."""
+
+    @abc.abstractmethod
+    def inertia(self, density: float) -> Inertia:
+        """The inertia of a homogeneous body of this shape and density."""
+
+    def displaced_mass(self, density: float) -> float:
+        """The mass of the fluid of this density that the shape displaces."""
+        return positive_number("density", density) * self.volume
+
+    def placed(self, x: Any = None, R: Any = None) -> "Placed":
+        """The shape at x, turned by R (in the plane: an angle), as a part of a body."""
+        return Placed(self, x, R)
+
+
+class Placed(AbstractShape):
+    """A shape whose frame lies at x in the body's, turned by R."""
+
+    shape: AbstractShape
+    x: Any = None
+    R: Any = None
+
+    def __post_init__(self):
+        self._moved(np.eye(3 * len(self.shape.centre) - 3))  # says it if x or R do not fit
+
+    @property
+    def volume(self) -> float:
+        return self.shape.volume
+
+    @property
+    def centre(self) -> np.ndarray:
+        there = self.shape.centre
+        x = np.zeros(len(there)) if self.x is None else np.asarray(self.x, dtype=float)
+        if self.R is None:
+            return x + there
+        if len(there) == 2:
+            c, s = np.cos(self.R), np.sin(self.R)
+            return x + np.array([[c, -s], [s, c]]) @ there
+        return x + np.asarray(self.R) @ there
+
+    def added_inertia(self, density: float) -> Inertia:
+        return self._moved(self.shape.added_inertia(density))
+
+    def inertia(self, density: float) -> Inertia:
+        return self._moved(self.shape.inertia(density))
+
+    def _moved(self, K: Inertia) -> Inertia:
+        return moved(K, x=self.x, R=self.R)
+
+
+class Assembly(AbstractShape):
+    """Several shapes that move as one body: their inertias are summed, as if each were alone in the water.
+
+    What the flow around one does to another is left out, and volume that overlaps is counted twice.
+    """
+
+    parts: tuple[AbstractShape, ...]
+
+    def __init__(self, *parts: AbstractShape):
+        if not parts or any(not isinstance(part, AbstractShape) for part in parts):
+            raise InputError("An Assembly needs shapes, such as Assembly(hull, fin.placed(x=(0.0, 0.4, 0.0))).")
+        if len({len(part.centre) for part in parts}) > 1:
+            raise InputError("An Assembly holds shapes of the plane and of space; expected all of one kind.")
+        self.parts = parts
+
+    @property
+    def volume(self) -> float:
+        return sum(part.volume for part in self.parts)
+
+    @property
+    def centre(self) -> np.ndarray:
+        if not self.volume:
+            return np.zeros(len(self.parts[0].centre))
+        return sum((part.volume * part.centre for part in self.parts), start=np.zeros(())) / self.volume
+
+    def added_inertia(self, density: float) -> Inertia:
+        return sum((part.added_inertia(density) for part in self.parts), start=np.zeros(()))
+
+    def inertia(self, density: float) -> Inertia:
+        return sum((part.inertia(density) for part in self.parts), start=np.zeros(()))
