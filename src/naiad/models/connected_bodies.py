@@ -1,15 +1,16 @@
 """Rigid bodies joined to a tree, dry or in an ideal fluid."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute_rows
 from naiad.errors import InputError
-from naiad.mechanics import Scalar, State, Tree, TreeSystem
+from naiad.mechanics import Scalar, State, Tree, TreeSystem, identity
 from naiad.models.discrete_trees import SCHEMES, group_change, kinetic_action
 from naiad.models.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.models.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
@@ -18,6 +19,9 @@ from naiad.models.overlap import overlapping
 from naiad.models.weight import Weight
 from naiad.numerics import solve, static
 from naiad.retractions import AbstractRetraction
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class ConnectedBodies(TreeSystem):
@@ -163,6 +167,17 @@ class ConnectedBodies(TreeSystem):
         free = {} if self.tree.pinned else {"x": x, "x_v": v}
         return self.state(R=R, R_Omega=Omega, **free)
 
+    def places(self, g: Any) -> np.ndarray:
+        """The centres of the bodies in space for configurations stacked along the first axis: [time, body, 3]."""
+        return execute_rows(_centres, self.tree, g)
+
+    def drawable(self, dataset: "xr.Dataset") -> "xr.Dataset":
+        """The dataset of a run as `naiad.viz` draws it: x holds the centres of all bodies, and `shapes` their axes."""
+        parts = {name: dataset[name].to_numpy() for name in self.group.names.element}
+        x = ("time", "body", "axis"), self.places(identity(self.group)._replace(**parts))
+        shapes = {} if self.shapes is None else {"shapes": np.asarray(self.shapes).tolist()}
+        return dataset.drop_vars("x", errors="ignore").assign(x=x).assign_attrs(shapes)
+
     def _potential(self, g: Any, t: Scalar) -> Float[Array, ""]:
         springs = 0.0 if self.stiffness is None else spring_energy(self.tree, g, jnp.asarray(self.stiffness))
         weight = 0.0 if self.weight is None else self.weight.potential(jnp.asarray(g.R), self.tree.centres(g))
@@ -178,6 +193,10 @@ class ConnectedBodies(TreeSystem):
             torques = torques.at[0].set(0.0)
         rows = with_reactions(self.tree, g, torques).reshape(-1)
         return jnp.concatenate([rows, jnp.zeros(self.group.dim - rows.size)])
+
+
+def _centres(tree: Tree, g: Any) -> Float[Array, "N 3"]:
+    return tree.centres(g)
 
 
 @jax.jit  # one program where it is called by hand

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from naiad.studies.study import Study
 
 STUDIES: dict[str, str] = {
+    "connected-bodies": "naiad.studies.connected_bodies:ConnectedBodies",
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
     "interacting-bodies": "naiad.studies.interacting_bodies:InteractingBodies",
     "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",
