@@ -52,10 +52,11 @@ def invariants(motions: Mapping[str, Motion]) -> "Figure":
             "orthogonality": r"$\max_i|R_i^T R_i - I|$",
         }
         for ax, (name, label) in zip(axes.flat, panels.items(), strict=True):
+            log = name != "energy" and any(np.any(motion.changes[name]) for motion in motions.values())
             for method, motion in motions.items():
-                kept = name == "energy"
-                values = motion.energy if kept else np.maximum(motion.changes[name], SMALLEST)
-                viz.errors_over_time(motion.times, {method: values}, label, log=not kept, ax=ax)
+                values = motion.energy if name == "energy" else motion.changes[name]
+                values = np.maximum(values, SMALLEST) if log else values
+                viz.errors_over_time(motion.times, {method: values}, label, log=log, ax=ax)
             for line, (method, colour) in zip(ax.lines, zip(motions, viz.PALETTE, strict=False), strict=True):
                 line.set(color=colour, label=method)
         axes[0, 0].ticklabel_format(axis="y", style="plain", useOffset=False)

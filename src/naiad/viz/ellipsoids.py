@@ -21,7 +21,7 @@ def ellipsoid_snapshots(R: ArrayLike, centres: ArrayLike, axes: ArrayLike, title
     from mpl_toolkits.mplot3d import Axes3D  # noqa: F401 - the projection
 
     attitudes, places, sizes = (np.asarray(values, float) for values in (R, centres, axes))
-    reach = max(float(np.ptp(np.concatenate([place - sizes, place + sizes]), axis=0).max()) for place in places) / 2
+    reach = max(float(np.ptp(place, axis=0).max()) / 2 for place in places) + 0.6 * float(sizes.max())
     columns = min(len(titles), 2)
     rows = -(-len(titles) // columns)
     with house():
@@ -30,10 +30,10 @@ def ellipsoid_snapshots(R: ArrayLike, centres: ArrayLike, axes: ArrayLike, title
             ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
             for turn, place, size, colour in zip(attitudes[k], places[k], sizes, colours(len(sizes)), strict=True):
                 ax.plot_surface(*_surface(turn, place, size), color=colour, linewidth=0, antialiased=True)  # pyright: ignore
-            middle = places[k].mean(0)
+            middle = (places[k].min(0) + places[k].max(0)) / 2
             for set_limits, centre in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), middle, strict=True):  # pyright: ignore
                 set_limits(centre - reach, centre + reach)
-            ax.set_box_aspect((1, 1, 1))  # pyright: ignore[reportAttributeAccessIssue]
+            ax.set_box_aspect((1, 1, 1), zoom=1.15)  # pyright: ignore
             dress_space(ax, ("x [m]", "y [m]", "z [m]"))  # pyright: ignore[reportArgumentType]
             ax.set_title(title)
         return figure
