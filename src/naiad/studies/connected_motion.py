@@ -1,7 +1,7 @@
 """The motion of connected bodies, by a variational method or by Runge-Kutta, with what it keeps."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -50,8 +50,8 @@ class Orthogonality(Module):
 
 @dataclasses.dataclass(frozen=True)
 class Motion:
-    """Times, states (stacked), velocities, energies and errors of the invariants over time; and their largest values
-    over every step."""
+    """Times, states (stacked), velocities, energies and changes of the invariants over time; the largest changes and
+    the monitors over every step."""
 
     times: np.ndarray
     states: nd.State
@@ -59,6 +59,7 @@ class Motion:
     energy: np.ndarray
     changes: dict[str, np.ndarray]
     errors: dict[str, float]
+    monitors: dict[str, Any]
     dataset: "Callable[[], xr.Dataset]"
 
     @property
@@ -90,19 +91,37 @@ def variational_motion(
     t1: float,
     dt: float,
     progress: Progress,
-    method: Any = None,
+    observables: Mapping[str, Any] | None = None,
 ) -> Motion:
-    """The motion by the bodies' own discrete Lagrangian."""
+    """The motion by the bodies' own discrete Lagrangian; `observables` are monitored too."""
     observed = watched(bodies, state)
-    chosen = nd.Variational(nd.Cayley()) if method is None else method
     run, _ = watched_run(
-        bodies, state, t1=t1, dt=dt, method=chosen, progress=progress, invariants={}, observables=observed
+        bodies,
+        state,
+        t1=t1,
+        dt=dt,
+        method=tree_method(bodies),
+        progress=progress,
+        invariants={},
+        observables={**observed, **(observables or {})},
     )
     changes = {name: run.evaluate(f) for name, f in observed.items()}
     errors = {f"{name}_error_max": run.monitors[name].largest for name in observed}
     return Motion(
-        run.t.to_numpy(), run.states, run.xi.to_numpy(), run.energy.to_numpy(), changes, errors, lambda: run.dataset
+        run.t.to_numpy(),
+        run.states,
+        run.xi.to_numpy(),
+        run.energy.to_numpy(),
+        changes,
+        errors,
+        run.monitors,
+        lambda: run.dataset,
     )
+
+
+def tree_method(bodies: nd.models.ConnectedBodies) -> nd.Variational:
+    """The method of the bodies' own discrete Lagrangian."""
+    return nd.Variational(nd.Cayley())
 
 
 def runge_kutta_motion(
@@ -127,7 +146,7 @@ def runge_kutta_motion(
         arrays["energy"] = variable("time", "energy", energy)
         return xr.Dataset(arrays, {"time": ("time", times, {"units": "s"})})
 
-    return Motion(times, states, xi, energy, changes, errors, dataset)
+    return Motion(times, states, xi, energy, changes, errors, {}, dataset)
 
 
 def _observed(observable: Any, state: nd.State, t: Any) -> Any:
