@@ -12,10 +12,10 @@ I = np.eye(3)  # noqa: E741
 QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
-def two(
-    axes=(1.0, 0.5, 0.5), parents=(-1, 0), own=((0, 0, 0), (-1.1, 0, 0)), other=((0, 0, 0), (1.1, 0, 0)), **options
-):
-    return ConnectedBodies.ellipsoids(axes, parents, own=own, other=other, **options)
+def two(axes=(1.0, 0.5, 0.5), parents=(-1, 0), **options):
+    """Two ellipsoids end to end."""
+    joints = {"own": ((0, 0, 0), (-1.1, 0, 0)), "other": ((0, 0, 0), (1.1, 0, 0))}
+    return ConnectedBodies.ellipsoids(axes, parents, **(joints | options))
 
 
 @pytest.mark.parametrize(
@@ -103,18 +103,12 @@ def test_bad_inertia_and_weight():
 
 def test_dry_and_wet_ellipsoids():
     """Without fluid the inertia is the body's own; a sphere in water carries half of the water it displaces."""
-    dry = two((1.0, 1.0, 1.0), own=((0, 0, 0), (-2, 0, 0)), other=((0, 0, 0), (2, 0, 0)), fluid=0.0, density=3.0)
+    ball = (1.0, 1.0, 1.0)
+    dry = two(ball, fluid=0.0, density=3.0)
     mass = 3.0 * 4.0 / 3.0 * np.pi
     np.testing.assert_allclose(dry.tree.M, mass * np.tile(I, (2, 1, 1)), rtol=1e-14)
     np.testing.assert_allclose(dry.tree.J, 0.4 * mass * np.tile(I, (2, 1, 1)), rtol=1e-14)
-    wet = two(
-        (1.0, 1.0, 1.0),
-        own=((0, 0, 0), (-2, 0, 0)),
-        other=((0, 0, 0), (2, 0, 0)),
-        fluid=2.0,
-        density=3.0,
-        gravity=(0, 0, -1),
-    )
+    wet = two(ball, fluid=2.0, density=3.0, gravity=(0, 0, -1))
     np.testing.assert_allclose(wet.tree.M[0], (mass + mass / 3.0) * I, rtol=1e-13, atol=1e-13)
     assert wet.weight is not None
     np.testing.assert_allclose(wet.weight.mass - wet.weight.displaced, mass / 3.0, rtol=1e-14)

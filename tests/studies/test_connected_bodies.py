@@ -58,7 +58,7 @@ def momentum(joints, xdot):
 
 
 def test_linear_momentum_of_both_signs_of_the_joints():
-    """Zero to the printed digits with the joints outward, exactly so with a finer velocity; not with the printed sign."""
+    """Zero to the printed digits with the joints outward, exactly with a finer velocity; not with the printed sign."""
     assert np.max(np.abs(momentum("outward", XDOT))) < 2e-4
     assert np.max(np.abs(momentum("outward", ZERO_MOMENTUM))) < 1e-11
     np.testing.assert_allclose(momentum("printed", XDOT), (0.0, -2.88, -2.83), atol=6e-3)
