@@ -112,3 +112,18 @@ def test_dry_and_wet_ellipsoids():
     np.testing.assert_allclose(wet.tree.M[0], (mass + mass / 3.0) * I, rtol=1e-13, atol=1e-13)
     assert wet.weight is not None
     np.testing.assert_allclose(wet.weight.mass - wet.weight.displaced, mass / 3.0, rtol=1e-14)
+
+
+def test_a_run_can_be_drawn():
+    """The centres follow from the joints, and the dataset knows the shapes."""
+    bodies = two(overlap=True)
+    turns = np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 1.0]])
+    state = bodies.joint_state(turns, np.ones((2, 3)), x=(1.0, 2.0, 3.0))
+    run = nd.simulate(bodies, state, t1=0.02, dt=0.01)
+    drawable = bodies.drawable(run.dataset)
+    R, x = run.g.R, run.g.x
+    centres = drawable["x"].to_numpy()
+    np.testing.assert_allclose(centres[:, 0], x, atol=1e-15)
+    joint = x + R[:, 0] @ (1.1, 0, 0)
+    np.testing.assert_allclose(centres[:, 1] + R[:, 1] @ (-1.1, 0, 0), joint, atol=1e-14)
+    assert drawable.attrs["shapes"] == [[1.0, 0.5, 0.5], [1.0, 0.5, 0.5]]
