@@ -264,3 +264,24 @@ def test_orders_and_errors_of_the_schemes(scheme, error, order):
     coarse, fine = off(0.01), off(0.005)
     assert np.log2(coarse / fine) == pytest.approx(order, abs=0.05)
     assert coarse == pytest.approx(error, rel=0.01)
+
+
+@pytest.mark.long
+def test_both_engines_give_the_same_motion():
+    bodies = three_ellipsoids("trapezoid")
+    state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
+    ends = [
+        nd.diagnostics.march(bodies, nd.Variational(CAYLEY), state, dt=0.01, steps=20, engine=engine)
+        for engine in ("xla", "compiled")
+    ]
+    for one, other in zip(*map(jax.tree.leaves, ends), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+@pytest.mark.long
+def test_a_composition_of_the_symmetric_scheme_is_of_fourth_order():
+    bodies = three_ellipsoids("midpoint")
+    state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
+    method = nd.Composition(nd.Variational(CAYLEY), 4)
+    measured = nd.diagnostics.convergence(bodies, method, state, t1=1.0, steps=(20, 40, 80))
+    assert measured.order == pytest.approx(4.0, abs=0.15), measured

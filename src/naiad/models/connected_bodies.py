@@ -17,7 +17,7 @@ from naiad.models.joint_springs import joint_matrices, relative_velocities, spri
 from naiad.models.joint_torques import AbstractJointTorque, as_torque
 from naiad.models.overlap import overlapping
 from naiad.models.weight import Weight
-from naiad.numerics import solve, static
+from naiad.numerics import static
 from naiad.retractions import AbstractRetraction
 
 if TYPE_CHECKING:
@@ -130,10 +130,6 @@ class ConnectedBodies(TreeSystem):
         inside = self.potential is None and self.force is None if self.tree.pinned else self.weight is None
         return self._moved if inside else None
 
-    def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
-        """I(g)^-1 mu."""
-        return _velocity(self.tree, g, mu)
-
     def discrete_lagrangian(
         self, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar, tau: AbstractRetraction
     ) -> Float[Array, ""]:
@@ -197,13 +193,6 @@ class ConnectedBodies(TreeSystem):
 
 def _centres(tree: Tree, g: Any) -> Float[Array, "N 3"]:
     return tree.centres(g)
-
-
-@jax.jit  # one program where it is called by hand
-def _velocity(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Float[Array, " n"]:
-    slope = jax.grad(tree.kinetic_energy, argnums=1)
-    inertia = jax.jacfwd(lambda xi: slope(g, xi))(jnp.zeros(tree.group.dim))
-    return solve(inertia, jnp.asarray(mu))
 
 
 def absolute(tree: Tree, turns: Any, rates: Any) -> tuple[np.ndarray, np.ndarray]:
