@@ -185,6 +185,7 @@ def test_energy_is_the_work_of_torques_and_dampers():
         np.testing.assert_allclose(change, 0.0, atol=1e-12)
 
 
+@pytest.mark.long
 def test_forced_hinged_tree_is_second_order():
     """All at once: hinge, spring, damper, torque, weight, pinned root, against DOP853."""
     weight = Weight((0.1, 0.3, -1.0), 1.0, 0.3, (0.0, 0.0, 0.1))
@@ -237,6 +238,7 @@ def test_weight_and_spring_energies():
     assert both - float(nd.double(spring.potential)(state.g, 0.0)) == pytest.approx(9.81 * heights, rel=1e-12)
 
 
+@pytest.mark.long
 def test_schemes_at_t1():
     """ERRATA 000: the exact motion at t = 1, and the digits of (30) at h = 0.001."""
     bodies = three_ellipsoids("lgvi")
@@ -248,6 +250,7 @@ def test_schemes_at_t1():
     np.testing.assert_allclose(velocity[6:9], (-1.474834718367, 0.156664066862, 0.239170793863), atol=2e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scheme", "error", "order"), [("lgvi", 1.07e-2, 1), ("trapezoid", 6.19e-5, 2), ("midpoint", 1.04e-5, 2)]
 )

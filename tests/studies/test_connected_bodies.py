@@ -27,6 +27,7 @@ def test_the_papers_scheme_at_one_second():
         np.testing.assert_allclose(found[f"R{i}"].T @ found[f"R{i}"], np.eye(3), atol=1e-14)
 
 
+@pytest.mark.long
 def test_runge_kutta_at_one_second_comes_to_the_exact_motion():
     found = results(scheme="rk45", t1=1.0, tolerance=1e-12)
     np.testing.assert_allclose(found["x"], (-0.193141991261, -0.466734823173, -0.599769677380), atol=1e-10)

@@ -10,10 +10,10 @@ from naiad.studies.progress import Progress
 
 def test_torques_do_work_and_leave_the_momenta_alone():
     """Without damping the energy that the eel has is what the torques put in, to the order of the method; it moves."""
-    found = Eel(N=3, damping=0.0, t1=2.0, dt=0.005, lengths="2").run(Progress()).results
+    found = Eel(N=2, damping=0.0, t1=2.0, dt=0.005).run(Progress()).results
     assert found["energy0"] == 0.0
     assert found["work"] > 0.1
-    assert found["energy"] == pytest.approx(found["work"], rel=1e-3)
+    assert found["energy"] == pytest.approx(found["work"], rel=1e-4)
     assert found["linear_momentum_error_max"] < 1e-12
     assert found["angular_momentum_error_max"] < 1e-12
     assert np.linalg.norm(found["displacement"]) > 1e-3

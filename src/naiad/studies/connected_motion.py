@@ -50,8 +50,8 @@ class Orthogonality(Module):
 
 @dataclasses.dataclass(frozen=True)
 class Motion:
-    """Times, states (stacked), velocities, energies and changes of the invariants over time; the largest changes and
-    the monitors over every step."""
+    """Times, states (stacked), velocities, energies, changes of the invariants and other observables over time; the
+    largest changes and the monitors over every step."""
 
     times: np.ndarray
     states: nd.State
@@ -105,7 +105,7 @@ def variational_motion(
         invariants={},
         observables={**observed, **(observables or {})},
     )
-    changes = {name: run.evaluate(f) for name, f in observed.items()}
+    changes = {name: run.evaluate(f) for name, f in (observed | dict(observables or {})).items()}
     errors = {f"{name}_error_max": run.monitors[name].largest for name in observed}
     return Motion(
         run.t.to_numpy(),

@@ -9,7 +9,7 @@ import naiad as nd
 from naiad.errors import InputError
 from naiad.models.joint_springs import relative_velocities
 from naiad.numerics import Module
-from naiad.studies.connected_motion import variational_motion
+from naiad.studies.connected_motion import Motion, variational_motion
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -51,8 +51,8 @@ class Eel(Study, name="eel"):
     gap: float = parameter(0.05, at_least=0.0, help="room between links, as a fraction of the first semi-axis")
     density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="density of the water and of the eel")
     joints: str = parameter("ball", choices=JOINTS, help="kind of the joints")
-    amplitude: float = parameter(20.0, unit="N m", at_least=0.0, help="amplitude of the torques; 0 for none")
-    frequency: float = parameter(0.5, unit="Hz", at_least=0.0, help="frequency of the wave of torque")
+    amplitude: float = parameter(30.0, unit="N m", at_least=0.0, help="amplitude of the torques; 0 for none")
+    frequency: float = parameter(0.3, unit="Hz", at_least=0.0, help="frequency of the wave of torque")
     wavelength: float = parameter(8.0, above=0.0, help="length of the wave, in links")
     stiffness: float = parameter(20.0, unit="N m/rad", at_least=0.0, help="stiffness of the joints")
     damping: float = parameter(2.0, unit="N m s/rad", at_least=0.0, help="damping of the joints")
@@ -107,7 +107,7 @@ class Eel(Study, name="eel"):
             "speed_mean": float(np.linalg.norm(moved)) / self.t1,
             "energy0": float(motion.energy[0]),
             "energy": float(motion.energy[-1]),
-            "work": motion.monitors["power"].mean * self.t1,
+            "work": work_done(motion),
             **motion.errors,
         }
         return Findings(results, lambda: bodies.drawable(motion.dataset()), self._figures(bodies, motion), notes=_NOTES)
@@ -123,9 +123,16 @@ class Eel(Study, name="eel"):
         }
 
 
+def work_done(motion: Motion) -> float:
+    """The integral of the power over all steps, by the trapezoid."""
+    power, ends = motion.monitors["power"], motion.changes["power"][[0, -1]]
+    steps = power.count - 1
+    return float((power.mean * power.count - ends.mean()) / steps * (motion.times[-1] - motion.times[0]))
+
+
 _NOTES = (
     "`displacement` is that of the mean of the links' centres from 0 to `t1` [m], `speed_mean` its length over `t1`; "
-    "`work` is what the torques put in [J] (mean power over every step times `t1`). Errors are absolute, the largest "
+    "`work` is what the torques put in [J] (the trapezoid over every step). Errors are absolute, the largest "
     "over every step: `energy_error_max` is |E - E_0|, an error only without torques and damping. Links may overlap "
     "when the eel bends: the model does not see contact."
 )

@@ -18,23 +18,27 @@ STEPS = 200
 
 
 def shapes(bodies: nd.models.ConnectedBodies, motion: Motion) -> "Figure":
-    """The line of the links' centres and ends, seen along z, at a few times."""
+    """The links seen along z at a few times, one below the other, to scale."""
     from naiad import viz
-    from naiad.viz.style import colours, dress
+    from naiad.viz.style import dress
 
+    assert bodies.shapes is not None
     frames = np.linspace(0, len(motion.times) - 1, SHAPES).round().astype(int)
     R, centres = motion.states.g.R[frames], bodies.places(motion.states.g)[frames]
-    assert bodies.shapes is not None
     half = R[..., :, 0] * np.asarray(bodies.shapes)[:, :1]
-    ends = np.stack([centres + half, centres - half], axis=2).reshape(len(frames), -1, 3)
+    ends = np.stack([centres + half, centres - half], axis=2)
+    room = 1.1 * max(float(np.ptp(ends[..., 1], axis=(1, 2)).max()), 0.05 * float(np.ptp(ends[..., 0])))
+    shifts = -room * np.arange(len(frames))
     with viz.house():
-        figure = viz.new_figure(6.4, 4.4)
+        figure = viz.new_figure(6.4, 4.8)
         ax = figure.add_subplot()
-        for colour, line, frame in zip(colours(len(frames)), ends, frames, strict=True):
-            ax.plot(line[:, 0], line[:, 1], color=colour, label=f"{motion.times[frame]:.3g} s", linewidth=1.6)
-        dress(ax, "x [m]", "y [m]", "The eel from above")
+        for links, shift in zip(ends, shifts, strict=True):
+            middle = links[..., 1].mean()
+            for link in links:
+                ax.plot(link[:, 0], link[:, 1] - middle + shift, color=viz.PALETTE[0], linewidth=2.2)
+        dress(ax, "x [m]", "time [s]", "The eel from above, to scale")
         ax.set_aspect("equal", adjustable="datalim")
-        ax.legend(title="time", loc="upper left", bbox_to_anchor=(1.0, 1.02))
+        ax.set_yticks(shifts, [f"{motion.times[frame]:.3g}" for frame in frames])
         return figure
 
 
@@ -69,6 +73,8 @@ def cost(study: "Eel") -> "Figure":
         ax.plot(counts, 1e6 * times, marker="o")
         dress(ax, "number of links", "CPU time of a step and link [µs]", "Cost of a step")
         ax.set_xscale("log")
+        ax.set_xticks(counts, [f"{count}" for count in counts])
+        ax.set_xticks([], minor=True)
         ax.set_ylim(0.0, 1.25e6 * times.max())
         return figure
 
