@@ -8,6 +8,8 @@ from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matr
 from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates
+from naiad.mechanics.tree import Tree
+from naiad.mechanics.tree_system import TreeSystem
 
 __all__ = [
     "AdvectedSystem",
@@ -17,6 +19,8 @@ __all__ = [
     "ReducedState",
     "Scalar",
     "State",
+    "Tree",
+    "TreeSystem",
     "check_bath",
     "check_state",
     "diamond",
