@@ -140,8 +140,8 @@ class Tree(Module):
         """
         hinges, welds = self.of_kind("hinge"), self.of_kind("weld")
         turned = jnp.einsum("nji,nkj,nkl->nil", self.rest, jnp.asarray(g.R)[np.maximum(self.parents, 0)], g.R)
-        across = jnp.asarray(_across(np.asarray(self.axis)[hinges]))
-        tilts = jnp.einsum("nki,nij,nj->nk", across, turned[hinges], self.axis[hinges])
+        axes = jnp.asarray(self.axis)[hinges]
+        tilts = jnp.einsum("nki,nij,nj->nk", _across(axes), turned[hinges], axes)
         skew = turned[welds] - jnp.swapaxes(turned[welds], 1, 2)
         slips = 0.5 * jnp.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
         return jnp.concatenate([tilts.reshape(-1), slips.reshape(-1)])
@@ -167,9 +167,11 @@ def _turned(R: Any, rows: Any) -> Float[Array, "N 3"]:
     return jnp.einsum("nij,nj->ni", jnp.asarray(R), rows)
 
 
-def _across(axes: np.ndarray) -> np.ndarray:
-    """Two unit vectors across each axis, as rows."""
-    away = np.eye(3)[np.argmin(np.abs(axes), axis=1)]
-    first = np.cross(axes, away)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([first, np.cross(axes, first)], axis=1)
+def _across(axes: Float[Array, "n 3"]) -> Float[Array, "n 2 3"]:
+    """Two unit vectors across each axis, as rows: those of the reflection that takes the axis to -+e_3."""
+    x, y, z = axes.T
+    side = jnp.where(z < 0.0, -1.0, 1.0)
+    share = -1.0 / (side + z)
+    first = jnp.stack([1.0 + side * x**2 * share, side * x * y * share, -side * x], axis=1)
+    second = jnp.stack([x * y * share, side + y**2 * share, -y], axis=1)
+    return jnp.stack([first, second], axis=1)

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 
 from naiad.mechanics.tree import Tree
 from naiad.numerics import cross, hat_times, inverse3, outer, times_hat
-from naiad.numerics.rows import Rows, places
+from naiad.numerics.rows import places
 
 (a, b, n, w, v, l, tau, R, G, H, Y, X, K), WIDTH = places(vectors="a b n w v l tau", matrices="R G H Y X K")
 

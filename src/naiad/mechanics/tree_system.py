@@ -25,6 +25,7 @@ class TreeSystem(LagrangianSystem):
         tree: Tree
 
     potential: ClassVar[Any] = None
+    definite = True
 
     @property
     def group(self) -> AbstractGroup:

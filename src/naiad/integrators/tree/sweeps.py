@@ -258,9 +258,7 @@ def _cayley_change(turn: Vector, spin: Vector) -> Vector:
     return 0.5 * (spin - cross(turn, spin) + jnp.dot(turn, spin) * turn)
 
 
-def _begin_hinge(
-    work: Rows, row: Any, parent: Any, kind: Any, axis: Vector, guess: Vector
-) -> tuple[Rows, Vector]:
+def _begin_hinge(work: Rows, row: Any, parent: Any, kind: Any, axis: Vector, guess: Vector) -> tuple[Rows, Vector]:
     """A guess that the joint allows: a hinge turns by tan(angle/2) n = T from its parent, a weld by nothing."""
     above = C.read(work, parent)
     turned = jnp.where(kind == HINGE, jnp.dot(axis, composed(-above, guess)) * axis, jnp.zeros(3))
@@ -269,9 +267,7 @@ def _begin_hinge(
     return work, jnp.where(kind == BALL, guess, held)
 
 
-def _correct_hinge(
-    work: Rows, row: Any, parent: Any, kind: Any, last: Vector, spin: Vector
-) -> tuple[Rows, Vector]:
+def _correct_hinge(work: Rows, row: Any, parent: Any, kind: Any, last: Vector, spin: Vector) -> tuple[Rows, Vector]:
     """The corrected turn that the joint allows; the angle's rate gives dT = (1 + |T|^2) n/2."""
     turned, above = T.read(work, row), C.read(work, parent)
     rate = jnp.dot(n1.read(work, row), spin - w.read(work, parent))
