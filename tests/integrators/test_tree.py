@@ -39,10 +39,9 @@ def equations_of_a_step(system, rule, correction, state, steps=6):
 
     with jax.enable_x64(True):
         states = jax.tree.map(np.asarray, run.states)
-        before, after = (
-            jax.tree.map(lambda leaf: jnp.asarray(leaf[rows]), states) for rows in (slice(-1), slice(1, None))
-        )
-        minus, plus = jax.vmap(off)(before, after, H * jnp.arange(steps))
+        before = jax.tree.map(lambda leaf: jnp.asarray(leaf[:-1]), states)
+        after = jax.tree.map(lambda leaf: jnp.asarray(leaf[1:]), states)
+        minus, plus = jax.jit(jax.vmap(off))(before, after, H * jnp.arange(steps))
     return np.asarray(minus), np.asarray(plus), states
 
 

@@ -1,5 +1,6 @@
 """Trees of bodies for the tests, and the discrete Lagrangians of `TreeVariational` written out for autodiff."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -67,18 +68,22 @@ class Written(TreeSystem):
         f = tau.increment(group, h * xi)
         middle = group.compose(g, tau.tau(group, tau.half(group, h * xi)))
         end = group.advance(g, f)
-        action, u = 0.0, []
-        for i, parent in enumerate(tree.parents):
-            own = g.R[i] @ f.R[i] @ tree.own[i]
-            start = u[parent] + g.R[parent] @ f.R[parent] @ tree.other[i] if i else 0.0 if tree.pinned else f.x
-            u.append(start - own)
-            S, S1, Sm = (R[i] @ tree.M[i] @ R[i].T for R in (g.R, end.R, middle.R))
-            mass = {"one-sided": S, "trapezoid": 0.5 * (S + S1), "midpoint": Sm}[self.rule]
-            J = tree.J[i]
-            if self.correction:
-                J = J - hat(tree.own[i]) @ tree.M[i] @ hat(tree.own[i])
-                action = action - 0.5 * own @ mass @ own
-            action = action + 0.5 * u[i] @ mass @ u[i] - jnp.trace(f.R[i] @ (0.5 * jnp.trace(J) * jnp.eye(3) - J))
+        changes = g.R @ f.R
+        own = jnp.einsum("nij,nj->ni", changes, tree.own)
+        other = jnp.einsum("nij,nj->ni", changes[np.maximum(tree.parents, 0)], tree.other)
+        u = [(0.0 if tree.pinned else f.x) - own[0]]
+        for i in range(1, tree.count):
+            u.append(u[tree.parents[i]] + other[i] - own[i])
+        S, S1, Sm = (jnp.einsum("nij,njk,nlk->nil", R, tree.M, R) for R in (g.R, end.R, middle.R))
+        mass = {"one-sided": S, "trapezoid": 0.5 * (S + S1), "midpoint": Sm}[self.rule]
+        J, rows = jnp.asarray(tree.J), jnp.stack(u)
+        action = 0.5 * jnp.einsum("ni,nij,nj->", rows, mass, rows)
+        if self.correction:
+            arms = jax.vmap(hat)(jnp.asarray(tree.own))
+            J = J - arms @ tree.M @ arms
+            action = action - 0.5 * jnp.einsum("ni,nij,nj->", own, mass, own)
+        half = 0.5 * jnp.trace(J, axis1=1, axis2=2)[:, None, None] * jnp.eye(3) - J
+        action = action - jnp.sum(f.R * half.swapaxes(1, 2))
         if self.potential is not None:
             action = action - 0.5 * h**2 * (self.potential(g, t) + self.potential(end, t + h))
         return action / h
@@ -111,7 +116,7 @@ def random_state(system: TreeSystem, seed=2, size=1.0) -> State:
     rng, tree = np.random.default_rng(seed), system.tree
     g = tree.group.random(rng)
     R = np.array(g.R)
-    with jax_double():
+    with jax.enable_x64(True):
         for i, kind in enumerate(tree.joints):
             if kind in ("hinge", "weld"):
                 angle = rng.normal() if kind == "hinge" else 0.0
@@ -120,10 +125,3 @@ def random_state(system: TreeSystem, seed=2, size=1.0) -> State:
         momentum = system.legendre(g, size * rng.normal(size=tree.group.dim))
         xi = nd.mechanics.motion(tree, g, momentum).xi
         return system.state(g=g, xi=np.asarray(xi))
-
-
-def jax_double():
-    """Double precision for raw JAX code."""
-    import jax
-
-    return jax.enable_x64(True)

@@ -2,7 +2,7 @@
 
 In space, with w the angular velocity of a body and B the velocity of its own joint, a subtree answers as
 
-    L = G B + H w + l,      rho = Y B + X w + tau,
+    L = G B + H w + lin,      rho = Y B + X w + tau,
 
 L the momentum through the joint and rho the moment of momentum about it that the joint would have to pass. A ball joint
 passes none, a hinge none about its axis: w = w_parent + (what it lets free), which is eliminated.
@@ -18,7 +18,7 @@ from naiad.mechanics.tree import Tree
 from naiad.numerics import cross, hat_times, inverse3, outer, times_hat
 from naiad.numerics.rows import places
 
-(a, b, n, w, v, l, tau, R, G, H, Y, X, K), WIDTH = places(vectors="a b n w v l tau", matrices="R G H Y X K")
+(a, b, n, w, v, lin, tau, R, G, H, Y, X, K), WIDTH = places(vectors="a b n w v lin tau", matrices="R G H Y X K")
 
 KINDS = {"free": 0, "pinned": 0, "ball": 0, "hinge": 1, "weld": 2}
 
@@ -73,7 +73,7 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
         H_ = H_ + times_hat(G_, own)
         X_ = X_ + times_hat(Y_, own) - hat_times(own, H_)
         Y_ = Y_ - hat_times(own, G_)
-        l_ = l.read(work, row)
+        l_ = lin.read(work, row)
         tau_ = tau.read(work, row) - cross(own, l_)
         axis = n.read(work, row)
         K_ = inverse3(X_) if tree.balls else freedom(kind, X_, axis, axis)
@@ -83,7 +83,7 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
         G_, l_ = G_ - HK @ Y_, l_ - HK @ tau_
         behind = times_hat(G_, out)
         passed = [(G, G_), (H, -behind), (Y, hat_times(out, G_)), (X, -hat_times(out, behind))]
-        passed += [(l, l_), (tau, cross(out, l_))]
+        passed += [(lin, l_), (tau, cross(out, l_))]
         if not tree.balls:
             held = jnp.where(kind == 0, 0.0, 1.0)
             H_, XK = held * (H_ - HK @ X_), X_ @ K_
@@ -95,7 +95,7 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
         return work, None
 
     work, _ = jax.lax.scan(up, work, (*numbers(tree), kinds(tree)), reverse=True)
-    rate = jnp.zeros(3) if tree.pinned else inverse3(G.read(work, 0)) @ (mu[size:] - l.read(work, 0))
+    rate = jnp.zeros(3) if tree.pinned else inverse3(G.read(work, 0)) @ (mu[size:] - lin.read(work, 0))
     work = v.write(work, 0, rate)
 
     def down(work, each):

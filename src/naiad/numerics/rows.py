@@ -1,6 +1,6 @@
 """Working memory for loops over many small bodies: one long row of numbers for each.
 
-A loop that reads and writes rows in place costs the same for every row, and its program does not grow with their number.
+A loop that reads and writes rows in place costs the same for each of them, and its program does not grow with them.
 """
 
 from typing import NamedTuple

@@ -29,11 +29,11 @@ class Memory(NamedTuple):
 class TreeVariational(AbstractOneStepMethod):
     """The variational integrator of a `TreeSystem`, in O(N) for N bodies.
 
-    The discrete Lagrangian is L_d = (1/h) sum_i (1/2 u_i . S*_i u_i + tr((I - F_i) J_di)) - h (V_k + V_{k+1})/2, u_i the
-    displacement of a centre, F_i = cay(C_i) the turn of a body, J_d = tr(J)/2 I - J; `rule` says where the mass matrix
-    in space S* is taken: "one-sided", at the start (first order), "trapezoid", the mean of both ends, or "midpoint",
-    at half the turn (both of second order and symmetric). With `correction` the turn of a body about its own joint is
-    taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da: one-sided, that is [lee2009, eq. (30)].
+    The discrete Lagrangian is L_d = (1/h) sum_i (1/2 u_i . S*_i u_i + tr((I - F_i) J_di)) - h (V_k + V_{k+1})/2 with
+    the displacement u_i of a centre, the turn F_i = cay(C_i) of a body and J_d = tr(J)/2 I - J. `rule` says where the
+    mass matrix in space, S*, is taken: "one-sided", at the start (first order), "trapezoid", the mean of both ends, or
+    "midpoint", at half the turn (both of second order and symmetric). With `correction` the turn of a body about its
+    own joint is taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da; one-sided, that is [lee2009, eq. (30)].
 
     The equations are solved by Newton's method in sweeps over the tree (see `sweeps`). A force adds half of h F at
     each end, at the velocity of the step, as `Variational` does. `renormalise` removes the round-off by which the
