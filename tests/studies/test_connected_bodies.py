@@ -5,6 +5,7 @@ import pytest
 
 import naiad as nd
 from naiad.studies.connected_bodies import ConnectedBodies
+from naiad.studies.connected_motion import tree_method
 from naiad.studies.progress import Progress
 from naiad.studies.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 
@@ -103,3 +104,15 @@ def test_no_drift_over_a_million_steps(scheme):
     swing = energy.max - energy.min
     assert 0 < swing < 0.2 * energy.mean
     assert abs(energy.slope) * 2e4 < 0.02 * swing
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["lgvi", "trapezoid", "midpoint"])
+def test_the_step_in_sweeps_is_the_dense_one(scheme):
+    bodies = three_ellipsoids(scheme)
+    state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
+    methods = (tree_method(bodies), nd.Variational(nd.Cayley()))
+    ends = [nd.simulate(bodies, state, t1=1.0, dt=0.01, method=method).final for method in methods]
+    for one, other in zip(ends[0].g, ends[1].g, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ends[0].mu, ends[1].mu, rtol=0, atol=1e-11)

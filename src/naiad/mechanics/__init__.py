@@ -9,12 +9,14 @@ from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates
 from naiad.mechanics.tree import Tree
+from naiad.mechanics.tree_motion import Motion, motion
 from naiad.mechanics.tree_system import TreeSystem
 
 __all__ = [
     "AdvectedSystem",
     "EulerPoincareSystem",
     "LagrangianSystem",
+    "Motion",
     "Rates",
     "ReducedState",
     "Scalar",
@@ -33,6 +35,7 @@ __all__ = [
     "left_gradient",
     "left_jacobian",
     "left_velocity",
+    "motion",
     "noise_matrix",
     "noise_size",
     "pull_back",

@@ -37,7 +37,8 @@ class LagrangianSystem(Module):
       `symmetry_dim` zeros;
     - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
-    - `structure`: how the unknowns of a step are coupled.
+    - `structure`: how the unknowns of a step are coupled;
+    - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
     needs = ("group",)
@@ -55,6 +56,7 @@ class LagrangianSystem(Module):
     discrete_order = 1
     discrete_symmetric = False
     structure = Dense()
+    definite = False
 
     @abc.abstractmethod
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:

@@ -93,6 +93,10 @@ class Tree(Module):
         attitudes = Power(SO3(), self.count)
         return Product(R=attitudes) if self.pinned else Product(R=attitudes, x=Rn(3))
 
+    def freed(self) -> "Tree":
+        """The same with ball joints only."""
+        return self if self.balls else self.replaced(joints=(self.joints[0], *["ball"] * (self.count - 1)))
+
     def of_kind(self, kind: str) -> np.ndarray:
         """The numbers of the bodies whose joint is of a kind."""
         return np.array([i for i, each in enumerate(self.joints) if each == kind], int)

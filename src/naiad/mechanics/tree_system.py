@@ -9,6 +9,7 @@ from naiad.groups import SO3, AbstractGroup
 from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
 from naiad.mechanics.tree import Tree
+from naiad.mechanics.tree_motion import motion
 
 
 class TreeSystem(LagrangianSystem):
@@ -24,6 +25,7 @@ class TreeSystem(LagrangianSystem):
         tree: Tree
 
     potential: ClassVar[Any] = None
+    definite = True
 
     @property
     def group(self) -> AbstractGroup:
@@ -34,6 +36,10 @@ class TreeSystem(LagrangianSystem):
         """T - V."""
         kinetic = self.tree.kinetic_energy(g, xi)
         return kinetic if self.potential is None else kinetic - self.potential(g, t)
+
+    def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
+        """The inverse of the inertia applied to mu, in O(N)."""
+        return motion(self.tree.freed(), g, mu).xi
 
     @property
     def constraint(self) -> Any:

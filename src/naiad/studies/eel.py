@@ -58,7 +58,9 @@ class Eel(Study, name="eel"):
     damping: float = parameter(2.0, unit="N m s/rad", at_least=0.0, help="damping of the joints")
     bend: float = parameter(0.0, unit="rad", help="angle of every joint at the start")
     scheme: str = parameter("midpoint", choices=CHOICES, help="discrete Lagrangian")
-    lengths: Vector = parameter((2.0, 4.0, 8.0), at_least=2.0, help="numbers of links for the figure of the cost")
+    lengths: Vector = parameter(
+        (2.0, 8.0, 32.0, 128.0), at_least=2.0, help="numbers of links for the figure of the cost"
+    )
     dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
     t1: float = parameter(20.0, unit="s", above=0.0, help="duration")
 
