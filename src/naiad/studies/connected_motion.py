@@ -120,14 +120,16 @@ def variational_motion(
     )
 
 
-RULES = {"lgvi": ("one-sided", True), "trapezoid": ("trapezoid", True), "midpoint": ("midpoint", False)}
-"""The rule of the O(N) step, and whether it has the correction of the own arms, for each discrete Lagrangian."""
+STEPS = {
+    "lgvi": TreeVariational("one-sided", correction=True),
+    "trapezoid": TreeVariational("trapezoid", correction=True),
+    "midpoint": TreeVariational("midpoint"),
+}
 
 
 def tree_method(bodies: nd.models.ConnectedBodies) -> TreeVariational:
-    """The step of the bodies' own discrete Lagrangian in O(N): that of `Variational(Cayley())`, without a dense solve."""
-    rule, correction = RULES[bodies.scheme]
-    return TreeVariational(rule, correction)
+    """The step of the bodies' own discrete Lagrangian, in O(N): that of `Variational(Cayley())`, in sweeps."""
+    return STEPS[bodies.scheme]
 
 
 def runge_kutta_motion(
