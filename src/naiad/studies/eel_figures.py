@@ -82,6 +82,5 @@ def cost(study: "Eel") -> "Figure":
 def link_cost(study: "Eel", count: int) -> float:
     """Seconds of CPU for a step, divided by the links."""
     bodies = study.bodies(count)
-    steps = max(4, STEPS // count)
-    run = timed_run(bodies, tree_method(bodies), study.start(bodies), dt=study.dt, steps=steps)
-    return run.seconds / (steps * count)
+    run = timed_run(bodies, tree_method(bodies), study.start(bodies), dt=study.dt, steps=STEPS)
+    return run.seconds / (STEPS * count)
