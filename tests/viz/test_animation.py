@@ -270,3 +270,11 @@ def test_the_page_interpolates_as_the_geodesic_does(trajectories):
     lines = np.stack([np.interp(inside, motion["time"], path[:, k]) for k in range(3)], 1)
     np.testing.assert_allclose([frame[1] for frame in shown], lines, atol=1e-12)
     np.testing.assert_allclose([frame[2] for frame in shown], np.interp(inside, motion["time"], motion["energy"]))
+
+
+def test_shapes_of_the_dataset_are_drawn_unless_others_are_given(trajectories):
+    data = trajectories["power_SE3"].assign_attrs(shapes=[[3.0, 2.0, 1.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])
+    drawn = Page(motion_page(data)).motion["bodies"]
+    assert [body["axes"] for body in drawn] == [[3.0, 2.0, 1.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]]
+    drawn = Page(motion_page(data, shapes=[(1, 2, 3)])).motion["bodies"]
+    assert [body["axes"] for body in drawn] == 3 * [[1.0, 2.0, 3.0]]

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from naiad.viz import PALETTE, convergence, errors_over_time, house, new_figure, section_scatter, sphere_curve
+from naiad.viz import (
+    PALETTE,
+    convergence,
+    ellipsoid_snapshots,
+    errors_over_time,
+    house,
+    new_figure,
+    section_scatter,
+    sphere_curve,
+)
 from naiad.viz.style import colours
 from naiad.viz.thinning import evenly, thin
 
@@ -81,6 +90,19 @@ def test_section_scatter():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("$q$", "$p$")
     figure.canvas.draw()
     section_scatter([], []).canvas.draw()
+
+
+def test_ellipsoid_snapshots_are_to_one_scale_and_hold_the_bodies():
+    axes = np.array([[3.0, 1.0, 0.5], [1.0, 1.0, 1.0]])
+    centres = np.array([[[0, 0, 0], [5, 0, 0]], [[10, 0, 0], [10, 2, 0]]], float)
+    figure = ellipsoid_snapshots(np.tile(np.eye(3), (2, 2, 1, 1)), centres, axes, ["first", "second"])
+    assert [ax.get_title() for ax in figure.axes] == ["first", "second"]
+    for ax, centre in zip(figure.axes, ((2.5, 0, 0), (10, 1, 0)), strict=True):
+        assert len(ax.collections) == 2
+        limits = np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()])  # pyright: ignore
+        np.testing.assert_allclose(limits.mean(1), centre, atol=1e-12)
+        np.testing.assert_allclose(np.ptp(limits, axis=1), np.ptp(limits[0]))
+        assert np.ptp(limits[0]) >= 5.0 + 3.0
 
 
 def test_pieces_draw_into_given_axes():

@@ -27,6 +27,7 @@ from naiad.integrators.simo_wong_perp import SimoWongPerp
 from naiad.integrators.splitting import Splitting
 from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
+from naiad.integrators.tree import TreeVariational
 from naiad.integrators.variational import Legs, Variational
 from naiad.integrators.vprk import VPRK, StageBalance
 
@@ -63,6 +64,7 @@ __all__ = [
     "Symmetrised",
     "Trapezoid",
     "TrapezoidalLieNewmark",
+    "TreeVariational",
     "Variational",
     "slopes_by_autodiff",
 ]

@@ -8,15 +8,21 @@ from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matr
 from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates
+from naiad.mechanics.tree import Tree
+from naiad.mechanics.tree_motion import Motion, motion
+from naiad.mechanics.tree_system import TreeSystem
 
 __all__ = [
     "AdvectedSystem",
     "EulerPoincareSystem",
     "LagrangianSystem",
+    "Motion",
     "Rates",
     "ReducedState",
     "Scalar",
     "State",
+    "Tree",
+    "TreeSystem",
     "check_bath",
     "check_state",
     "diamond",
@@ -29,6 +35,7 @@ __all__ = [
     "left_gradient",
     "left_jacobian",
     "left_velocity",
+    "motion",
     "noise_matrix",
     "noise_size",
     "pull_back",

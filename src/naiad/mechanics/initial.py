@@ -65,9 +65,7 @@ def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
             f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
             f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
         )
-    inertia = found.inertia
-    lowest = float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
-    if not lowest > 0:
+    if found.inertia is not None and not (lowest := _lowest(found.inertia)) > 0:
         raise InputError(
             f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
             f"{lowest:.3g}); check the inertia and masses: every velocity must carry kinetic energy."
@@ -82,7 +80,7 @@ def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
 
 
 class _Examination(NamedTuple):
-    """How far a state is off the group and off the constraint, and the inertia there."""
+    """How far a state is off the group and off the constraint, and the inertia there where it must be looked at."""
 
     group_error: Any
     inertia: Any
@@ -92,12 +90,19 @@ class _Examination(NamedTuple):
 
 def _examination(system: "LagrangianSystem", state: State, t: Scalar) -> _Examination:
     g, mu = state
-    inertia = jax.hessian(system.lagrangian, argnums=1)(g, jnp.zeros(system.group.dim), t)
+    inertia = None
+    if not system.definite:
+        inertia = jax.hessian(system.lagrangian, argnums=1)(g, jnp.zeros(system.group.dim), t)
     value = rate = jnp.zeros(())
     if system.constraint is not None:
         value = jnp.max(jnp.abs(system.constraint(g, t)))
         rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
     return _Examination(system.group.error(g), inertia, value, rate)
+
+
+def _lowest(inertia: np.ndarray) -> float:
+    """The smallest eigenvalue."""
+    return float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
 
 
 def _legendre(system: "LagrangianSystem", g: Any, xi: Any, t: Scalar) -> Any:

@@ -38,7 +38,8 @@ class LagrangianSystem(Module):
     - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
-    - `down`: the direction of gravity in space, which pictures draw downwards (if not given, against the third axis).
+    - `down`: the direction of gravity in space, which pictures draw downwards (if not given, against the third axis);
+    - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
     needs = ("group",)
@@ -57,6 +58,7 @@ class LagrangianSystem(Module):
     discrete_symmetric = False
     structure = Dense()
     down: ClassVar[Any] = None
+    definite = False
 
     @abc.abstractmethod
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:

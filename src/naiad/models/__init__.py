@@ -1,6 +1,7 @@
 """Concrete systems; each runs with every method that fits it."""
 
 from naiad.models.buoyant_vehicle import BuoyantVehicle
+from naiad.models.connected_bodies import ConnectedBodies
 from naiad.models.drag import Drag
 from naiad.models.forces import (
     AbstractForce,
@@ -13,6 +14,7 @@ from naiad.models.forces import (
 from naiad.models.inertia import friction_matrix, inertia_matrix
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
+from naiad.models.joint_torques import AbstractJointTorque, TravellingWave
 from naiad.models.kirchhoff import KirchhoffBody
 from naiad.models.oblate_earth import OblateSatellite
 from naiad.models.pair_potentials import (
@@ -31,14 +33,17 @@ from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
 from naiad.models.submerged_body import SubmergedBody
 from naiad.models.thrusters import Thrusters
+from naiad.models.weight import Weight
 
 __all__ = [
     "AbstractForce",
+    "AbstractJointTorque",
     "AbstractPairPotential",
     "AbstractSignal",
     "AlignedLennardJones",
     "Body",
     "BuoyantVehicle",
+    "ConnectedBodies",
     "Dipoles",
     "Drag",
     "Gravity",
@@ -55,6 +60,8 @@ __all__ = [
     "SphericalPendulum",
     "SubmergedBody",
     "Thrusters",
+    "TravellingWave",
+    "Weight",
     "checked_forces",
     "force_on_pose",
     "force_on_product",

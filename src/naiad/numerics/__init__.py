@@ -10,7 +10,7 @@ from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, st
 from naiad.numerics.splittings import SPLITTINGS
 from naiad.numerics.structure import AbstractStructure, Chain, Dense
 from naiad.numerics.tableaux import PARTITIONED, TABLEAUX, PartitionedTableau, Tableau, partitioned_tableau
-from naiad.numerics.vectors import cross, hat, quarter_turn, vee
+from naiad.numerics.vectors import cross, hat, hat_times, inverse3, outer, quarter_turn, times_hat, vee
 
 __all__ = [
     "COMPOSITIONS",
@@ -31,8 +31,11 @@ __all__ = [
     "double",
     "extrapolate",
     "hat",
+    "hat_times",
     "history",
     "inverse",
+    "inverse3",
+    "outer",
     "partitioned_tableau",
     "quarter_turn",
     "remember",
@@ -42,6 +45,7 @@ __all__ = [
     "static",
     "stumpff",
     "stumpff_below",
+    "times_hat",
     "transpose",
     "vee",
 ]

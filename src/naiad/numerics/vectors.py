@@ -23,6 +23,28 @@ def vee(X: Float[Array, "3 3"]) -> Float[Array, "3"]:
     return 0.5 * jnp.stack([X[2, 1] - X[1, 2], X[0, 2] - X[2, 0], X[1, 0] - X[0, 1]])
 
 
+def outer(x: Float[Array, "3"], y: Float[Array, "3"]) -> Float[Array, "3 3"]:
+    """x y^T."""
+    return x[:, None] * y[None, :]
+
+
+def times_hat(A: Float[Array, "3 3"], x: Float[Array, "3"]) -> Float[Array, "3 3"]:
+    """A hat(x): each row of A crossed with x."""
+    return jnp.stack([cross(row, x) for row in A])
+
+
+def hat_times(x: Float[Array, "3"], A: Float[Array, "3 3"]) -> Float[Array, "3 3"]:
+    """hat(x) A: x crossed with each column of A."""
+    return jnp.stack([cross(x, column) for column in A.T], axis=1)
+
+
+def inverse3(A: Float[Array, "3 3"]) -> Float[Array, "3 3"]:
+    """The inverse of a 3 x 3 matrix by its cofactors, with one division."""
+    x, y, z = A
+    columns = jnp.stack([cross(y, z), cross(z, x), cross(x, y)], axis=1)
+    return columns * (1.0 / jnp.dot(x, columns[:, 0]))
+
+
 def quarter_turn(v: Float[Array, "2"]) -> Float[Array, "2"]:
     """J v = e_3 cross v: the vector of the plane turned by a quarter turn."""
     return jnp.stack([-v[1], v[0]])

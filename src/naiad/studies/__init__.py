@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 STUDIES: dict[str, str] = {
     "buoyant-vehicle": "naiad.studies.buoyant_vehicle:BuoyantVehicle",
+    "connected-bodies": "naiad.studies.connected_bodies:ConnectedBodies",
+    "eel": "naiad.studies.eel:Eel",
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
     "interacting-bodies": "naiad.studies.interacting_bodies:InteractingBodies",
     "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",

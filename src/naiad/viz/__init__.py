@@ -3,6 +3,7 @@
 from naiad.viz.animation import animate
 from naiad.viz.averages import averages
 from naiad.viz.distribution import Distribution, distributions
+from naiad.viz.ellipsoids import ellipsoid_snapshots
 from naiad.viz.overview import plot
 from naiad.viz.pieces import convergence, errors_over_time, section_scatter, sphere_curve
 from naiad.viz.style import PALETTE, house, new_figure
@@ -14,6 +15,7 @@ __all__ = [
     "averages",
     "convergence",
     "distributions",
+    "ellipsoid_snapshots",
     "errors_over_time",
     "house",
     "new_figure",

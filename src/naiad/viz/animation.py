@@ -32,8 +32,9 @@ def animate(
     """Write the motion of `dataset` to the HTML file `path`, which opens in any browser, and return the path.
 
     Every rotation is drawn as a shaded ellipsoid with its body axes, with a trail of its position, or of the tip of its
-    third axis on a sphere where there is no position. `shapes` gives the semi-axes of each body [m], or of all at once;
-    without positions only their proportions count. An existing file is replaced once the new one is whole.
+    third axis on a sphere where there is no position. `shapes` gives the semi-axes of each body [m], or of all at once
+    (else the dataset's attribute `shapes`); without positions only their proportions count. An existing file is
+    replaced once the new one is whole.
     """
     path = Path(path)
     page = motion_page(dataset, shapes=shapes, title=title)

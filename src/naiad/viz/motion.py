@@ -22,9 +22,12 @@ COARSE = np.deg2rad(100.0)
 
 
 def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = None) -> dict[str, Any]:
-    """The motion as plain lists and numbers, ready for JSON: six digits, at most 2000 frames."""
+    """The motion as plain lists and numbers, ready for JSON: six digits, at most 2000 frames.
+
+    Without `shapes` those of the dataset's attribute `shapes`, if it has one.
+    """
     found = _drawable(dataset)
-    axes = _semi_axes(found, shapes)
+    axes = _semi_axes(found, dataset.attrs.get("shapes") if shapes is None else shapes)
     chosen = evenly(len(found), MOST_BODIES)
     keep = _frames(dataset, [found[k] for k in chosen])
     time = dataset["time"].to_numpy()[keep]

@@ -1,0 +1,175 @@
+"""The discrete Lagrangians of one body: momenta and their derivatives, all vectors in space.
+
+L_d = (1/h) (1/2 u.S* u + tr((I - F) J_d)), u the displacement of the centre, F = cay(C) the turn, J_d = tr(J)/2 I - J;
+S* is the mass matrix in space at the start, the mean of both ends, or at the middle of the turn.
+"""
+
+import abc
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.numerics import Module, cross, hat, hat_times, outer, static, times_hat
+
+Vector = Float[Array, "3"]
+Matrix = Float[Array, "3 3"]
+
+
+class Turned(NamedTuple):
+    """A body at the start of a step, and its step: mass and inertia S, J and the arm a of its own joint in space, the
+    Cayley vector C of its turn, the change da of the arm, the displacement u of the centre, and 1/h."""
+
+    S: Matrix
+    J: Matrix
+    a: Vector
+    C: Vector
+    da: Vector
+    u: Vector
+    rate: Float[Array, ""]
+
+
+class Momenta(NamedTuple):
+    """P = D_u L_d and ell: what the body's own motion gives to the momentum at the start."""
+
+    P: Vector
+    ell: Vector
+
+
+class Blocks(NamedTuple):
+    """dP = G du + H w and d ell = Y du + X w for a small turn w, in space, of the attitude at the end."""
+
+    G: Matrix
+    H: Matrix
+    Y: Matrix
+    X: Matrix
+
+
+def cayley_factor(C: Vector) -> Float[Array, ""]:
+    """k = 2 / (1 + |C|^2)."""
+    return 2.0 / (1.0 + jnp.dot(C, C))
+
+
+def change(k: Float[Array, ""], C: Vector, v: Vector) -> Vector:
+    """cay(C) v - v = k (C x v + C x (C x v)), without a subtraction."""
+    turned = cross(C, v)
+    return k * (turned + cross(C, turned))
+
+
+def turn(k: Float[Array, ""], C: Vector) -> Matrix:
+    """cay(C)."""
+    return (1.0 - k * jnp.dot(C, C)) * jnp.eye(3) + k * (hat(C) + outer(C, C))
+
+
+def composed(first: Vector, second: Vector) -> Vector:
+    """The Cayley vector of cay(first) cay(second)."""
+    return (first + second + cross(first, second)) / (1.0 - jnp.dot(first, second))
+
+
+class AbstractRule(Module):
+    """A discrete Lagrangian of one body."""
+
+    correction: bool = static(default=False)
+
+    @abc.abstractmethod
+    def momenta(self, body: Turned) -> Momenta:
+        """P and ell."""
+
+    @abc.abstractmethod
+    def blocks(self, body: Turned) -> Blocks:
+        """Their derivatives."""
+
+
+def _spin(body: Turned) -> Vector:
+    """(k/h) (J C + C x J C): the momentum of the turn, the same at both ends in space."""
+    JC = body.J @ body.C
+    return body.rate * cayley_factor(body.C) * (JC + cross(body.C, JC))
+
+
+def _spin_block(body: Turned) -> Matrix:
+    """(tr(E J_d) I - E J_d)/h, E = cay(C)."""
+    J = body.J
+    half = 0.5 * (J[0, 0] + J[1, 1] + J[2, 2]) * jnp.eye(3) - J
+    turned = turn(cayley_factor(body.C), body.C) @ half
+    return body.rate * ((turned[0, 0] + turned[1, 1] + turned[2, 2]) * jnp.eye(3) - turned)
+
+
+class OneSided(AbstractRule):
+    """S* = S: first order. With the correction it is [lee2009, eq. (30)]."""
+
+    def momenta(self, body: Turned) -> Momenta:
+        P = body.rate * (body.S @ body.u)
+        ell = _spin(body) + cross(body.u, P)
+        if self.correction:
+            ell = ell - body.rate * cross(body.a + body.da, body.S @ body.da)
+        return Momenta(P, ell)
+
+    def blocks(self, body: Turned) -> Blocks:
+        G = body.rate * body.S
+        X = _spin_block(body)
+        if self.correction:
+            X = X + _corrected(body, body.S, body.rate)
+        return Blocks(G, jnp.zeros((3, 3)), hat_times(body.u, G) - hat(G @ body.u), X)
+
+
+class Trapezoid(AbstractRule):
+    """S* = (S + S')/2, S' that at the end: second order, symmetric."""
+
+    def momenta(self, body: Turned) -> Momenta:
+        E = turn(cayley_factor(body.C), body.C)
+        first = body.rate * (body.S @ body.u)
+        last = body.rate * (E @ (body.S @ (body.u @ E)))
+        ell = _spin(body) + 0.5 * cross(body.u, first)
+        if self.correction:
+            start, end = cross(body.a + body.da, body.S @ body.da), cross(body.a, E @ (body.S @ (body.da @ E)))
+            ell = ell - 0.5 * body.rate * (start + end)
+        return Momenta(0.5 * (first + last), ell)
+
+    def blocks(self, body: Turned) -> Blocks:
+        E = turn(cayley_factor(body.C), body.C)
+        first, last = body.rate * body.S, body.rate * (E @ body.S @ E.T)
+        X = _spin_block(body)
+        if self.correction:
+            a, da = body.a, body.da
+            moved = times_hat(last, da) - hat(last @ da) - times_hat(last, a + da)
+            X = X + _corrected(body, body.S, 0.5 * body.rate) - 0.5 * hat_times(a, moved)
+        return Blocks(
+            0.5 * (first + last),
+            0.5 * (times_hat(last, body.u) - hat(last @ body.u)),
+            0.5 * (hat_times(body.u, first) - hat(first @ body.u)),
+            X,
+        )
+
+
+class Midpoint(AbstractRule):
+    """S* = S at cay(s) R, cay(s)^2 = cay(C): second order, symmetric."""
+
+    def momenta(self, body: Turned) -> Momenta:
+        s, E = _half(body.C)
+        P = body.rate * (E @ (body.S @ (body.u @ E)))
+        y = cross(body.u, P)
+        return Momenta(P, _spin(body) + 0.5 * (y - cross(s, y)))
+
+    def blocks(self, body: Turned) -> Blocks:
+        s, E = _half(body.C)
+        G = body.rate * (E @ body.S @ E.T)
+        P, u = G @ body.u, body.u
+        y, back = cross(u, P), jnp.eye(3) - hat(s)
+        H = 0.5 * (times_hat(G, u) - hat(P)) @ back
+        Y = 0.5 * back @ (hat_times(u, G) - hat(P))
+        X = _spin_block(body) + 0.5 * back @ hat_times(u, H) + 0.125 * hat_times(y, back @ back + outer(s, s))
+        return Blocks(G, H, Y, X)
+
+
+def _corrected(body: Turned, S: Matrix, rate: Float[Array, ""]) -> Matrix:
+    """rate (a'^ S - (S da)^) a'^."""
+    end = body.a + body.da
+    return rate * times_hat(hat_times(end, S) - hat(S @ body.da), end)
+
+
+def _half(C: Vector) -> tuple[Vector, Matrix]:
+    s = C / (1.0 + jnp.sqrt(1.0 + jnp.dot(C, C)))
+    return s, turn(cayley_factor(s), s)
+
+
+RULES: dict[str, type[AbstractRule]] = {"one-sided": OneSided, "trapezoid": Trapezoid, "midpoint": Midpoint}

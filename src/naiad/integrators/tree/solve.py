@@ -1,0 +1,124 @@
+"""Newton's method over a tree, with the Jacobian of the guess kept: a chord."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from naiad.integrators.tree.rules import Vector
+from naiad.integrators.tree.sweeps import Bodies, Sweeps
+from naiad.numerics.rows import Rows
+
+WEIGHTS = np.array([[4.0, -6.0, 4.0, -1.0], [1.0, 0.0, 0.0, 0.0]])
+"""Of the last four rates in a guess of the next: exact for cubics; and the last one."""
+TOLERANCE = 1e-15  # of the error of a turn, relative to the largest
+FLOOR = 1e-10  # relative corrections below this that do not shrink are rounding
+SLOW = 0.05  # corrections that shrink less call for a new Jacobian
+GIVE_UP = 50  # iterations
+REFRESH = 16  # steps after which kappa is measured again
+
+Kicks = Callable[[Rows, Vector], tuple[Any, Any]]
+"""What forces that depend on the velocity add to the momenta of the bodies and of the root, at a turn of all bodies."""
+
+
+class Solved(NamedTuple):
+    """The rows at the solution, the root's displacement, kappa and its age, and how it went."""
+
+    work: Rows
+    dx: Vector
+    kappa: Float[Array, ""]
+    age: Int[Array, ""]
+    iterations: Int[Array, ""]
+    residual: Float[Array, ""]
+    converged: Bool[Array, ""]
+
+
+class _Chord(NamedTuple):
+    """Iterations with one Jacobian: how far they are, the first and the last correction."""
+
+    work: Rows
+    dx: Vector
+    shift: Vector
+    first: Float[Array, ""]
+    last: Float[Array, ""]
+    kappa: Float[Array, ""]
+    count: Int[Array, ""]
+    residual: Float[Array, ""]
+    goes_on: Bool[Array, ""]
+    converged: Bool[Array, ""]
+    diverged: Bool[Array, ""]
+
+
+class _Attempt(NamedTuple):
+    """Chords in a row: each from where the last one got, or from the last rates after one that diverged."""
+
+    solved: Solved
+    again: Bool[Array, ""]
+    retries: Int[Array, ""]
+    goes_on: Bool[Array, ""]
+
+
+def solve(
+    sweeps: Sweeps,
+    bodies: Bodies,
+    shifts: Float[Array, "4 3"],
+    kappa: Any,
+    age: Any,
+    kicks: Kicks,
+    *,
+    linear: bool,
+) -> Solved:
+    """The turns of all bodies and the root's displacement dx for which every momentum is met.
+
+    The m-th correction leaves an error of about kappa d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2
+    is measured every few steps. With `linear` convergence, as where a force depends on the velocity, it is d_m^2 /
+    d_{m-1}. Corrections that shrink slowly call for a new Jacobian; if they grow, it begins again from the last rates;
+    if they grow again, it gives up.
+    """
+
+    def chord(attempt: _Attempt) -> _Attempt:
+        last = attempt.solved
+        weights = sweeps.h * jnp.where(attempt.retries > 0, jnp.asarray(WEIGHTS[1]), jnp.asarray(WEIGHTS[0]))
+        dx = jnp.where(attempt.again, last.dx, weights @ shifts)
+        work = sweeps.begin(last.work, bodies, weights, dx, again=attempt.again)
+        spins, p = kicks(work, dx)
+        work = sweeps.factorise(work, spins)
+        shift, _ = sweeps.shift(work, p)
+        zero, no = jnp.zeros(()), jnp.zeros((), bool)
+        start = _Chord(work, dx, shift, zero, zero, last.kappa, jnp.zeros((), int), zero, ~no, no, no)
+        end = jax.lax.while_loop(lambda c: c.goes_on, correct, start)
+        retry = end.diverged & (attempt.retries == 0)
+        iterations = last.iterations + end.count
+        measured = end.count > 1
+        age = jnp.where(measured, 0, last.age)
+        solved = Solved(end.work, end.dx, end.kappa, age, iterations, end.residual, end.converged)
+        goes_on = ~end.converged & (retry | ~end.diverged) & (iterations < GIVE_UP)
+        return _Attempt(solved, ~retry, attempt.retries + retry, goes_on)
+
+    def correct(c: _Chord) -> _Chord:
+        dx = c.dx + c.shift
+        work, d, size = sweeps.correct(c.work, dx, c.shift)
+        spins, p = kicks(work, dx)
+        work, residual = sweeps.reduce(work, spins)
+        shift, miss = sweeps.shift(work, p)
+        begins, second = c.count == 0, c.count == 1
+        first = jnp.where(begins, d, c.first)
+        ratio = d / jnp.where(begins, d, c.last)
+        kappa = jnp.where(second & (first > 0.0), d / first**2, c.kappa)
+        error = d * ratio if linear else kappa * first * d
+        fresh = ~begins if linear else ~begins | (age < REFRESH)
+        small = (error <= TOLERANCE * size) & fresh
+        still = ~begins & (ratio > 0.5) & (d <= FLOOR * size)
+        converged = small | still | (d == 0.0)
+        diverged = ~jnp.isfinite(d) | (~begins & (ratio > 1.0) & ~still)
+        slow = ~begins & (ratio > (0.5 if linear else SLOW))
+        goes_on = ~converged & ~diverged & ~slow & (c.count < GIVE_UP)
+        residual = jnp.maximum(residual, miss)
+        return _Chord(work, dx, shift, first, d, kappa, c.count + 1, residual, goes_on, converged, diverged)
+
+    none, no = jnp.zeros((), int), jnp.zeros((), bool)
+    start = Solved(sweeps.empty(), jnp.zeros(3), kappa, age + 1, none, jnp.zeros(()), no)
+    return jax.lax.while_loop(lambda a: a.goes_on, chord, _Attempt(start, no, none, ~no)).solved

@@ -1,0 +1,64 @@
+"""Gravity and buoyancy of many bodies."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.numerics import Module
+
+
+class Weight(Module):
+    """V = -sum_i gravity . (m_i c_i - d_i (c_i + R_i r_i)): gravity acts on the mass m_i at the centre c_i of a body,
+    buoyancy on the mass d_i of the fluid that it displaces, at r_i in the frame of the body.
+
+    `gravity` is a vector [m/s^2] in space; `mass`, `displaced` (none if not given) and `lever` (r, zero if not given)
+    are for all bodies or one for each.
+    """
+
+    gravity: Float[Array | np.ndarray, "3"]
+    mass: Float[Array | np.ndarray, " *N"]
+    displaced: Float[Array | np.ndarray, " *N"]
+    lever: Float[Array | np.ndarray, "*N 3"]
+
+    def __init__(self, gravity: Any, mass: Any, displaced: Any = 0.0, lever: Any = (0.0, 0.0, 0.0)):
+        self.gravity = _finite("gravity", gravity)
+        self.mass, self.displaced = _masses("mass", mass), _masses("displaced", displaced)
+        self.lever = _finite("lever", lever)
+        if self.gravity.shape != (3,) or self.lever.ndim not in (1, 2) or self.lever.shape[-1] != 3:
+            raise InputError(
+                f"Weight: gravity has shape {self.gravity.shape} and lever {self.lever.shape}; expected three numbers, "
+                "and three for all bodies or for each."
+            )
+
+    def fits(self, count: int) -> bool:
+        """Whether the numbers are for so many bodies."""
+        shapes = (np.shape(self.mass), np.shape(self.displaced), np.shape(self.lever)[:-1])
+        return all(shape in ((), (count,)) for shape in shapes)
+
+    def potential(self, R: Float[Array, "N 3 3"], centres: Float[Array, "N 3"]) -> Float[Array, ""]:
+        """V at attitudes and centres."""
+        count = len(centres)
+        heavy = jnp.broadcast_to(jnp.asarray(self.mass) - jnp.asarray(self.displaced), (count,))
+        lift = jnp.broadcast_to(jnp.asarray(self.displaced), (count,))
+        arms = jnp.einsum("nij,nj->ni", R, jnp.broadcast_to(jnp.asarray(self.lever), (count, 3)))
+        return -(heavy @ centres - lift @ arms) @ jnp.asarray(self.gravity)
+
+
+def _finite(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"Weight: {name} = {value!r}; expected finite numbers.")
+    return array
+
+
+def _masses(name: str, value: Any) -> np.ndarray:
+    array = _finite(name, value)
+    if array.ndim > 1 or np.any(array < 0):
+        raise InputError(f"Weight: {name} = {value!r}; expected masses of at least 0, one for all bodies or for each.")
+    return array
