@@ -7,6 +7,7 @@ import pytest
 
 import naiad as nd
 from naiad.integrators import TreeVariational
+from naiad.mechanics import State, Tree
 from tests.integrators.trees import (
     EIGHT,
     FIVE,
@@ -118,3 +119,150 @@ def test_hinges_equal_the_dense_integrator_with_constraints():
     dense = nd.simulate(Written(tree, system), state, method=nd.Variational(), **until).final
     assert np.abs(sweeps.g.R - dense.g.R).max() < 2e-14
     assert np.abs(sweeps.mu - dense.mu).max() < 1e-13 * np.abs(state.mu).max()
+
+
+PAPER = Tree(  # the three ellipsoids of [lee2009], with its four decimals and the joints outwards
+    (-1, 0, 0),
+    [(1.3480, 20.15, 25.3276), *[(0.1961, 1.7889, 2.921)] * 2],
+    [(1.0659, 2.1696, 1.6641), *[(0.2664, 0.6551, 0.3677)] * 2],
+    own=[(0.0, 0.0, 0.0), (-5.5, 0.0, 0.0), (5.5, 0.0, 0.0)],
+    other=[(0.0, 0.0, 0.0), (8.8, 0.0, 0.0), (-8.8, 0.0, 0.0)],
+)
+PAPER_VELOCITY = (0.2, 0.1, 0.5, 0.1, -0.3, -0.2, -0.1, 0.4, -0.6, 0.0, -0.4142, -0.59)
+
+
+def test_the_run_of_the_paper():
+    system = Bodies(PAPER)
+    state = system.state(xi=PAPER_VELOCITY)
+    assert float(system.energy(state)) == pytest.approx(9.203817003436, abs=1e-12)
+    run = nd.simulate(system, state, t1=1.0, dt=0.001, method=TreeVariational("one-sided", correction=True))
+    np.testing.assert_allclose(run.final.g.x, (-0.193309680615, -0.467002332589, -0.599864012225), rtol=0, atol=2e-12)
+    Omega2 = np.asarray(run.xi)[-1, 6:9]
+    np.testing.assert_allclose(Omega2, (-1.469231903722, 0.156164656255, 0.239553337713), rtol=0, atol=5e-12)
+
+
+@pytest.mark.parametrize(("rule", "error"), [("trapezoid", 6.19e-5), ("midpoint", 1.04e-5)])
+def test_errors_of_the_symmetric_rules_on_the_bodies_of_the_paper(rule, error):
+    """ERRATA: error in g at t = 1 with h = 0.01; the trapezoid there is that of (30), with the correction."""
+    system = Bodies(PAPER)
+    state = system.state(xi=PAPER_VELOCITY)
+    method = TreeVariational(rule, correction=rule == "trapezoid")
+    exact = nd.simulate(system, state, t1=1.0, dt=0.01, method=nd.Composition(method, 6), save_every=100).final
+    coarse = nd.simulate(system, state, t1=1.0, dt=0.01, method=method, save_every=100).final
+    apart = [np.abs(one - two).max() for one, two in zip(coarse.g, exact.g, strict=True)]
+    assert max(apart) == pytest.approx(error, rel=0.3)
+
+
+@pytest.mark.parametrize("root", ["free", "pinned"])
+@pytest.mark.parametrize(("rule", "order"), [("one-sided", 1), ("trapezoid", 2), ("midpoint", 2)])
+def test_order(rule, order, root):
+    system = HeavyBodies(mixed_tree(root=root), np.linspace(0.5, 1.5, 8), 1.0)
+    state = random_state(system, size=0.2)
+    method = TreeVariational(rule)
+    assert method.order(system) == order
+    fine = nd.simulate(system, state, t1=0.5, dt=0.5 / 4096, method=TreeVariational("midpoint"), save_every=4096).final
+    errors = []
+    for steps in (64, 128) if order == 2 else (256, 512):
+        end = nd.simulate(system, state, t1=0.5, dt=0.5 / steps, method=method, save_every=steps).final
+        errors.append(max(np.abs(end.g.R - fine.g.R).max(), np.abs(end.mu - fine.mu).max()))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+
+
+def chain(count: int) -> Tree:
+    """Links of length one in a fluid."""
+    own, other = np.tile((-0.5, 0.0, 0.0), (count, 1)), np.tile((0.5, 0.0, 0.0), (count, 1))
+    own[0] = other[0] = 0.0
+    return Tree(range(-1, count - 1), (0.02, 0.1, 0.1), (1.0, 1.6, 1.4), own=own, other=other)
+
+
+def thermal(system: Bodies, size: float) -> State:
+    """A nearly straight start, whose momenta have the inertia as their covariance."""
+    rng, tree = np.random.default_rng(4), system.tree
+    R = [np.eye(3)]
+    with jax.enable_x64(True):
+        for parent in tree.parents[1:]:
+            R.append(R[parent] @ np.asarray(nd.SO3().exp(jnp.asarray(0.3 * rng.normal(size=3)))))
+        g = tree.group.random(rng)._replace(R=np.stack(R))
+
+        def velocities(xi):
+            V = jnp.einsum("nji,nj->ni", g.R, tree.velocities(g, xi))
+            return V, xi[: 3 * tree.count].reshape(-1, 3)
+
+        noise = [
+            np.einsum("nij,nj->ni", np.linalg.cholesky(A), rng.normal(size=(tree.count, 3))) for A in (tree.M, tree.J)
+        ]
+        (mu,) = jax.vjp(velocities, jnp.zeros(tree.group.dim))[1](tuple(map(jnp.asarray, noise)))
+    return system.state(g=g, mu=size * np.asarray(mu))
+
+
+@pytest.mark.parametrize("rule", ["one-sided", "trapezoid", "midpoint"])
+def test_momenta_and_attitudes_over_many_steps(rule):
+    system = Bodies(chain(32))
+    state = thermal(system, 0.5)
+    run = nd.simulate(system, state, t1=100.0, dt=0.01, method=TreeVariational(rule))
+    assert run.outcome.name == "COMPLETED"
+    assert run.statistics["steps"] == 10_000
+    before, after = np.asarray(system.noether(state)), np.asarray(system.noether(run.final))
+    assert np.abs(after[:3] - before[:3]).max() < 1e-13 * np.abs(before[:3]).max()
+    assert np.abs(after[3:] - before[3:]).max() == 0.0
+    assert float(system.group.error(run.final.g)) < 1e-13
+    assert np.abs(np.asarray(run.energy) / float(system.energy(state)) - 1.0).max() < (
+        0.5 if rule == "one-sided" else 0.05
+    )
+
+
+def test_a_thousand_links():
+    system = Bodies(chain(1000))
+    state = thermal(system, 0.2)
+    run = nd.simulate(system, state, t1=0.1, dt=0.001, method=TreeVariational(), save_every=50)
+    assert run.outcome.name == "COMPLETED"
+    assert run.statistics["newton_iterations_mean"] < 3.0
+    before, after = np.asarray(system.noether(state)), np.asarray(system.noether(run.final))
+    assert np.abs(after - before).max() < 1e-12 * np.abs(before).max()
+    assert np.abs(np.asarray(run.energy) / float(system.energy(state)) - 1.0).max() < 1e-4
+
+
+def test_the_program_does_not_grow_with_the_tree():
+    def operations(count):
+        system = Bodies(chain(count))
+        method = TreeVariational()
+
+        def step(system, state):
+            return method.state(system, method.step(system, method.init(system, state, 0.0, 0.01), 0.0, 0.01))
+
+        program = nd.compile(step)
+        program(system, thermal(system, 0.1))
+        return sum(program.stats["operations"].values())
+
+    assert operations(400) == operations(40)
+
+
+def test_a_step_that_cannot_be_solved_is_reported_and_not_taken():
+    system = Bodies(random_tree(FIVE))
+    state = random_state(system, size=3.0)
+    with pytest.warns(RuntimeWarning, match="Newton"):
+        run = nd.simulate(system, state, t1=50.0, dt=5.0, method=TreeVariational())
+    assert run.outcome.name == "NEWTON_FAILED"
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(run.final))
+    steps = int(run.statistics["steps"])
+    np.testing.assert_array_equal(run.final.g.R, run.states.g.R[-1])
+    assert steps < 10
+
+
+def test_composition_raises_the_order():
+    system = Bodies(random_tree((-1, 0, 0)))
+    state = random_state(system, size=0.5)
+    method = nd.Composition(TreeVariational(), 4)
+    ends = [nd.simulate(system, state, t1=0.8, dt=0.8 / n, method=method, save_every=n).final for n in (8, 16, 64)]
+    errors = [np.abs(end.g.R - ends[-1].g.R).max() for end in ends[:-1]]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
+
+
+def test_bad_input():
+    with pytest.raises(nd.InputError, match="rule = 'euler'"):
+        TreeVariational("euler")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(nd.InputError, match="no correction for the midpoint"):
+        TreeVariational("midpoint", correction=True)
+    with pytest.raises(nd.InputError, match="needs a TreeSystem; RigidBody"):
+        body = nd.models.RigidBody((1.0, 2.0, 3.0))
+        nd.simulate(body, body.state(), t1=1.0, dt=0.1, method=TreeVariational())
