@@ -4,9 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import naiad as nd
 from naiad.integrators import TreeVariational
+from naiad.mechanics import State, Tree
 from tests.integrators.trees import (
     EIGHT,
     FIVE,
@@ -48,8 +50,8 @@ def equations_of_a_step(system, rule, correction, state, steps=6):
 CASES = [
     ((-1,), "trapezoid", False),
     ((-1, 0), "midpoint", False),
-    *((FIVE, *rule) for rule in RULES),
-    (EIGHT, "one-sided", True),
+    *((FIVE, *rule) for rule in RULES[1:]),
+    pytest.param(FIVE, "one-sided", False, marks=pytest.mark.long),
     (EIGHT, "trapezoid", False),
 ]
 
@@ -64,7 +66,7 @@ def test_steps_satisfy_the_equations_of_the_discrete_lagrangian(parents, rule, c
     assert np.abs(states.g.R[-1] - states.g.R[0]).max() > 0.05
 
 
-@pytest.mark.parametrize(("make", "root"), [("heavy", "free"), ("heavy", "pinned"), ("damped", "free")])
+@pytest.mark.parametrize(("make", "root"), [("heavy", "pinned"), ("damped", "free")])
 def test_steps_with_potentials_and_forces_satisfy_the_equations(make, root):
     tree = random_tree(FIVE, root=root)
     system = HeavyBodies(tree, np.arange(1.0, 6.0), 2.0) if make == "heavy" else DampedBodies(tree, 0.7)
@@ -76,7 +78,11 @@ def test_steps_with_potentials_and_forces_satisfy_the_equations(make, root):
 
 @pytest.mark.parametrize(
     ("rule", "correction", "root"),
-    [("one-sided", True, "free"), ("trapezoid", False, "pinned"), ("midpoint", False, "free")],
+    [
+        ("trapezoid", False, "pinned"),
+        pytest.param("one-sided", True, "free", marks=pytest.mark.long),
+        pytest.param("midpoint", False, "free", marks=pytest.mark.long),
+    ],
 )
 def test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_constraints(rule, correction, root):
     system = Bodies(mixed_tree(root=root))
@@ -97,6 +103,7 @@ def test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_cons
     assert np.abs(rates).max() < 1e-13
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rule", "correction"), [("one-sided", True), ("trapezoid", False)])
 def test_equals_the_dense_variational_integrator(rule, correction):
     system = Bodies(random_tree((-1, 0, 0)))
@@ -110,6 +117,7 @@ def test_equals_the_dense_variational_integrator(rule, correction):
             assert np.abs(one - two).max() < 2e-14 * max(1.0, scale)
 
 
+@pytest.mark.long
 def test_hinges_equal_the_dense_integrator_with_constraints():
     tree = random_tree((-1, 0, 1), joints=("hinge", "weld"), axis=(1.0, 2.0, -1.0))
     system = Bodies(tree)
@@ -118,3 +126,168 @@ def test_hinges_equal_the_dense_integrator_with_constraints():
     dense = nd.simulate(Written(tree, system), state, method=nd.Variational(), **until).final
     assert np.abs(sweeps.g.R - dense.g.R).max() < 2e-14
     assert np.abs(sweeps.mu - dense.mu).max() < 1e-13 * np.abs(state.mu).max()
+
+
+PAPER = Tree(  # the three ellipsoids of [lee2009], with its four decimals and the joints outwards
+    (-1, 0, 0),
+    [(1.3480, 20.15, 25.3276), *[(0.1961, 1.7889, 2.921)] * 2],
+    [(1.0659, 2.1696, 1.6641), *[(0.2664, 0.6551, 0.3677)] * 2],
+    own=[(0.0, 0.0, 0.0), (-5.5, 0.0, 0.0), (5.5, 0.0, 0.0)],
+    other=[(0.0, 0.0, 0.0), (8.8, 0.0, 0.0), (-8.8, 0.0, 0.0)],
+)
+PAPER_VELOCITY = (0.2, 0.1, 0.5, 0.1, -0.3, -0.2, -0.1, 0.4, -0.6, 0.0, -0.4142, -0.59)
+
+
+def test_the_run_of_the_paper():
+    system = Bodies(PAPER)
+    state = system.state(xi=PAPER_VELOCITY)
+    assert float(system.energy(state)) == pytest.approx(9.203817003436, abs=1e-12)
+    run = nd.simulate(system, state, t1=1.0, dt=0.001, method=TreeVariational("one-sided", correction=True))
+    np.testing.assert_allclose(run.final.g.x, (-0.193309680615, -0.467002332589, -0.599864012225), rtol=0, atol=2e-12)
+    Omega2 = np.asarray(run.xi)[-1, 6:9]
+    np.testing.assert_allclose(Omega2, (-1.469231903722, 0.156164656255, 0.239553337713), rtol=0, atol=5e-12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("rule", "error"), [("trapezoid", 6.19e-5), ("midpoint", 1.04e-5)])
+def test_errors_of_the_symmetric_rules_on_the_bodies_of_the_paper(rule, error):
+    """ERRATA: error in g at t = 1 with h = 0.01; the trapezoid there is that of (30), with the correction."""
+    system = Bodies(PAPER)
+    state = system.state(xi=PAPER_VELOCITY)
+    method = TreeVariational(rule, correction=rule == "trapezoid")
+    exact = nd.simulate(system, state, t1=1.0, dt=0.01, method=nd.Composition(method, 6), save_every=100).final
+    coarse = nd.simulate(system, state, t1=1.0, dt=0.01, method=method, save_every=100).final
+    apart = [np.abs(one - two).max() for one, two in zip(coarse.g, exact.g, strict=True)]
+    assert max(apart) == pytest.approx(error, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "order", "root"),
+    [
+        ("trapezoid", 2, "pinned"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in [("one-sided", 1, "pinned"), ("midpoint", 2, "free")]
+        ),
+    ],
+)
+def test_order(rule, order, root):
+    system = HeavyBodies(mixed_tree(root=root), np.linspace(0.5, 1.5, 8), 1.0)
+    state = random_state(system, size=0.2)
+    method = TreeVariational(rule)
+    assert method.order(system) == order
+    fine = nd.simulate(system, state, t1=0.5, dt=0.5 / 4096, method=TreeVariational("midpoint"), save_every=4096).final
+    errors = []
+    for steps in (64, 128) if order == 2 else (256, 512):
+        end = nd.simulate(system, state, t1=0.5, dt=0.5 / steps, method=method, save_every=steps).final
+        errors.append(max(np.abs(end.g.R - fine.g.R).max(), np.abs(end.mu - fine.mu).max()))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+
+
+def chain(count: int) -> Tree:
+    """Links of length one in a fluid."""
+    own, other = np.tile((-0.5, 0.0, 0.0), (count, 1)), np.tile((0.5, 0.0, 0.0), (count, 1))
+    own[0] = other[0] = 0.0
+    return Tree(range(-1, count - 1), (0.02, 0.1, 0.1), (1.0, 1.6, 1.4), own=own, other=other)
+
+
+def thermal(system: Bodies, size: float) -> State:
+    """A nearly straight start, whose momenta have the inertia as their covariance."""
+    rng, tree = np.random.default_rng(4), system.tree
+    R = [np.eye(3)]
+    for parent in tree.parents[1:]:
+        R.append(R[parent] @ Rotation.from_rotvec(0.3 * rng.normal(size=3)).as_matrix())
+    with jax.enable_x64(True):
+        g = tree.group.random(rng)._replace(R=np.stack(R))
+
+        def velocities(xi):
+            V = jnp.einsum("nji,nj->ni", g.R, tree.velocities(g, xi))
+            return V, xi[: 3 * tree.count].reshape(-1, 3)
+
+        noise = [
+            np.einsum("nij,nj->ni", np.linalg.cholesky(A), rng.normal(size=(tree.count, 3))) for A in (tree.M, tree.J)
+        ]
+        (mu,) = jax.vjp(velocities, jnp.zeros(tree.group.dim))[1](tuple(map(jnp.asarray, noise)))
+    return system.state(g=g, mu=size * np.asarray(mu))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rule", ["one-sided", "trapezoid", "midpoint"])
+def test_momenta_and_attitudes_over_many_steps(rule):
+    system = Bodies(chain(32))
+    state = thermal(system, 0.5)
+    run = nd.simulate(system, state, t1=100.0, dt=0.01, method=TreeVariational(rule))
+    assert run.outcome.name == "COMPLETED"
+    assert run.statistics["steps"] == 10_000
+    before, after = np.asarray(system.noether(state)), np.asarray(system.noether(run.final))
+    assert np.abs(after[:3] - before[:3]).max() < 1e-13 * np.abs(before[:3]).max()
+    assert np.abs(after[3:] - before[3:]).max() == 0.0
+    assert float(system.group.error(run.final.g)) < 1e-13
+    assert np.abs(np.asarray(run.energy) / float(system.energy(state)) - 1.0).max() < (
+        0.5 if rule == "one-sided" else 0.05
+    )
+
+
+def waving(system: Bodies) -> State:
+    """Angular velocities that change slowly along a straight chain."""
+    phase = np.arange(system.tree.count) / 40.0
+    Omega = 0.3 * np.stack([np.sin(phase), np.cos(phase), np.sin(2.0 * phase)], axis=1)
+    return system.state(R_Omega=Omega)
+
+
+def test_a_thousand_links():
+    system = Bodies(chain(1000))
+    state = waving(system)
+    run = nd.simulate(system, state, t1=0.1, dt=0.001, method=TreeVariational(), save_every=50)
+    assert run.outcome.name == "COMPLETED"
+    assert run.statistics["newton_iterations_mean"] < 3.0
+    before, after = np.asarray(system.noether(state)), np.asarray(system.noether(run.final))
+    assert np.abs(after - before).max() < 1e-12 * np.abs(before).max()
+    assert np.abs(np.asarray(run.energy) / float(system.energy(state)) - 1.0).max() < 1e-4
+
+
+def test_the_program_does_not_grow_with_the_tree():
+    def operations(count):
+        system = Bodies(chain(count))
+        method = TreeVariational()
+
+        def step(system, state):
+            return method.state(system, method.step(system, method.init(system, state, 0.0, 0.01), 0.0, 0.01))
+
+        program = nd.compile(step)
+        program(system, waving(system))
+        return sum(program.stats["operations"].values())
+
+    assert operations(100) == operations(40)
+
+
+def test_a_step_that_cannot_be_solved_is_reported_and_not_taken():
+    system = Bodies(random_tree(FIVE))
+    state = random_state(system, size=3.0)
+    with pytest.warns(RuntimeWarning, match="Newton"):
+        run = nd.simulate(system, state, t1=50.0, dt=5.0, method=TreeVariational())
+    assert run.outcome.name == "NEWTON_FAILED"
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(run.final))
+    steps = int(run.statistics["steps"])
+    np.testing.assert_array_equal(run.final.g.R, run.states.g.R[-1])
+    assert steps < 10
+
+
+@pytest.mark.long
+def test_composition_raises_the_order():
+    system = Bodies(random_tree((-1, 0, 0)))
+    state = random_state(system, size=0.5)
+    method = nd.Composition(TreeVariational(), 4)
+    ends = [nd.simulate(system, state, t1=0.8, dt=0.8 / n, method=method, save_every=n).final for n in (8, 16, 64)]
+    errors = [np.abs(end.g.R - ends[-1].g.R).max() for end in ends[:-1]]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
+
+
+def test_bad_input():
+    with pytest.raises(nd.InputError, match="rule = 'euler'"):
+        TreeVariational("euler")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(nd.InputError, match="no correction for the midpoint"):
+        TreeVariational("midpoint", correction=True)
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    with pytest.raises(nd.InputError, match="needs a TreeSystem; RigidBody"):
+        nd.simulate(body, body.state(), t1=1.0, dt=0.1, method=TreeVariational())

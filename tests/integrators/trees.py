@@ -3,9 +3,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import naiad as nd
-from naiad.mechanics import State, Tree, TreeSystem
+from naiad.compiler import execute
+from naiad.mechanics import State, Tree, TreeSystem, motion
 from naiad.numerics import hat, static
 
 RULES = [("one-sided", False), ("one-sided", True), ("trapezoid", False), ("trapezoid", True), ("midpoint", False)]
@@ -116,12 +118,12 @@ def random_state(system: TreeSystem, seed=2, size=1.0) -> State:
     rng, tree = np.random.default_rng(seed), system.tree
     g = tree.group.random(rng)
     R = np.array(g.R)
-    with jax.enable_x64(True):
-        for i, kind in enumerate(tree.joints):
-            if kind in ("hinge", "weld"):
-                angle = rng.normal() if kind == "hinge" else 0.0
-                R[i] = R[tree.parents[i]] @ tree.rest[i] @ np.asarray(nd.SO3().exp(jnp.asarray(angle * tree.axis[i])))
-        g = g._replace(R=R)
-        momentum = system.legendre(g, size * rng.normal(size=tree.group.dim))
-        xi = nd.mechanics.motion(tree, g, momentum).xi
-        return system.state(g=g, xi=np.asarray(xi))
+    for i, kind in enumerate(tree.joints):
+        if kind in ("hinge", "weld"):
+            angle = rng.normal() if kind == "hinge" else 0.0
+            R[i] = R[tree.parents[i]] @ tree.rest[i] @ Rotation.from_rotvec(angle * tree.axis[i]).as_matrix()
+    state = system.state(g=g._replace(R=R), xi=size * rng.normal(size=tree.group.dim)) if tree.balls else None
+    if state is None:
+        free = Bodies(tree.freed()).state(g=g._replace(R=R), xi=size * rng.normal(size=tree.group.dim))
+        state = system.state(g=free.g, xi=execute(motion, tree, free.g, free.mu).xi)
+    return state

@@ -19,7 +19,7 @@ class Tree(Module):
 
     - `parents`: the number of each body's parent, -1 for the root.
     - `J`, `M`: inertias about the centres and mass matrices in the body frames (added mass included), one for all
-      bodies or one for each, as diagonals or matrices.
+      bodies or one for each, as diagonals or matrices (three rows for three bodies are three diagonals).
     - `own`: where the joint of a body to its parent lies in its own frame; `other`: the same point in the parent's.
     - `joints`: "ball", "hinge" or "weld", one for all or one for each body; `root`: "free", or "pinned" by a ball joint
       at `own[0]` in the root's frame to `other[0]` in space. For a free root both are zero.

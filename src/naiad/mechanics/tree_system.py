@@ -1,12 +1,14 @@
 """A tree of rigid bodies as a Lagrangian system."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
-from naiad.mechanics.state import Scalar
+from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.mechanics.tree import Tree
 from naiad.mechanics.tree_motion import motion
@@ -55,6 +57,17 @@ class TreeSystem(LagrangianSystem):
     def symmetry_dim(self) -> int:
         """Turns, then shifts."""
         return 3 if self.tree.pinned else 6
+
+    def noether(
+        self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None, *, dim: int | None = None
+    ) -> Float[Array, " k"]:
+        """The momentum of an action, by default of rigid motions: the total angular momentum about the origin (about
+        the pin), then the total linear momentum of a free tree."""
+        if action is not None or self.symmetry != self._moved:
+            return super().noether(state, action, dim=dim)
+        g, mu = State(jax.tree.map(jnp.asarray, state.g), jnp.asarray(state.mu))
+        angular = self.tree.angular_momentum(g, mu)
+        return angular if self.tree.pinned else jnp.concatenate([angular, self.tree.linear_momentum(g, mu)])
 
     def _moved(self, s: Float[Array, " k"], g: Any) -> Any:
         turn = SO3().exp(s[:3])

@@ -1,6 +1,5 @@
 """Newton's method over a tree, with the Jacobian of the guess kept: a chord."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -9,7 +8,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.integrators.tree.rules import Vector
-from naiad.integrators.tree.sweeps import Bodies, Sweeps
+from naiad.integrators.tree.sweeps import Bodies, Sweeps, turns
+from naiad.mechanics import Tree, TreeSystem
 from naiad.numerics.rows import Rows
 
 WEIGHTS = np.array([[4.0, -6.0, 4.0, -1.0], [1.0, 0.0, 0.0, 0.0]])
@@ -20,8 +20,41 @@ SLOW = 0.05  # corrections that shrink less call for a new Jacobian
 GIVE_UP = 50  # iterations
 REFRESH = 16  # steps after which kappa is measured again
 
-Kicks = Callable[[Rows, Vector], tuple[Any, Any]]
-"""What forces that depend on the velocity add to the momenta of the bodies and of the root, at a turn of all bodies."""
+IMPLICIT_ROUNDS = 12  # of Newton's method for a derivative where the Jacobian leaves out the forces
+
+
+class Problem(NamedTuple):
+    """The equations of a step: the sweeps, the bodies and the momentum p of the root at the start, and the system at
+    (g, t), whose forces act."""
+
+    sweeps: Sweeps
+    bodies: Bodies
+    p: Vector
+    system: TreeSystem
+    g: Any
+    t: Any
+
+    @property
+    def linear(self) -> bool:
+        """Whether corrections shrink by a constant factor: where forces depend on the velocity."""
+        return self.system.force is not None
+
+    def kicks(self, work: Rows, dx: Vector) -> tuple[Any, Vector]:
+        """What forces add to the momenta of the bodies, in space, if there are any; and the momentum of the root."""
+        if self.system.force is None:
+            return None, self.p
+        tree, h = self.sweeps.tree, self.sweeps.h
+        xi = step_velocity(tree, self.g.R, turns(work), dx, h)
+        moments, push = split(tree, 0.5 * h * self.system.force(self.g, xi, self.t))
+        return jnp.einsum("nij,nj->ni", self.g.R, moments), self.p + push
+
+
+class Guess(NamedTuple):
+    """dx/h of the last four steps, kappa, and how many steps ago it was measured."""
+
+    shifts: Float[Array, "4 3"]
+    kappa: Float[Array, ""]
+    age: Int[Array, ""]
 
 
 class Solved(NamedTuple):
@@ -61,30 +94,23 @@ class _Attempt(NamedTuple):
     goes_on: Bool[Array, ""]
 
 
-def solve(
-    sweeps: Sweeps,
-    bodies: Bodies,
-    shifts: Float[Array, "4 3"],
-    kappa: Any,
-    age: Any,
-    kicks: Kicks,
-    *,
-    linear: bool,
-) -> Solved:
+@jax.custom_jvp
+def solve(problem: Problem, guess: Guess) -> Solved:
     """The turns of all bodies and the root's displacement dx for which every momentum is met.
 
     The m-th correction leaves an error of about kappa d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2
-    is measured every few steps. With `linear` convergence, as where a force depends on the velocity, it is d_m^2 /
-    d_{m-1}. Corrections that shrink slowly call for a new Jacobian; if they grow, it begins again from the last rates;
-    if they grow again, it gives up.
+    is measured every few steps. Where forces depend on the velocity it is d_m^2 / d_{m-1}. Corrections that shrink
+    slowly call for a new Jacobian; if they grow, it begins again from the last rates; if they grow again, it gives up.
+    The derivative is the implicit one.
     """
+    sweeps, linear = problem.sweeps, problem.linear
 
     def chord(attempt: _Attempt) -> _Attempt:
         last = attempt.solved
         weights = sweeps.h * jnp.where(attempt.retries > 0, jnp.asarray(WEIGHTS[1]), jnp.asarray(WEIGHTS[0]))
-        dx = jnp.where(attempt.again, last.dx, weights @ shifts)
-        work = sweeps.begin(last.work, bodies, weights, dx, again=attempt.again)
-        spins, p = kicks(work, dx)
+        dx = jnp.where(attempt.again, last.dx, weights @ guess.shifts)
+        work = sweeps.begin(last.work, problem.bodies, weights, dx, again=attempt.again)
+        spins, p = problem.kicks(work, dx)
         work = sweeps.factorise(work, spins)
         shift, _ = sweeps.shift(work, p)
         zero, no = jnp.zeros(()), jnp.zeros((), bool)
@@ -101,7 +127,7 @@ def solve(
     def correct(c: _Chord) -> _Chord:
         dx = c.dx + c.shift
         work, d, size = sweeps.correct(c.work, dx, c.shift)
-        spins, p = kicks(work, dx)
+        spins, p = problem.kicks(work, dx)
         work, residual = sweeps.reduce(work, spins)
         shift, miss = sweeps.shift(work, p)
         begins, second = c.count == 0, c.count == 1
@@ -109,7 +135,7 @@ def solve(
         ratio = d / jnp.where(begins, d, c.last)
         kappa = jnp.where(second & (first > 0.0), d / first**2, c.kappa)
         error = d * ratio if linear else kappa * first * d
-        fresh = ~begins if linear else ~begins | (age < REFRESH)
+        fresh = ~begins if linear else ~begins | (guess.age < REFRESH)
         small = (error <= TOLERANCE * size) & fresh
         still = ~begins & (ratio > 0.5) & (d <= FLOOR * size)
         converged = small | still | (d == 0.0)
@@ -120,5 +146,45 @@ def solve(
         return _Chord(work, dx, shift, first, d, kappa, c.count + 1, residual, goes_on, converged, diverged)
 
     none, no = jnp.zeros((), int), jnp.zeros((), bool)
-    start = Solved(sweeps.empty(), jnp.zeros(3), kappa, age + 1, none, jnp.zeros(()), no)
+    start = Solved(sweeps.empty(), jnp.zeros(3), guess.kappa, guess.age + 1, none, jnp.zeros(()), no)
     return jax.lax.while_loop(lambda a: a.goes_on, chord, _Attempt(start, no, none, ~no)).solved
+
+
+@solve.defjvp
+def _implicit(primals, tangents):
+    """One step of Newton's method at the solution, where only what it depends on varies."""
+    solved = solve(*primals)
+
+    def ends(problem: Problem) -> tuple[Rows, Vector]:
+        sweeps, work, dx = problem.sweeps, solved.work, solved.dx
+        for _ in range(IMPLICIT_ROUNDS if problem.linear else 1):
+            work = sweeps.begin(work, problem.bodies, jnp.zeros(4), dx, again=jnp.ones((), bool))
+            spins, p = problem.kicks(work, dx)
+            work = sweeps.factorise(work, spins)
+            shift, _ = sweeps.shift(work, p)
+            dx = dx + shift
+            work = sweeps.correct(work, dx, shift).work
+            work, _ = sweeps.reduce(work, problem.kicks(work, dx)[0])
+        return work, dx
+
+    _, (work, dx) = jax.jvp(ends, primals[:1], tangents[:1])
+    none: Any = np.zeros((), jax.dtypes.float0)  # the tangent of a count
+    zero = jnp.zeros(())
+    return solved, Solved(work, dx, zero, none, none, zero, none)
+
+
+def split(tree: Tree, vector: Float[Array, " n"]) -> tuple[Float[Array, "N 3"], Vector]:
+    """The parts of the bodies and of the root, which are zeros if it is pinned."""
+    size = 3 * tree.count
+    return jnp.reshape(vector[:size], (tree.count, 3)), jnp.zeros(3) if tree.pinned else vector[size:]
+
+
+def joined(tree: Tree, rows: Float[Array, "N 3"], last: Vector) -> Float[Array, " n"]:
+    """The vector of these parts."""
+    flat = rows.reshape(-1)
+    return flat if tree.pinned else jnp.concatenate([flat, last])
+
+
+def step_velocity(tree: Tree, R: Any, turned: Float[Array, "N 3"], dx: Vector, h: Any) -> Float[Array, " n"]:
+    """The velocity of a step, in the body frames at its start: 2 R^T C/h and dx/h."""
+    return joined(tree, (2.0 / h) * jnp.einsum("nji,nj->ni", R, turned), dx / h)

@@ -232,6 +232,11 @@ class Sweeps(Module):
         return work, miss
 
 
+def turns(work: Rows) -> Float[Array, "N 3"]:
+    """The Cayley vectors of all bodies."""
+    return work[1:, C.start : C.start + 3]
+
+
 def _written(work: Rows, row: Any, entries: list[tuple[Place, Any]]) -> Rows:
     for place, value in entries:
         work = place.write(work, row, value)

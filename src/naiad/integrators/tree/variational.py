@@ -8,9 +8,8 @@ from jaxtyping import Array, Float, Int
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
-from naiad.integrators.tree import sweeps as rows
 from naiad.integrators.tree.rules import RULES
-from naiad.integrators.tree.solve import REFRESH, solve
+from naiad.integrators.tree.solve import REFRESH, Guess, Problem, joined, solve, split, step_velocity
 from naiad.integrators.tree.sweeps import Bodies, Sweeps
 from naiad.mechanics import LagrangianSystem, Scalar, State, Tree, TreeSystem, left_gradient, motion
 from naiad.numerics import static
@@ -67,31 +66,24 @@ class TreeVariational(AbstractOneStepMethod):
     def memory(self, system: TreeSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
         xi = motion(system.tree, state.g, state.mu).xi
-        Omega, shift = _split(system.tree, xi)
+        Omega, shift = split(system.tree, xi)
         spins = jnp.tile(0.5 * jnp.einsum("nij,nj->ni", state.g.R, Omega), (1, 4))
         return Memory(spins.reshape(-1), jnp.tile(shift, (4, 1)), jnp.ones(()), jnp.full((), REFRESH))
 
     def advance(self, system: TreeSystem, state, memory, t, h, inputs):
         tree, g = system.tree, state.g
-        Pi, p = _split(tree, state.mu + 0.5 * h * _slope(system, g, t))
-        work = Sweeps(tree, RULES[self.rule](self.correction), h)
+        Pi, p = split(tree, state.mu + 0.5 * h * _slope(system, g, t))
+        sweeps = Sweeps(tree, RULES[self.rule](self.correction), h)
         bodies = Bodies(g.R, Pi, memory.spins.reshape(-1, 12), tree.J, tree.M, tree.own, tree.other, tree.axis)
-
-        def kicks(at, dx):
-            if system.force is None:
-                return None, p
-            force = 0.5 * h * system.force(g, _velocity(tree, g.R, _turns(tree, at), dx, h), t)
-            moments, push = _split(tree, force)
-            return jnp.einsum("nij,nj->ni", g.R, moments), p + push
-
-        linear = system.force is not None
-        solved = solve(work, bodies, memory.shifts, memory.kappa, memory.age, kicks, linear=linear)
-        spins, p = kicks(solved.work, solved.dx)
-        landed = work.land(solved.work, spins, renormalise=self.renormalise)
+        problem = Problem(sweeps, bodies, p, system, g, t)
+        solved = solve(problem, Guess(memory.shifts, memory.kappa, memory.age))
+        spins, p = problem.kicks(solved.work, solved.dx)
+        landed = sweeps.land(solved.work, spins, renormalise=self.renormalise)
         moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + solved.dx)
-        mu = _joined(tree, landed.Pi, p) + 0.5 * h * _slope(system, moved, t + h)
+        mu = joined(tree, landed.Pi, p) + 0.5 * h * _slope(system, moved, t + h)
         if system.force is not None:
-            mu = mu + 0.5 * h * system.force(moved, _velocity(tree, g.R, landed.C, solved.dx, h), t + h)
+            xi = step_velocity(tree, g.R, landed.C, solved.dx, h)
+            mu = mu + 0.5 * h * system.force(moved, xi, t + h)
         if not tree.balls:
             mu = _along_joints(tree, moved, mu)
         info = StepInfo(solved.iterations, solved.residual, solved.converged, landed.correction)
@@ -99,29 +91,9 @@ class TreeVariational(AbstractOneStepMethod):
         return State(moved, mu), Memory(_remember(memory.spins, landed.C / h), shifts, solved.kappa, solved.age), info
 
 
-def _split(tree: Tree, vector: Float[Array, " n"]) -> tuple[Float[Array, "N 3"], Float[Array, "3"]]:
-    """The parts of the bodies and of the root; none of a pinned one."""
-    size = 3 * tree.count
-    return jnp.reshape(vector[:size], (tree.count, 3)), jnp.zeros(3) if tree.pinned else vector[size:]
-
-
-def _joined(tree: Tree, rows: Float[Array, "N 3"], last: Float[Array, "3"]) -> Float[Array, " n"]:
-    flat = rows.reshape(-1)
-    return flat if tree.pinned else jnp.concatenate([flat, last])
-
-
 def _slope(system: TreeSystem, g: Any, t: Scalar) -> Any:
     """- T*L_g dV/dg."""
     return 0.0 if system.potential is None else -left_gradient(system.group, lambda x: system.potential(x, t), g)
-
-
-def _turns(tree: Tree, work: Any) -> Float[Array, "N 3"]:
-    return work[1:, rows.C.start : rows.C.start + 3]
-
-
-def _velocity(tree: Tree, R: Any, turns: Float[Array, "N 3"], dx: Any, h: Any) -> Float[Array, " n"]:
-    """The velocity of the step, in the body frames: 2 R^T C/h and dx/h."""
-    return _joined(tree, (2.0 / h) * jnp.einsum("nji,nj->ni", R, turns), dx / h)
 
 
 def _remember(spins: Float[Array, " 12N"], rates: Float[Array, "N 3"]) -> Float[Array, " 12N"]:
@@ -141,5 +113,5 @@ def _along_joints(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Float[Array, " 
     passed = motion(tree, g, mu).passed
     parents = jnp.asarray(tree.parents[1:], int)
     moments = passed.at[parents].add(-passed[1:])
-    Pi, p = _split(tree, mu)
-    return _joined(tree, Pi + jnp.einsum("nji,nj->ni", g.R, moments), p)
+    Pi, p = split(tree, mu)
+    return joined(tree, Pi + jnp.einsum("nji,nj->ni", g.R, moments), p)
