@@ -17,9 +17,10 @@ def crosses_itself(curve: AbstractCurve) -> bool:
 
 
 def overlap(one: Complex[np.ndarray, " n"], other: Complex[np.ndarray, " m"]) -> bool:
-    """Whether two polygons cross, or one holds the other."""
+    """Whether two polygons cross or touch, or one holds the other."""
     held = winds_around(one, other[:1])[0] or winds_around(other, one[:1])[0]
-    return bool(held or np.any(_crossings(one, other)))
+    touch = np.min(np.abs(one[:, None] - other)) < 1e-9 * np.max(np.abs(one - one[0]))
+    return bool(held or touch or np.any(_crossings(one, other)))
 
 
 def winds_around(polygon: Complex[np.ndarray, " n"], points: Complex[np.ndarray, " m"]) -> Bool[np.ndarray, " m"]:
@@ -34,7 +35,11 @@ def _crossings(one: Complex[np.ndarray, " n"], other: Complex[np.ndarray, " m"])
     """Whether side j of one and side k of the other cross: each has the other's ends on both of its sides."""
     p, q = one[:, None], np.roll(one, -1)[:, None]
     r, s = other[None, :], np.roll(other, -1)[None, :]
-    return (_side(p, q, r) * _side(p, q, s) <= 0.0) & (_side(r, s, p) * _side(r, s, q) <= 0.0)
+    apart = (_side(p, q, r) * _side(p, q, s) > 0.0) | (_side(r, s, p) * _side(r, s, q) > 0.0)
+    for part in (np.real, np.imag):  # sides on one line
+        low, high = np.minimum(part(p), part(q)), np.maximum(part(p), part(q))
+        apart |= (np.maximum(part(r), part(s)) < low) | (np.minimum(part(r), part(s)) > high)
+    return ~apart
 
 
 def _side(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> np.ndarray:

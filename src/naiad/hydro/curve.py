@@ -66,8 +66,9 @@ class ClosedCurve(AbstractCurve):
 class SplineCurve(AbstractCurve):
     """The periodic quintic spline through `points`, rows (x, y) in order around the body, the last joined to the first.
 
-    Its parameter is the length along the chords. It has four continuous derivatives, so boundary methods converge like
-    a power of the number of points, not exponentially as on an analytic curve.
+    Its parameter grows by the square root of each chord, so that curved parts, where points are close, keep their share
+    of the nodes. It has four continuous derivatives, so boundary methods converge like a power of the number of nodes,
+    not exponentially as on an analytic curve.
     """
 
     points: Any
@@ -89,7 +90,7 @@ class SplineCurve(AbstractCurve):
 
         x, y = np.asarray(self.points, dtype=float).T
         given = np.append(x + 1j * y, x[0] + 1j * y[0])
-        length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(given)))])
+        length = np.concatenate([[0.0], np.cumsum(np.sqrt(np.abs(np.diff(given))))])
         knots = 2.0 * np.pi * length / length[-1]
         spline = make_interp_spline(knots, np.stack([np.real(given), np.imag(given)], axis=1), k=5, bc_type="periodic")
         values = [spline(parameters(points), nu=order) for order in range(3)]

@@ -9,6 +9,7 @@ normal velocities are per dt (multiplied by |z'|): they are as smooth as the cur
 """
 
 import dataclasses
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from naiad.hydro.outer_field import boundary_values, outer_field
 SIZES = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 COARSENINGS = (8, 6, 4, 3, 2)
 SMALLEST = 16
-RESOLVED, UNRESOLVED = 1e-13, 0.05
+RESOLVED, UNRESOLVED = 1e-16, 0.05
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -56,14 +57,10 @@ def nystrom(curve: AbstractCurve, points: int | None = None) -> Boundary:
     """The body of this outline; without `points`, with as many as resolve the curve to round-off (at most 1024)."""
     if points is not None and (points < SMALLEST or points % 2):
         raise InputError(f"points = {points}; expected an even number, {SMALLEST} or more.")
-    for size in SIZES if points is None else (points,):
-        outline = curve.sample(size)
-        inner = self_interaction(outline)
-        error = float(
-            np.max(np.abs(np.sum(inner, axis=0) - 1.0))
-        )  # Gauss: half of a source's flux, and half by sigma/2
-        if error < RESOLVED:
-            break
+    size = _enough(curve) if points is None else points
+    outline = curve.sample(size)
+    inner = self_interaction(outline)
+    error = flux_lost(inner)
     if not error < UNRESOLVED:
         raise InputError(
             "The curve crosses itself; expected the outline of one body."
@@ -71,6 +68,11 @@ def nystrom(curve: AbstractCurve, points: int | None = None) -> Boundary:
             else f"{size} points are too few for this curve: flux is lost, {error:.2g} of it; give more."
         )
     return _boundary(curve, outline, inner)
+
+
+def flux_lost(inner: Float[np.ndarray, "n n"]) -> float:
+    """The error of the trapezoidal rule: of the flux of a source on a curve half goes in and half out, by Gauss."""
+    return float(np.max(np.abs(np.sum(inner, axis=0) - 1.0)))
 
 
 def self_interaction(outline: CurvePoints) -> Float[np.ndarray, "n n"]:
@@ -82,6 +84,15 @@ def self_interaction(outline: CurvePoints) -> Float[np.ndarray, "n n"]:
     return matrix
 
 
+def _enough(curve: AbstractCurve) -> int:
+    """The first size whose error is at round-off if errors fall exponentially, from the error at the size before."""
+    for size, following in pairwise(SIZES):
+        error = flux_lost(self_interaction(curve.sample(size)))
+        if error < 0.5 and error ** (following / size) < RESOLVED:
+            return following
+    return SIZES[-1]
+
+
 def _boundary(curve: AbstractCurve, outline: CurvePoints, inner: Float[np.ndarray, "n n"]) -> Boundary:
     inverse = np.linalg.inv(inner)
     normal = -1j * outline.dz
@@ -89,8 +100,9 @@ def _boundary(curve: AbstractCurve, outline: CurvePoints, inner: Float[np.ndarra
     density = inverse @ motion
     potential = np.real(boundary_values(outline, density))
     step = 2.0 * np.pi / len(outline.z)
-    shape = np.concatenate([outline.z[:, None], outline.dz[:, None], density, potential], axis=1)
-    shape /= np.max(np.abs(shape), axis=0)
+    radius = np.max(np.abs(outline.z))
+    scale = np.array([radius, radius, radius**2, radius, radius, radius**2, radius, radius])
+    shape = np.concatenate([outline.z[:, None], outline.dz[:, None], density, potential], axis=1) / scale
 
     def level(every: int) -> Level:
         size = len(outline.z) // every
@@ -108,7 +120,7 @@ def _boundary(curve: AbstractCurve, outline: CurvePoints, inner: Float[np.ndarra
         )
 
     sizes = [len(outline.z) // every for every in COARSENINGS if len(outline.z) % (2 * every) == 0]
-    coarse = [size for size in sizes if size >= SMALLEST and tail(shape, size) < RESOLVED]
+    coarse = [size for size in sizes if size >= SMALLEST and tail(shape, size) < 1e-13]
     levels = [level(len(outline.z) // size) for size in coarse] + [level(1)]
     return Boundary(
         curve,
