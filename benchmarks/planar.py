@@ -56,8 +56,9 @@ def rows() -> list[list[str]]:
             error = np.max(np.abs(bodies.added_inertia(poses) - exact)) / np.max(exact)
             one = milliseconds(lambda bodies=bodies, poses=poses: bodies.added_inertia(poses))
             both = milliseconds(lambda bodies=bodies, poses=poses: bodies.added_inertia_with_derivative(poses))
-            met = "met" if one <= GOAL_MS and error <= GOAL_ERROR else "missed"
-            found.append([f"{name}, {shape}", f"{one:.2g}", f"{both:.2g}", f"{error:.1g}", f"{GOAL_MS:g}: {met}"])
+            met = f"{GOAL_MS:g}: {'met' if one <= GOAL_MS and error <= GOAL_ERROR else 'missed'}"
+            goal = met if name.startswith("Nystrom") else ""
+            found.append([f"{name}, {shape}", f"{one:.2g}", f"{both:.2g}", f"{error:.1g}", goal])
     return found
 
 

@@ -4,7 +4,7 @@ An analytic function that is zero at infinity has, for z outside and any c insid
 
     w(z) = int w dzeta/(zeta - z) / ((z - c) int dzeta/((zeta - z) (zeta - c))),
 
-and with the trapezoidal rule for both integrals their errors near the curve cancel [barnett2015, section 2.3]: the
+and with the trapezoidal rule for both integrals their errors near the curve cancel [barnett2015]: the
 formula is as accurate at the curve as far away, as long as the values are resolved. So must 1/(zeta - c) be, which in a
 slender body needs twice the nodes: the values are taken at more of them.
 """

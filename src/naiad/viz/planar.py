@@ -102,5 +102,6 @@ def draw_outlines(ax: "Axes", outlines: Outlines) -> None:
     """Bodies filled and named, in true proportion."""
     for name, outline in outlines.items():
         ax.fill(*outline.T, facecolor="#D9D9D9", edgecolor=INK, linewidth=0.9, zorder=3)
-        ax.text(*np.mean(outline, axis=0), name, ha="center", va="center", fontsize=7.5, color=INK, zorder=4)
+        x, y = np.mean(outline, axis=0)
+        ax.text(x, y, name, ha="center", va="center", fontsize=7.5, color=INK, zorder=4)
     ax.set_aspect("equal")
