@@ -140,7 +140,7 @@ def test_second_derivatives_pass_through_jax():
     bodies = PlanarBodies([Ellipse(2.0, 1.0), Ellipse(1.0, 1.0)], points=64, coupling=32)
     place = double(jnp.asarray)([[0.3, 0.0, 0.0], [0.0, 4.0, 1.0]])
     entry = lambda p: bodies.added_inertia(p)[0, 0]  # noqa: E731
-    H = np.asarray(double(jax.hessian(entry))(place)).reshape(6, 6)
+    H = np.asarray(double(jax.jit(jax.hessian(entry)))(place)).reshape(6, 6)
     step = 1e-5
     ahead, behind = (
         bodies.added_inertia_with_derivative(np.asarray(place) + sign * step * np.eye(6)[4].reshape(2, 3)).derivative

@@ -78,7 +78,7 @@ class PlanarBodies(Module):
 
         Velocities are in the frame of each body, or all in that of body number `frame` (from 0). Of M as computed,
         which is symmetric only to the accuracy of the method, this is the symmetric part unless `symmetric` is False.
-        Under JAX's transformations it is an array of JAX, differentiable to any order.
+        Under JAX's transformations it is an array of JAX, differentiable to any order, and poses are not checked.
         """
         poses, xp = self._poses(poses)
         levels = self._levels(poses) if xp is np else self._fixed_levels()
