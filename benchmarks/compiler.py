@@ -1,6 +1,6 @@
 """Prints the tables of README.md as Markdown: all of them, or those named.
 
-python -m benchmarks.compiler [start steps flv kirchhoff connected long section mujoco]
+python -m benchmarks.compiler [start steps flv kirchhoff connected long section mujoco planar]
 """
 
 import importlib
@@ -14,6 +14,7 @@ TABLES = {
     "connected": ("Three connected ellipsoids", "benchmarks.connected"),
     "long": ("Long runs", "benchmarks.long_run"),
     "section": ("A Poincare section", "benchmarks.section"),
+    "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),
     "mujoco": ("A free body beside MuJoCo", "benchmarks.mujoco_body"),
 }
 

@@ -1,21 +1,32 @@
 """Inertia of bodies in an ideal fluid, from their shape: plain matrices, angular first."""
 
+from naiad.hydro.curve import AbstractCurve, ClosedCurve, CurvePoints, Ellipse, SplineCurve
 from naiad.hydro.ellipsoid import Ellipsoid, Sphere, Spheroid
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
 from naiad.hydro.frames import angular_first, linear_first, moved
+from naiad.hydro.planar_bodies import InertiaDerivative, PlanarBodies
+from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
 from naiad.hydro.rotation import rotation_matrix
 from naiad.hydro.shape import AbstractShape, Assembly, Placed
 
 __all__ = [
+    "AbstractCurve",
     "AbstractShape",
     "Assembly",
+    "ClosedCurve",
+    "CurvePoints",
+    "Ellipse",
     "Ellipsoid",
     "EllipticCylinder",
+    "InertiaDerivative",
     "MassProperties",
     "Placed",
+    "PlanarBodies",
+    "PlanarFlow",
     "Sphere",
     "Spheroid",
+    "SplineCurve",
     "angular_first",
     "linear_first",
     "mass_properties",

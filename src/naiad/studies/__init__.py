@@ -19,6 +19,7 @@ STUDIES: dict[str, str] = {
     "buoyant-vehicle": "naiad.studies.buoyant_vehicle:BuoyantVehicle",
     "connected-bodies": "naiad.studies.connected_bodies:ConnectedBodies",
     "eel": "naiad.studies.eel:Eel",
+    "added-inertia": "naiad.studies.added_inertia:AddedInertia",
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
     "interacting-bodies": "naiad.studies.interacting_bodies:InteractingBodies",
     "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",
@@ -29,6 +30,7 @@ STUDIES: dict[str, str] = {
     "rotor-spacecraft": "naiad.studies.rotor_spacecraft:RotorSpacecraft",
     "sliding-disk": "naiad.studies.sliding_disk:SlidingDisk",
     "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
+    "streamlines": "naiad.studies.streamlines:Streamlines",
     "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",
     "work-precision": "naiad.studies.work_precision:WorkPrecision",
 }

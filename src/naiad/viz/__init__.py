@@ -6,6 +6,7 @@ from naiad.viz.distribution import Distribution, distributions
 from naiad.viz.ellipsoids import ellipsoid_snapshots
 from naiad.viz.overview import plot
 from naiad.viz.pieces import convergence, errors_over_time, section_scatter, sphere_curve
+from naiad.viz.planar import boundary_convergence, inertia_picture, streamlines
 from naiad.viz.style import PALETTE, house, new_figure
 
 __all__ = [
@@ -13,13 +14,16 @@ __all__ = [
     "Distribution",
     "animate",
     "averages",
+    "boundary_convergence",
     "convergence",
     "distributions",
     "ellipsoid_snapshots",
     "errors_over_time",
     "house",
+    "inertia_picture",
     "new_figure",
     "plot",
     "section_scatter",
     "sphere_curve",
+    "streamlines",
 ]
