@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from naiad.studies.study import Study
 
 STUDIES: dict[str, str] = {
+    "added-inertia": "naiad.studies.added_inertia:AddedInertia",
     "buoyant-vehicle": "naiad.studies.buoyant_vehicle:BuoyantVehicle",
     "connected-bodies": "naiad.studies.connected_bodies:ConnectedBodies",
     "eel": "naiad.studies.eel:Eel",
-    "added-inertia": "naiad.studies.added_inertia:AddedInertia",
     "heavy-top": "naiad.studies.heavy_top:HeavyTopStudy",
     "interacting-bodies": "naiad.studies.interacting_bodies:InteractingBodies",
     "isothermal-rigid-body": "naiad.studies.isothermal_rigid_body:IsothermalRigidBody",
