@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.integrators.tree.rules import AbstractRule, Matrix, Turned, Vector, cayley_factor, change, composed
@@ -37,11 +38,11 @@ class Bodies(NamedTuple):
     R: Float[Array, "N 3 3"]
     Pi: Float[Array, "N 3"]
     rates: Float[Array, "N 12"]
-    J: Float[Array, "N 3 3"]
-    M: Float[Array, "N 3 3"]
-    own: Float[Array, "N 3"]
-    other: Float[Array, "N 3"]
-    axis: Float[Array, "N 3"]
+    J: Float[Array | np.ndarray, "N 3 3"]
+    M: Float[Array | np.ndarray, "N 3 3"]
+    own: Float[Array | np.ndarray, "N 3"]
+    other: Float[Array | np.ndarray, "N 3"]
+    axis: Float[Array | np.ndarray, "N 3"]
 
 
 class Corrected(NamedTuple):
