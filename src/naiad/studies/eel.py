@@ -23,7 +23,7 @@ CHOICES = {
 JOINTS = {"ball": "free in all directions", "hinge": "about the third axis only: the eel stays in a plane"}
 
 
-class Power(Module):
+class JointPower(Module):
     """The power that the torques of the joints put in: sum_i tau_i . w_i, w_i relative angular velocities."""
 
     bodies: nd.models.ConnectedBodies
@@ -99,7 +99,7 @@ class Eel(Study, name="eel"):
         bodies = self.bodies(self.N)
         state = self.start(bodies)
         motion = variational_motion(
-            bodies, state, t1=self.t1, dt=self.dt, progress=progress, observables={"power": Power(bodies)}
+            bodies, state, t1=self.t1, dt=self.dt, progress=progress, observables={"power": JointPower(bodies)}
         )
         middle = bodies.places(motion.states.g).mean(1)
         moved = middle[-1] - middle[0]
