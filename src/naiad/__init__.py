@@ -35,9 +35,10 @@ if TYPE_CHECKING:
         Symmetrised,
         Trapezoid,
         TrapezoidalLieNewmark,
+        TreeVariational,
         Variational,
     )
-    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
+    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State, Tree, TreeSystem
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
@@ -48,8 +49,8 @@ _HOMES = {
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
-    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
-    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
+    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark TreeVariational VPRK Variational",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State Tree TreeSystem",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
@@ -119,6 +120,9 @@ __all__ = [
     "Trajectory",
     "Trapezoid",
     "TrapezoidalLieNewmark",
+    "Tree",
+    "TreeSystem",
+    "TreeVariational",
     "Variational",
     "compile",
     "compiler",
