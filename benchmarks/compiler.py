@@ -1,6 +1,6 @@
 """Prints the tables of README.md as Markdown: all of them, or those named.
 
-python -m benchmarks.compiler [start steps flv kirchhoff connected long section mujoco planar]
+python -m benchmarks.compiler [start steps flv kirchhoff connected tree long section planar mujoco]
 """
 
 import importlib
@@ -12,6 +12,7 @@ TABLES = {
     "flv": ("Fast Lie-Verlet against C", "benchmarks.flv"),
     "kirchhoff": ("The Cayley step by automatic differentiation", "benchmarks.kirchhoff"),
     "connected": ("Three connected ellipsoids", "benchmarks.connected"),
+    "tree": ("Chains and trees of bodies", "benchmarks.tree"),
     "long": ("Long runs", "benchmarks.long_run"),
     "section": ("A Poincare section", "benchmarks.section"),
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         TreeVariational,
         Variational,
     )
-    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State, Tree
+    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State, Tree, TreeSystem
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
@@ -62,7 +62,7 @@ _HOMES = {
     "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
     "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark TreeVariational VPRK Variational",
-    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State Tree",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State Tree TreeSystem",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
@@ -134,6 +134,7 @@ __all__ = [
     "Trapezoid",
     "TrapezoidalLieNewmark",
     "Tree",
+    "TreeSystem",
     "TreeVariational",
     "Variational",
     "compile",

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from tests.integrators.trees import HeavyBodies, random_state, random_tree
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ def problems() -> dict[str, Problem]:
     rods = DoubleSphericalPendulum(np.diag([0.3, 0.3, 0.1]), np.diag([0.2, 0.25, 0.1]), 1.0, 0.7, 0.8, 0.6, 2.0)
     pulled = BodyInPotential(J, 1.5, 2.0, np.array([0.3, -0.1, 0.2]))
     planar = PlanarBody(np.array([1.0, 1.0, 2.5]), 1.2)
+    hanging = HeavyBodies(random_tree((-1, 0), root="pinned"), np.array([2.0, 1.0]), 0.5)
     rotors = RotorChain(np.diag([1.0, 1.3, 0.8]), 0.7)
     many = RigidBodyN(np.linspace(1.0, 3.0, 10), nd.SOn(5))
     tilted = np.asarray(nd.SO3().exp(np.array([0.8, 0.0, 0.0])))
@@ -183,6 +185,12 @@ def problems() -> dict[str, Problem]:
             buoyant.state(R=turned, q=(0.5, 0.3, -0.2), R_Omega=(0.3, 0.5, 0.2), q_v=(0.2, -0.4, 0.6)),
             1.5,
             lambda s, g: type(g)(about_vertical(s) @ g.R, about_vertical(s) @ g.q),
+        ),
+        "tree": Problem(
+            hanging,
+            random_state(hanging, size=0.5),
+            1.0,
+            lambda s, g: g._replace(R=about_vertical(s) @ g.R),
         ),
         "planar-body": Problem(planar, planar.state(beta=0.4, x=(0.5, -0.3), Omega=0.7, v=(0.3, 0.2)), 2.0),
         "rotor-chain": Problem(

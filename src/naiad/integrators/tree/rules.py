@@ -94,7 +94,7 @@ def _spin_block(body: Turned) -> Matrix:
     return body.rate * ((turned[0, 0] + turned[1, 1] + turned[2, 2]) * jnp.eye(3) - turned)
 
 
-class MassAtStart(AbstractRule):
+class OneSidedRule(AbstractRule):
     """S* = S: first order. With the correction it is [lee2009, eq. (30)]."""
 
     def momenta(self, body: Turned) -> Momenta:
@@ -112,7 +112,7 @@ class MassAtStart(AbstractRule):
         return Blocks(G, jnp.zeros((3, 3)), hat_times(body.u, G) - hat(G @ body.u), X)
 
 
-class MassAtBothEnds(AbstractRule):
+class TrapezoidRule(AbstractRule):
     """S* = (S + S')/2, S' that at the end: second order, symmetric."""
 
     def momenta(self, body: Turned) -> Momenta:
@@ -141,7 +141,7 @@ class MassAtBothEnds(AbstractRule):
         )
 
 
-class MassAtMiddle(AbstractRule):
+class MidpointRule(AbstractRule):
     """S* = S at cay(s) R, cay(s)^2 = cay(C): second order, symmetric."""
 
     def momenta(self, body: Turned) -> Momenta:
@@ -172,4 +172,4 @@ def _half(C: Vector) -> tuple[Vector, Matrix]:
     return s, turn(cayley_factor(s), s)
 
 
-RULES: dict[str, type[AbstractRule]] = {"one-sided": MassAtStart, "trapezoid": MassAtBothEnds, "midpoint": MassAtMiddle}
+RULES: dict[str, type[AbstractRule]] = {"one-sided": OneSidedRule, "trapezoid": TrapezoidRule, "midpoint": MidpointRule}
