@@ -151,16 +151,27 @@ class Tree(Module):
         return _turned(above, rows)
 
     def _summed(self, start: Float[Array, "3"], steps: Float[Array, "N 3"]) -> Float[Array, "N 3"]:
-        """s_0 = start, s_i = s_p + steps_i, down the tree."""
+        """s_0 = start, s_i = s_p + steps_i, down the tree; its transpose sums up the tree, in O(N) as well."""
         steps = steps.at[0].set(start)
         if self.chain:
             return jnp.cumsum(steps, axis=0)
-        parents = jnp.asarray(self.parents)
+        parents, above = jnp.asarray(self.parents), np.maximum(self.parents, 0)
+        below_root = jnp.arange(self.count)[:, None] > 0
 
-        def down(i, rows):
-            return rows.at[i].add(rows[parents[i]])
+        def differences(rows):
+            return rows - jnp.where(below_root, rows[above], 0.0)
 
-        return jax.lax.fori_loop(1, self.count, down, steps)
+        def down(_, rows):
+            return jax.lax.fori_loop(1, self.count, lambda i, rows: rows.at[i].add(rows[parents[i]]), rows)
+
+        def up(_, rows):
+            def body(k, rows):
+                i = self.count - 1 - k
+                return rows.at[parents[i]].add(rows[i])
+
+            return jax.lax.fori_loop(0, self.count - 1, body, rows)
+
+        return jax.lax.custom_linear_solve(differences, steps, down, up)
 
 
 def _turned(R: Any, rows: Any) -> Float[Array, "N 3"]:

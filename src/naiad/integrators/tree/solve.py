@@ -17,6 +17,7 @@ WEIGHTS = np.array([[4.0, -6.0, 4.0, -1.0], [1.0, 0.0, 0.0, 0.0]])
 TOLERANCE = 1e-15  # of the error of a turn, relative to the largest
 FLOOR = 1e-10  # relative corrections below this that do not shrink are rounding
 SLOW = 0.05  # corrections that shrink less call for a new Jacobian
+SQUARED = 1e-9  # a relative correction whose square is rounding
 GIVE_UP = 50  # iterations
 REFRESH = 16  # steps after which kappa is measured again
 
@@ -86,7 +87,7 @@ class _Chord(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """Chords in a row: each from where the last one got, or from the last rates after one that diverged."""
+    """Chords in a row: each from where the last one got, or from the last rates after the first that diverged."""
 
     solved: Solved
     again: Bool[Array, ""]
@@ -100,8 +101,8 @@ def solve(problem: Problem, guess: Guess) -> Solved:
 
     The m-th correction leaves an error of about kappa d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2
     is measured every few steps. Where forces depend on the velocity it is d_m^2 / d_{m-1}. Corrections that shrink
-    slowly call for a new Jacobian; if they grow, it begins again from the last rates; if they grow again, it gives up.
-    The derivative is the implicit one.
+    slowly call for a new Jacobian; if they grow, it begins again from the last rates, with a new one for each. The
+    derivative is the implicit one.
     """
     sweeps, linear = problem.sweeps, problem.linear
 
@@ -115,8 +116,9 @@ def solve(problem: Problem, guess: Guess) -> Solved:
         shift, _ = sweeps.shift(work, p)
         zero, no = jnp.zeros(()), jnp.zeros((), bool)
         start = _Chord(work, dx, shift, zero, zero, last.kappa, jnp.zeros((), int), zero, ~no, no, no)
-        end = jax.lax.while_loop(lambda c: c.goes_on, correct, start)
-        retry = end.diverged & (attempt.retries == 0)
+        anew = attempt.retries > 0
+        end = jax.lax.while_loop(lambda c: c.goes_on, lambda c: correct(c, anew), start)
+        retry = end.diverged & ~anew
         iterations = last.iterations + end.count
         measured = end.count > 1
         age = jnp.where(measured, 0, last.age)
@@ -124,7 +126,7 @@ def solve(problem: Problem, guess: Guess) -> Solved:
         goes_on = ~end.converged & (retry | ~end.diverged) & (iterations < GIVE_UP)
         return _Attempt(solved, ~retry, attempt.retries + retry, goes_on)
 
-    def correct(c: _Chord) -> _Chord:
+    def correct(c: _Chord, anew: Any) -> _Chord:
         dx = c.dx + c.shift
         work, d, size = sweeps.correct(c.work, dx, c.shift)
         spins, p = problem.kicks(work, dx)
@@ -136,11 +138,11 @@ def solve(problem: Problem, guess: Guess) -> Solved:
         kappa = jnp.where(second & (first > 0.0), d / first**2, c.kappa)
         error = d * ratio if linear else kappa * first * d
         fresh = ~begins if linear else ~begins | (guess.age < REFRESH)
-        small = (error <= TOLERANCE * size) & fresh
+        small = jnp.where(anew, d <= SQUARED * size, (error <= TOLERANCE * size) & fresh)
         still = ~begins & (ratio > 0.5) & (d <= FLOOR * size)
         converged = small | still | (d == 0.0)
         diverged = ~jnp.isfinite(d) | (~begins & (ratio > 1.0) & ~still)
-        slow = ~begins & (ratio > (0.5 if linear else SLOW))
+        slow = (anew & (not linear)) | (~begins & (ratio > (0.5 if linear else SLOW)))
         goes_on = ~converged & ~diverged & ~slow & (c.count < GIVE_UP)
         residual = jnp.maximum(residual, miss)
         return _Chord(work, dx, shift, first, d, kappa, c.count + 1, residual, goes_on, converged, diverged)

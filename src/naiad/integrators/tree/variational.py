@@ -36,7 +36,7 @@ class TreeVariational(AbstractOneStepMethod):
 
     The equations are solved by Newton's method in sweeps over the tree (see `sweeps`). A force adds half of h F at
     each end, at the velocity of the step, as `Variational` does. `renormalise` removes the round-off by which the
-    attitudes leave the group.
+    attitudes leave the group. A step that cannot be solved leaves the state where it is, and says so.
     """
 
     rule: Literal["one-sided", "trapezoid", "midpoint"] = static(default="trapezoid")
@@ -88,7 +88,8 @@ class TreeVariational(AbstractOneStepMethod):
             mu = _along_joints(tree, moved, mu)
         info = StepInfo(solved.iterations, solved.residual, solved.converged, landed.correction)
         shifts = jnp.concatenate([(solved.dx / h)[None], memory.shifts[:3]])
-        return State(moved, mu), Memory(_remember(memory.spins, landed.C / h), shifts, solved.kappa, solved.age), info
+        end = jax.tree.map(lambda new, old: jnp.where(solved.converged, new, old), State(moved, mu), state)
+        return end, Memory(_remember(memory.spins, landed.C / h), shifts, solved.kappa, solved.age), info
 
 
 def _slope(system: TreeSystem, g: Any, t: Scalar) -> Any:
