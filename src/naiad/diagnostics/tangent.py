@@ -14,6 +14,8 @@ from naiad.integrators import AbstractMethod, AbstractOneStepMethod
 from naiad.mechanics import LagrangianSystem, State
 
 Flow = Callable[[State], State]
+COMPILED = 6
+"""The most dimensions of a group for which a derivative, which is taken once, is worth scalar code."""
 
 
 def one_step(system: LagrangianSystem, method: AbstractMethod, t: float, h: float) -> Flow:
@@ -60,10 +62,10 @@ def step_jacobian(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after some steps, and the derivative of their map."""
-    directions = np.eye(2 * system.group.dim)
-    images, columns = execute_rows(
-        _pushed, (system, method), directions, state, float(t), float(dt), steps, shared=(2, 3, 4, 5)
-    )
+    n = system.group.dim
+    engine = "auto" if n <= COMPILED else "xla"
+    about, numbers = (system, method), (float(t), float(dt), steps)
+    images, columns = execute_rows(_pushed, about, np.eye(2 * n), state, *numbers, shared=(2, 3, 4, 5), engine=engine)
     return jax.tree.map(lambda leaf: leaf[0], images), columns.T
 
 
