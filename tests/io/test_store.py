@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import warnings
 
 import numpy as np
@@ -169,6 +170,25 @@ def test_a_link_is_followed(tmp_path):
     write(example(1), tmp_path / "link.zarr", overwrite=True)
     assert (tmp_path / "link.zarr").is_symlink()
     same_bits(read(tmp_path / "real" / "a.zarr"), example(1))
+
+
+def test_a_write_that_comes_late_is_removed_with_the_rest(tmp_path, monkeypatch):
+    """A thread that writes on while its directory is removed, as those of zarr may."""
+    remove, late = shutil.rmtree, []
+
+    def remove_and_find_more(path, **options):
+        remove(path, **options)
+        if len(late) < 3:
+            late.append(path)
+            path.mkdir()
+            (path / "late").write_text("")
+
+    monkeypatch.setattr(places.shutil, "rmtree", remove_and_find_more)
+    with pytest.raises(MemoryError), places.aside(tmp_path / "a.zarr") as fresh:
+        (fresh / "early").write_text("")
+        raise MemoryError
+    assert len(late) == 3
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), MemoryError()])

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,8 +72,17 @@ def aside(path: Path) -> Iterator[Path]:
         fresh.mkdir()
         yield fresh
     except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
+        _remove(fresh)
         raise
+
+
+def _remove(path: Path) -> None:
+    """Remove a directory, in which threads that a failure has not reached yet may still write a file or two."""
+    for _ in range(40):
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+        time.sleep(0.05)
 
 
 def put_in_place(new: Path, path: Path, *, overwrite: bool) -> None:
@@ -88,4 +98,4 @@ def put_in_place(new: Path, path: Path, *, overwrite: bool) -> None:
     except BaseException:
         old.rename(path)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    _remove(old)
