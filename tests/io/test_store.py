@@ -183,10 +183,14 @@ def test_a_write_that_comes_late_is_removed_with_the_rest(tmp_path, monkeypatch)
             path.mkdir()
             (path / "late").write_text("")
 
+    def fail():
+        with places.aside(tmp_path / "a.zarr") as fresh:
+            (fresh / "early").write_text("")
+            raise MemoryError
+
     monkeypatch.setattr(places.shutil, "rmtree", remove_and_find_more)
-    with pytest.raises(MemoryError), places.aside(tmp_path / "a.zarr") as fresh:
-        (fresh / "early").write_text("")
-        raise MemoryError
+    with pytest.raises(MemoryError):
+        fail()
     assert len(late) == 3
     assert os.listdir(tmp_path) == []
 
