@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 import naiad as nd
 from benchmarks import connected
 from benchmarks.compare import one_core, table
+from benchmarks.connected import march
 from naiad.compiler import Compiled
 from naiad.mechanics import State, Tree, TreeSystem
 
@@ -73,18 +74,6 @@ def paper() -> Bodies:
             other=((0.0, 0.0, 0.0), (8.8, 0.0, 0.0), (-8.8, 0.0, 0.0)),
         )
     )
-
-
-def march(method: Any, system: Bodies, state: State, h: Any, steps: Any) -> Any:
-    """The state after so many steps, and the iterations of all of them."""
-    carry = method.init(system, state, 0.0, h)
-
-    def body(k, last):
-        carry = method.step(system, last[0], k * h, h)
-        return carry, last[1] + method.info(carry).iterations
-
-    carry, iterations = jax.lax.fori_loop(0, steps, body, (carry, jnp.zeros((), int)))
-    return method.state(system, carry), iterations
 
 
 def plain(h: Any, steps: Any) -> State:

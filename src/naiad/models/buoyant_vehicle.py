@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.errors import InputError
 from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import AdvectedSystem, ReducedState, Scalar
 from naiad.models.axis import unit_axis
@@ -14,6 +13,7 @@ from naiad.models.forces import AbstractForce, checked_forces, force_on_product
 from naiad.models.inertia import inertia_matrix, semidefinite_inertia
 from naiad.models.positive import positive
 from naiad.models.signals import Constant
+from naiad.models.vector import vector3
 from naiad.numerics import solve
 
 
@@ -59,10 +59,10 @@ class BuoyantVehicle(AdvectedSystem):
     ):
         self.m, self.added_mass = positive("m", m), semidefinite_inertia("added_mass", added_mass, 3)
         self.J, self.buoyancy = inertia_matrix("J", J, 3), positive("buoyancy", buoyancy, zero=True)
-        self.r = _vector("r", r)
+        self.r = vector3("r", r)
         down = unit_axis("gravity", gravity)
         self.gravity = float(np.linalg.norm(np.asarray(gravity, float)))
-        self.a0 = np.concatenate([down, _vector("current", current)])
+        self.a0 = np.concatenate([down, vector3("current", current)])
         self.forces = checked_forces(forces)
 
     @property
@@ -114,14 +114,3 @@ class BuoyantVehicle(AdvectedSystem):
     def _force(self, g: Any, xi: Float[Array, "6"], t: Scalar) -> Float[Array, "6"]:
         current = Constant(self.a0[3:])
         return force_on_product(self.forces, current, g.R, g.q, xi[:3], xi[3:], t)
-
-
-def _vector(name: str, value: Any) -> np.ndarray:
-    """Three finite numbers, or an `InputError`."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (3,) or not np.all(np.isfinite(array)):
-        raise InputError(f"{name} = {value!r}; expected three finite numbers.")
-    return array
