@@ -1,0 +1,28 @@
+"""Swimming: what a body in a fluid does when it changes its shape."""
+
+from naiad.locomotion.connection import connection, curvature, locked_inertia
+from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
+from naiad.locomotion.links import Links
+from naiad.locomotion.planar import planar_swimmer, three_link_fish
+from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
+from naiad.locomotion.swimmer import Inertias, Swimmer
+
+__all__ = [
+    "FORWARD",
+    "TURNING",
+    "AbstractGait",
+    "FourierGait",
+    "GivenGait",
+    "Inertias",
+    "Links",
+    "Reconstruction",
+    "ShapeMotion",
+    "Swimmer",
+    "connection",
+    "curvature",
+    "locked_inertia",
+    "net_motion",
+    "planar_swimmer",
+    "reconstruct",
+    "three_link_fish",
+]

@@ -1,0 +1,66 @@
+"""The mechanical connection of a swimmer: how it moves when it changes its shape [kanso2005, section 6].
+
+For the kinetic energy v . K(theta) v / 2, v = (xi, theta'), the momentum in the frame of the base is
+K_gg xi + K_gt theta' = mu, so that xi = K_gg^-1 mu - A(theta) theta' with the local connection A = K_gg^-1 K_gt.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.compiler import execute_rows
+from naiad.groups import AbstractGroup
+from naiad.locomotion.swimmer import Swimmer
+from naiad.numerics import solve
+
+Matrix = Float[Array, "n n"]
+
+
+def connection_of(K: Matrix, d: int) -> Float[Array, "d m"]:
+    """A = K_gg^-1 K_gt; d is the dimension of the group."""
+    return solve(K[:d, :d], K[:d, d:])
+
+
+def curvature_of(frame: AbstractGroup, K: Matrix, slopes: Float[Array, "m n n"]) -> Float[Array, "m m d"]:
+    """F_ab = d_a A_b - d_b A_a - [A_a, A_b], a vector of the algebra for each pair of angles."""
+    d = frame.dim
+    A = connection_of(K, d)
+    dA = jax.vmap(lambda dK: solve(K[:d, :d], dK[:d, d:] - dK[:d, :d] @ A))(slopes)  # dA[a, :, b] = d_a A_b
+    bracket = jax.vmap(lambda x: jax.vmap(lambda y: frame.ad(x, y))(A.T))(A.T)
+    return jnp.swapaxes(dA, 1, 2) - jnp.transpose(dA, (2, 0, 1)) - bracket
+
+
+def locked_inertia(swimmer: Swimmer, shapes: Any) -> np.ndarray:
+    """K_gg, the inertia of the swimmer with its shape locked, for one shape or for shapes in rows."""
+    d = swimmer.frame.dim
+    return _for_shapes(shapes, lambda rows: swimmer.inertias(rows)[:, :d, :d])
+
+
+def connection(swimmer: Swimmer, shapes: Any) -> np.ndarray:
+    """A(theta), a column for each angle, for one shape or for shapes in rows: from rest, xi = - A theta'."""
+    return _for_shapes(shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows)))
+
+
+def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
+    """F_ab(theta) as [a, b, component], for one shape or for shapes in rows.
+
+    A small loop in the plane of the angles a and b that turns from a to b around the area s moves the swimmer by
+    exp(-s F_ab).
+    """
+    return _for_shapes(
+        shapes, lambda rows: execute_rows(curvature_of, swimmer.frame, *swimmer.inertias_with_slopes(rows))
+    )
+
+
+def _connection(frame: AbstractGroup, K: Matrix) -> Float[Array, "d m"]:
+    return connection_of(K, frame.dim)
+
+
+def _for_shapes(shapes: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    array = np.asarray(shapes, float)
+    values = function(np.atleast_2d(array))
+    return values[0] if array.ndim == 1 else values

@@ -1,0 +1,141 @@
+"""What a swimmer is: links in a fluid, as a Lagrangian system that rigid motions leave alone."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.compiler import execute_rows
+from naiad.groups import AbstractGroup, Product, Rn
+from naiad.hydro import PlanarBodies
+from naiad.locomotion.links import Links
+from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.numerics import solve
+
+
+class Inertias(NamedTuple):
+    """K(theta) for each of several shapes, and its derivatives dK/dtheta_a as `slopes[:, a]`."""
+
+    K: Float[np.ndarray, "s n n"]
+    slopes: Float[np.ndarray, "s m n n"]
+
+
+class Swimmer(LagrangianSystem):
+    """Rigid links in an ideal fluid, joined by hinges [kanso2005]: ell = v . K(theta) v / 2, v = (xi, theta').
+
+    A configuration is (g, theta): the pose of the base, in SE(2) or SE(3), and the angles of the hinges; xi is the
+    velocity of the base in its own frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own
+    frame, and their inertia M: a matrix `own` for each (its body's and, where links meet the fluid as if they were
+    alone, the fluid's), and that of the fluid that couples them all, `fluid`, which depends on the shape.
+
+    Rigid motions are a symmetry: the momentum (impulse) of the whole is conserved.
+    """
+
+    links: Links
+    own: Float[Array | np.ndarray, "n d d"]
+    fluid: PlanarBodies | None = None
+
+    definite = True
+
+    @property
+    def frame(self) -> AbstractGroup:
+        """The group of the base: SE(2) or SE(3)."""
+        return self.links.frame
+
+    @property
+    def joints(self) -> int:
+        """The number of angles."""
+        return self.links.count - 1
+
+    @property
+    def group(self) -> AbstractGroup:
+        """SE(2) or SE(3), times R^m."""
+        return Product(g=self.frame, theta=Rn(self.joints))
+
+    def inertia(self, theta: Float[Array, " m"]) -> Float[Array, "d+m d+m"]:
+        """K(theta)."""
+        B = self.links.jacobian(theta)
+        K = jnp.einsum("nia,nij,njb->ab", B, jnp.asarray(self.own), B)
+        if self.fluid is None:
+            return K
+        flat = B.reshape(-1, B.shape[2])
+        return K + flat.T @ self.fluid.added_inertia(_rows(self.links.poses(theta))) @ flat
+
+    def inertias(self, shapes: Float[np.ndarray, "s m"]) -> Float[np.ndarray, "s n n"]:
+        """K for several shapes, in rows: compiled for links that are alone in the fluid, by boundary elements for those
+        that it couples."""
+        shapes = np.asarray(shapes, float).reshape(-1, self.joints)
+        alone = execute_rows(_inertia, self.alone, shapes)
+        if self.fluid is None:
+            return alone
+        motions = zip(*execute_rows(_motion, self.links, shapes), strict=True)
+        with _one_thread():
+            return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
+
+    def inertias_with_slopes(self, shapes: Float[np.ndarray, "s m"]) -> Inertias:
+        """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
+        shapes = np.asarray(shapes, float).reshape(-1, self.joints)
+        K, slopes = execute_rows(_inertia_with_slopes, self.alone, shapes)
+        if self.fluid is None:
+            return Inertias(K, slopes)
+        (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes)
+        with _one_thread():
+            found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
+        M, dM = (np.stack(each) for each in zip(*found, strict=True))
+        moved = np.einsum("sabkc,smkc->smab", dM, dposes)
+        half = np.einsum("smai,sab,sbj->smij", dB, M, B)
+        K = K + np.einsum("sai,sab,sbj->sij", B, M, B)
+        slopes = slopes + half + np.swapaxes(half, 2, 3) + np.einsum("sai,smab,sbj->smij", B, moved, B)
+        return Inertias(K, slopes)
+
+    @property
+    def alone(self) -> "Swimmer":
+        """The same without the fluid that couples the links."""
+        return self if self.fluid is None else self.replaced(fluid=None)
+
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
+        """The kinetic energy."""
+        return 0.5 * xi @ self.inertia(g.theta) @ xi
+
+    def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
+        """K^-1 mu."""
+        return solve(self.inertia(g.theta), mu)
+
+
+def _one_thread() -> Any:
+    """Linear algebra in one thread: the systems of boundary elements are small, and threads that wait for busy cores
+    make them a hundred times slower."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, "blas")
+
+
+def _rows(poses: list[Any]) -> Float[Array, "n 3"]:
+    """Poses of the plane as rows (beta, x, y)."""
+    return jnp.stack([jnp.concatenate([jnp.reshape(pose.beta, 1), pose.x]) for pose in poses])
+
+
+def _with_slopes(function: Callable[..., Any], theta: Float[Array, " m"]) -> tuple[Any, Any]:
+    """A function of the shape, and its derivatives along the first axis."""
+    slopes = jax.vmap(lambda e: jax.jvp(function, (theta,), (e,))[1])(jnp.eye(theta.shape[0]))
+    return function(theta), slopes
+
+
+def _inertia(swimmer: Swimmer, theta: Float[Array, " m"]) -> Float[Array, "n n"]:
+    return swimmer.inertia(theta)
+
+
+def _inertia_with_slopes(swimmer: Swimmer, theta: Float[Array, " m"]) -> tuple[Any, Any]:
+    return _with_slopes(swimmer.inertia, theta)
+
+
+def _motion(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
+    """The velocities of all links per velocity, and their poses."""
+    return links.jacobian(theta).reshape(links.count * links.frame.dim, -1), _rows(links.poses(theta))
+
+
+def _motion_with_slopes(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
+    return _with_slopes(lambda shape: _motion(links, shape), theta)
