@@ -14,6 +14,8 @@ from naiad.numerics import Newton, static
 
 Invariant = str | Callable[[State, Scalar], Any]
 NAMED = ("energy", "momentum")
+DEPENDENT = 1e-10
+"""A gradient with less than this share outside of the span of others depends on them."""
 
 
 class Level(NamedTuple):
@@ -29,8 +31,9 @@ class Projected(AbstractOneStepMethod):
     From (g, xi) to (g exp(eta), xi + delta), (eta, delta) = I'(g, xi)^T lambda, lambda by Newton's method from
     I = I_0: the simplified projection of [hairer2006, algorithm IV.4.2], near in the Euclidean norm of displacement
     and velocity. `invariants` are "energy", "momentum" (that of the declared symmetry, or of left translations where
-    the Lagrangian depends on xi alone) or functions f(state, t). They must be independent. The method is neither
-    symplectic nor symmetric: it shows what conservation alone is worth.
+    the Lagrangian depends on xi alone) or functions f(state, t); one that others before it determine, as the vertical
+    part of a momentum that has none, is left out. The method is neither symplectic nor symmetric: it shows what
+    conservation alone is worth.
     """
 
     method: AbstractOneStepMethod
@@ -88,14 +91,17 @@ class Projected(AbstractOneStepMethod):
         def excess(delta):
             return self.values(system, *shifted(delta), t + h) - memory.values
 
-        normals = _unit_rows(jax.jacrev(excess)(jnp.zeros(2 * n)))
+        normals, independent = _orthonormal(jax.jacrev(excess)(jnp.zeros(2 * n)))
         speed = jnp.sqrt(velocity @ velocity)
         scale = jnp.where(speed > 0, speed, 1.0)  # of the corrections: Newton's round-off is relative to it
 
         def correction(unknowns):
             return scale * (unknowns - 1.0) @ normals
 
-        root = self.newton.root(lambda unknowns: excess(correction(unknowns)), jnp.ones(memory.values.size))
+        def residual(unknowns):
+            return independent * excess(correction(unknowns)) + (1.0 - independent) * (unknowns - 1.0)
+
+        root = self.newton.root(residual, jnp.ones(memory.values.size))
         delta = correction(root.x)
         g, xi = shifted(delta)
         end = State(group.renormalise(g), system.legendre(g, xi, t + h))
@@ -103,6 +109,16 @@ class Projected(AbstractOneStepMethod):
         return end, Level(inner, memory.values), info.then(solved)
 
 
-def _unit_rows(rows: Float[Array, "m n"]) -> Float[Array, "m n"]:
-    lengths = jnp.sqrt(jnp.sum(rows**2, axis=1, keepdims=True))
-    return rows / jnp.where(lengths > 0, lengths, 1.0)
+def _orthonormal(rows: Float[Array, "m n"]) -> tuple[Float[Array, "m n"], Float[Array, " m"]]:
+    """Orthonormal rows that span the same, zero for a row that those before it span, and 1 for each that is not."""
+    found, independent = [], []
+    for row in rows:
+        rest = row
+        for _ in range(2):  # once more for round-off
+            for unit in found:
+                rest = rest - (rest @ unit) * unit
+        square = rest @ rest
+        own = square > DEPENDENT**2 * (row @ row)
+        found.append(jnp.where(own, rest / jnp.sqrt(jnp.where(own, square, 1.0)), 0.0))
+        independent.append(jnp.where(own, 1.0, 0.0))
+    return jnp.stack(found), jnp.stack(independent)
