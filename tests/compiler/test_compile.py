@@ -405,6 +405,13 @@ def test_compiling_takes_time_in_proportion():
     assert seconds[100_000] < 20 * seconds[10_000]
 
 
+def test_a_program_that_would_take_minutes_to_compile_is_refused(monkeypatch):
+    monkeypatch.setattr("naiad.compiler.trace.LONGEST", 500)
+    with pytest.raises(nc.Unsupported, match="A program of more than 500 operations cannot be compiled"):
+        nc.compile(chain(1000), cache=False)(0.01)
+    nc.compile(chain(100), cache=False)(0.01)
+
+
 LARGE_PROCESS = """
 import mmap
 

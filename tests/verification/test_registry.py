@@ -7,6 +7,7 @@ same motion from both engines.
 
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import jax
 import numpy as np
@@ -24,6 +25,7 @@ OTHER_STEPS = {
     "vehicle-split8": (6, 8, 10),
     "vehicle-kr": (2560, 5120, 10240),  # its second-order part is large
 }
+TOO_LONG = {("free-body-so5", method) for method in ("gauss2", "gauss3", "lobatto3", "rkmk2-adjoint")}
 MAPS = ("exp", "new", "skew", "compose8", "flv", "rk4")
 
 
@@ -80,7 +82,7 @@ def verify(problem_name: str, method_name: str) -> None:
     assert measured.order == pytest.approx(claimed, abs=0.1 if claimed <= 4 else 0.3), measured
 
     dt = problem.t1 / 40
-    by_xla, compiled = (march(system, method, state, dt=dt, steps=10, engine=engine) for engine in ("xla", "compiled"))
+    by_xla, compiled = (march(system, method, state, dt=dt, steps=10, engine=engine) for engine in ("xla", "auto"))
     for one, other in zip(jax.tree.leaves(by_xla), jax.tree.leaves(compiled), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-13 * (1 + problem.scale))
 
@@ -119,4 +121,6 @@ def test_method_on_problem(problem, method):
 @pytest.mark.long
 @pytest.mark.parametrize(("problem", "method"), LONG, ids=lambda name: name)
 def test_method_on_problem_long(problem, method):
-    verify(problem, method)
+    too_long = (problem, method) in TOO_LONG
+    with pytest.warns(RuntimeWarning, match="operations cannot be compiled") if too_long else nullcontext():
+        verify(problem, method)

@@ -23,7 +23,7 @@ class Builder:
         self.root = self.region = Region("top", None)
         self.tables: list[Buffer] = []
         self.work_size = 0
-        self._count = 0
+        self.count = 0
         self._constants: dict[Any, Node] = {}
 
     # -- values
@@ -364,8 +364,8 @@ class Builder:
         return results
 
     def _number(self) -> int:
-        self._count += 1
-        return self._count
+        self.count += 1
+        return self.count
 
 
 def _wrapped(value: int) -> int:

@@ -16,6 +16,7 @@ from naiad.compiler.program import Buffer, Node, Program, Slot
 from naiad.errors import InputError
 
 UNROLLED_OPERATIONS = 600  # a scan of known length that comes to so little is written out
+LONGEST = 250_000  # operations; LLVM would take minutes, and an hour for some millions
 
 
 class Unsupported(InputError):  # noqa: N818 - it is what the function is
@@ -129,6 +130,8 @@ class Tracer:
         try:
             if name not in RULES:
                 raise Refusal(name)
+            if self.builder.count > LONGEST:
+                raise Refusal(f"A program of more than {LONGEST:,} operations")
             for variable in eqn.outvars:
                 if not kind(variable.aval.dtype):
                     raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
