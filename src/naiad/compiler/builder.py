@@ -23,7 +23,7 @@ class Builder:
         self.root = self.region = Region("top", None)
         self.tables: list[Buffer] = []
         self.work_size = 0
-        self.count = 0
+        self.nodes = 0
         self._constants: dict[Any, Node] = {}
 
     # -- values
@@ -364,8 +364,8 @@ class Builder:
         return results
 
     def _number(self) -> int:
-        self.count += 1
-        return self.count
+        self.nodes += 1
+        return self.nodes
 
 
 def _wrapped(value: int) -> int:

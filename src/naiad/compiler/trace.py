@@ -130,7 +130,7 @@ class Tracer:
         try:
             if name not in RULES:
                 raise Refusal(name)
-            if self.builder.count > LONGEST:
+            if self.builder.nodes > LONGEST:
                 raise Refusal(f"A program of more than {LONGEST:,} operations")
             for variable in eqn.outvars:
                 if not kind(variable.aval.dtype):
