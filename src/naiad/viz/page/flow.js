@@ -56,8 +56,8 @@ function drawFlow(t, where) {
       ring.forEach((p, m) => piece(path, p, ring[(m + 1) % 4], centre));
     }
   pen.strokeStyle = css(blend(theme.quiet, PALETTE[0], 0.6));
-  pen.lineWidth = 1;
-  pen.lineCap = "round";
-  paths.forEach((path, n) => { pen.globalAlpha = [0.12, 0.35, 0.6][n]; pen.stroke(path); });
+  pen.lineWidth = 1.2;
+  pen.lineCap = "butt";
+  paths.forEach((path, n) => { pen.globalAlpha = [0.15, 0.4, 0.7][n]; pen.stroke(path); });
   pen.globalAlpha = 1;
 }

@@ -117,6 +117,7 @@ function drawBody(body, index, frame, place) {
 
 // The body axes from the surface outwards: those that point away before the body is drawn, the others after it.
 function drawAxes(body, frame, place, front) {
+  if (motion.flow) return;
   const detailed = bodies.length <= 12;
   frame.forEach((axis, k) => {
     const nearer = dot(axis, add(eye, place, -1)) > 0;
