@@ -69,6 +69,7 @@ def test_a_gait_and_a_mass_of_ones_own():
     assert second["x"] != pytest.approx(results(**DECOUPLED)["x"], abs=0.1)
 
 
+@pytest.mark.long
 def test_fifty_panels_have_the_motion_but_not_the_energy():
     """All entries of the inertia are some 2 % too high, which the connection of massless links does not see."""
     panels, exact = results(boundary="panels", times=[0.0]), results(times=[0.0])

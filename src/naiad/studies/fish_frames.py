@@ -14,12 +14,10 @@ from naiad.studies.progress import Progress
 if TYPE_CHECKING:
     import xarray as xr
 
-FRAMES = 32
+FRAMES = SAMPLES
 """Of a period; a page draws what lies between them by interpolation."""
 
 CELLS = 110
-COARSENING = 3
-"""A picture needs 5 digits: a third of the nodes that the inertia gets for round-off."""
 
 
 class PeriodicFlow(NamedTuple):
@@ -41,9 +39,8 @@ def periodic_flow(
     Xi = link_velocities(fish, motion.theta[shown], np.concatenate([motion.xi, motion.rates], axis=1)[shown])
     x, y = _grid(poses, max(ellipse.a, ellipse.b))
     points = np.stack(np.meshgrid(x, y), axis=-1)
-    enough = PlanarBodies([ellipse]).boundaries[0].finest.size
-    bodies = PlanarBodies([ellipse] * poses.shape[1], points=enough // COARSENING // 2 * 2)
-    psi = np.empty((len(shown), *points.shape[:2]))
+    bodies = PlanarBodies([ellipse] * poses.shape[1])
+    psi = np.empty((len(shown), *points.shape[:2]), np.float32)
     with threadpool_limits(1, "blas"):
         for k in range(len(shown)):
             progress.part(k, len(shown), f"streamlines {k + 1} of {len(shown)}")(0.0)
