@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from naiad.hydro import ClosedCurve, Ellipse, PlanarBodies, SplineCurve
+from naiad.hydro.curve import parameters
+from naiad.hydro.ellipse_field import ellipse_field, inside_ellipse
+from naiad.hydro.inside import inside
+from naiad.hydro.outer_field import boundary_values, outer_field
 from tests.hydro import fish
 from tests.hydro.test_planar_bodies import FISH, PANELS, kidney
 
@@ -150,3 +154,18 @@ def test_a_spline_converges_to_the_curve_of_its_points():
     assert errors[2] < 1e-6
     assert np.log2(errors[0] / errors[1]) > 3.5
     assert np.log2(errors[1] / errors[2]) > 3.5
+
+
+@pytest.mark.parametrize(("a", "b"), [(3.0, 1.0), (0.5, 2.0), (1.0, 1.0)])
+def test_the_series_of_an_ellipse_is_the_integral_over_its_outline(a, b):
+    ellipse = Ellipse(a, b)
+    outline = ellipse.sample(96)
+    values = boundary_values(outline, np.cos(2.0 * parameters(96) + 0.3)[:, None])[:, 0]
+    angles = np.linspace(0.0, 2.0 * np.pi, 23)
+    z = np.concatenate([s * (a * np.cos(angles) + 1j * b * np.sin(angles)) for s in (1.0 + 1e-9, 1.1, 4.0)])
+    series, integral = ellipse_field(ellipse, values), outer_field(ellipse, values)
+    np.testing.assert_allclose(series.complex_potential(z), integral.complex_potential(z), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(series.complex_velocity(z), integral.complex_velocity(z), rtol=0, atol=1e-12)
+    for scale, within in ((1.0, False), (1.0 - 1e-9, True), (0.0, True), (1.0 + 1e-9, False)):
+        assert np.all(inside_ellipse(ellipse, scale * outline.z) == within)
+        assert np.all(inside(outline, scale * outline.z) == within)

@@ -16,9 +16,10 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from naiad.errors import InputError
-from naiad.hydro.boundary import Boundary, Level, normal_motion
+from naiad.hydro.boundary import Boundary, Field, Level, normal_motion
 from naiad.hydro.crossing import crosses_itself
-from naiad.hydro.curve import AbstractCurve, CurvePoints
+from naiad.hydro.curve import AbstractCurve, CurvePoints, Ellipse
+from naiad.hydro.ellipse_field import ellipse_field, inside_ellipse
 from naiad.hydro.fourier import interpolation, tail
 from naiad.hydro.inside import inside
 from naiad.hydro.outer_field import boundary_values, outer_field
@@ -126,6 +127,11 @@ def _boundary(curve: AbstractCurve, outline: CurvePoints, inner: Float[np.ndarra
         curve,
         -step * motion.T @ potential,
         tuple(levels),
-        field=lambda s: outer_field(curve, boundary_values(outline, s[:, None])[:, 0]),
-        holds=lambda z: inside(outline, z),
+        field=lambda s: field(curve, boundary_values(outline, s[:, None])[:, 0]),
+        holds=lambda z: inside_ellipse(curve, z) if isinstance(curve, Ellipse) else inside(outline, z),
     )
+
+
+def field(curve: AbstractCurve, values: Complex[np.ndarray, " n"]) -> Field:
+    """The flow with these values of w at equal steps of the curve's parameter."""
+    return ellipse_field(curve, values) if isinstance(curve, Ellipse) else outer_field(curve, values)

@@ -3,15 +3,17 @@
 from naiad.locomotion.connection import connection, curvature, locked_inertia
 from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
 from naiad.locomotion.links import Links
-from naiad.locomotion.planar import planar_swimmer, three_link_fish
+from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
 from naiad.locomotion.swimmer import Inertias, Swimmer
+from naiad.locomotion.torques import GaitTorques, gait_torques
 
 __all__ = [
     "FORWARD",
     "TURNING",
     "AbstractGait",
     "FourierGait",
+    "GaitTorques",
     "GivenGait",
     "Inertias",
     "Links",
@@ -20,6 +22,9 @@ __all__ = [
     "Swimmer",
     "connection",
     "curvature",
+    "gait_torques",
+    "link_poses",
+    "link_velocities",
     "locked_inertia",
     "net_motion",
     "planar_swimmer",
