@@ -1,16 +1,27 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
 from naiad.locomotion.connection import connection, curvature, locked_inertia
-from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
+from naiad.locomotion.gait import (
+    FORWARD,
+    TURNING,
+    AbstractGait,
+    ExponentialGait,
+    FourierGait,
+    GivenGait,
+    ShapeMotion,
+)
 from naiad.locomotion.links import Links
+from naiad.locomotion.placement import link_poses
 from naiad.locomotion.planar import planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
+from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
 from naiad.locomotion.swimmer import Inertias, Swimmer
 
 __all__ = [
     "FORWARD",
     "TURNING",
     "AbstractGait",
+    "ExponentialGait",
     "FourierGait",
     "GivenGait",
     "Inertias",
@@ -20,9 +31,12 @@ __all__ = [
     "Swimmer",
     "connection",
     "curvature",
+    "link_poses",
     "locked_inertia",
     "net_motion",
     "planar_swimmer",
     "reconstruct",
+    "spatial_swimmer",
+    "swimmer_of",
     "three_link_fish",
 ]
