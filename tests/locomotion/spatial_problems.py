@@ -1,14 +1,17 @@
 """Trees of bodies and the swimmers made of them, for the tests."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import naiad as nd
-from naiad.hydro import AbstractShape, EllipticCylinder
+from naiad.groups.se3 import Pose
+from naiad.hydro import AbstractShape, Ellipsoid, EllipticCylinder
 from naiad.locomotion import Swimmer, spatial_swimmer
+from naiad.mechanics import identity
 from naiad.models import ConnectedBodies
+from naiad.models.connected_bodies import absolute
 
 AXES = (1.0, 0.2, 0.35)
 
@@ -27,8 +30,6 @@ def random_bodies(joints: tuple[str, ...], seed: int = 1) -> ConnectedBodies:
 
 def crossed(joints: str = "hinge", **parts: Any) -> Swimmer:
     """Three ellipsoids in a row; the first hinge turns about e_3, the other about e_2: the swimmer leaves the plane."""
-    from naiad.hydro import Ellipsoid
-
     arm = np.array([1.1, 0.0, 0.0])
     own, other = np.stack([-arm, 0 * arm, arm]), np.stack([arm, 0 * arm, -arm])
     axis = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -36,26 +37,16 @@ def crossed(joints: str = "hinge", **parts: Any) -> Swimmer:
     return spatial_swimmer([Ellipsoid(AXES)] * 3, (1, -1, 1), **(given | parts))
 
 
-def of_tree(bodies: ConnectedBodies, swimmer: Swimmer, state: nd.State, rates: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The configuration (g, theta) and velocity of the swimmer where the bodies of its tree are in a state whose joints
-    turn at these rates, by way of relative attitudes."""
-    tree, R = bodies.tree, np.asarray(state.g.R)
-    turned = {i: tree.rest[i].T @ R[tree.parents[i]].T @ R[i] for i in range(1, tree.count)}
-    links = swimmer.links
-    angles = np.array([Rotation.from_matrix(turned[i]).as_rotvec() @ tree.axis[i] for i in links.hinged])
-    theta = angles
-    if links.balls:
-        turns = np.stack([turned[i] for i in links.balls])
-        theta = links.shape.identity()._replace(turns=turns, **({"angles": angles} if links.hinged else {}))
-    g = swimmer.frame.identity()._replace(R=R[0], x=np.asarray(state.g.x))
-    xi = np.asarray(bodies.velocity(state.g, state.mu))
-    hinge_rates = [rates[i] @ tree.axis[i] for i in links.hinged]
-    v = np.concatenate([xi[:3], R[0].T @ xi[-3:], hinge_rates, *(rates[i] for i in links.balls)])
-    return swimmer.group.identity()._replace(g=g, theta=theta), v
+class Motion(NamedTuple):
+    """A state of a tree, its velocity, and the rates of its joints."""
+
+    state: nd.State
+    xi: np.ndarray
+    rates: np.ndarray
 
 
-def random_state(bodies: ConnectedBodies, rng: np.random.Generator) -> tuple[nd.State, np.ndarray]:
-    """A state with random joints, and the rates of these."""
+def random_motion(bodies: ConnectedBodies, rng: np.random.Generator) -> Motion:
+    """A state with random joints that turn at random rates."""
     turns, rates = rng.normal(size=(2, bodies.tree.count, 3))
     for i, kind in enumerate(bodies.tree.joints):
         if kind == "hinge":
@@ -63,7 +54,22 @@ def random_state(bodies: ConnectedBodies, rng: np.random.Generator) -> tuple[nd.
             turns[i], rates[i] = n * (turns[i] @ n), n * (rates[i] @ n)
         if kind == "weld":
             turns[i] = rates[i] = 0.0
-    return bodies.joint_state(turns, rates, x=rng.normal(size=3), v=rng.normal(size=3)), rates
+    x, v = rng.normal(size=(2, 3))
+    _, Omega = absolute(bodies.tree, turns, rates)
+    return Motion(bodies.joint_state(turns, rates, x=x, v=v), np.concatenate([Omega.ravel(), v]), rates)
+
+
+def of_tree(tree: nd.Tree, swimmer: Swimmer, motion: Motion) -> tuple[Any, Any, np.ndarray]:
+    """Pose, shape and velocity (xi, theta') of the swimmer where the bodies of its tree move so, by way of the relative
+    attitudes."""
+    R, links = np.asarray(motion.state.g.R), swimmer.links
+    turned = {i: tree.rest[i].T @ R[tree.parents[i]].T @ R[i] for i in range(1, tree.count)}
+    theta = np.array([Rotation.from_matrix(turned[i]).as_rotvec() @ tree.axis[i] for i in links.hinged])
+    if links.balls:
+        theta = identity(links.shape)._replace(angles=theta, turns=np.stack([turned[i] for i in links.balls]))
+    hinges = [motion.rates[i] @ tree.axis[i] for i in links.hinged]
+    v = np.concatenate([motion.xi[:3], R[0].T @ motion.xi[-3:], hinges, *(motion.rates[i] for i in links.balls)])
+    return Pose(R[0], np.asarray(motion.state.g.x)), theta, v
 
 
 class Slab(AbstractShape):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from naiad.studies.spatial_fish import SpatialFish
 
 SHOWN = 4
-"""Widths among the paths, and times of the pictures."""
+"""The most widths among the paths, and the times of the pictures."""
 DASHES = {"planar": "-", "limit": "--"}
 MEANING = {"planar": "the plane's fish", "limit": "limit of wide ellipsoids"}
 
@@ -48,7 +48,7 @@ def paths(columns: Mapping[str, np.ndarray]) -> "Figure":
     from naiad.viz.style import INK, dress
 
     wide = [name for name in columns if name not in DASHES]
-    some = [wide[k] for k in np.unique(np.linspace(0, len(wide) - 1, SHOWN).round().astype(int))]
+    some = wide[: -(-len(wide) // 2)][:SHOWN]  # the paths of wider ones lie on that of the limit
     with viz.house():
         figure = viz.new_figure(7.6, 4.2)
         ax = figure.add_subplot()
@@ -63,10 +63,11 @@ def paths(columns: Mapping[str, np.ndarray]) -> "Figure":
 
 
 def fish(study: "SpatialFish") -> "Figure":
-    """The narrowest fish at a few times of the first period."""
+    """The fish whose width is nearest to its links' half length, at a few times of the first period."""
     from naiad import viz
 
-    width, swimmer = float(study.widths[0]), study.fish(float(study.widths[0]))
+    width = float(study.widths[np.argmin(np.abs(study.widths - 0.5 * study.a))])
+    swimmer = study.fish(width)
     times = np.linspace(0.0, 2.0 * np.pi, SHOWN, endpoint=False)
     motion = reconstruct(swimmer, FORWARD if study.gait == "forward" else TURNING, times)
     poses = link_poses(swimmer, motion.g, motion.theta)
