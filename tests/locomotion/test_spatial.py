@@ -18,7 +18,7 @@ from naiad.locomotion import (
     FourierGait,
     connection,
     curvature,
-    link_poses,
+    placed_links,
     reconstruct,
     spatial_swimmer,
     swimmer_of,
@@ -47,7 +47,7 @@ def test_inertia_and_momentum_are_those_of_the_tree(joints):
     g, theta, v = _stacked([of_tree(tree, swimmer, each) for each in motions])
     K = swimmer.inertias(theta)
     np.testing.assert_allclose(0.5 * np.einsum("si,sij,sj->s", v, K, v), energies, rtol=1e-12)
-    poses = link_poses(swimmer, g, theta)
+    poses = placed_links(swimmer, g, theta)
     np.testing.assert_allclose(poses.R, states.g.R, atol=1e-13)
     np.testing.assert_allclose(poses.x, bodies.places(states.g), atol=1e-12)
     body = np.einsum("sij,sj->si", K, v)[:, :6]
@@ -131,7 +131,7 @@ class ChebyshevGait(AbstractGait):
 
 
 def _push(g, xi, t):
-    bend, lift = 0.4 * jnp.sin(2.0 * t), 0.3 * jnp.cos(3.0 * t)
+    bend, lift = 0.3 * jnp.sin(2.0 * t), 0.2 * jnp.cos(3.0 * t)
     zero = jnp.zeros(())
     return jnp.stack([jnp.zeros(3), jnp.stack([zero, zero, bend]), jnp.stack([zero, lift, zero])])
 
@@ -152,15 +152,15 @@ def test_torques_in_the_joints_move_the_tree_as_the_connection_says():
         R, Omega, v = g.R, xi[:, :9].reshape(-1, 3, 3), np.einsum("tji,tj->ti", g.R[:, 0], xi[:, 9:])
         turns = np.einsum("tji,tnjk->tnik", R[:, 0], R[:, 1:])
         relative = Omega[:, 1:] - np.einsum("tnji,tj->tni", turns, Omega[:, 0])
-        theta = np.stack([np.arctan2(turns[:, 0, 1, 0], turns[:, 0, 0, 0]), np.arcsin(turns[:, 1, 0, 2])], axis=1)
+        theta = np.arctan2(turns[:, [0, 1], [1, 0], [0, 2]], turns[:, :, 0, 0])
         rates = np.stack([relative[:, 0, 2], relative[:, 1, 1]], axis=1)
         predicted = -np.einsum("tij,tj->ti", connection(swimmer, theta), rates)
         np.testing.assert_allclose(np.concatenate([Omega[:, 0], v], axis=1), predicted, atol=1e-12)
-        fits = [np.polynomial.Chebyshev.fit(t, angle, 20, domain=[0.0, T]).coef for angle in theta.T]
+        fits = [np.polynomial.Chebyshev.fit(t, angle, 40, domain=[0.0, T]).coef for angle in theta.T]
         end = reconstruct(swimmer, ChebyshevGait(np.stack(fits, axis=1), T), [0.0, T]).g
         off.append(np.linalg.norm(end.x[-1] - g.x[-1]) + np.linalg.norm(end.R[-1] - R[-1, 0]))
         assert np.linalg.norm(g.x[-1]) > 0.01
-    assert off[1] < 1e-4
+    assert off[1] < 1e-5
     assert 3.7 < off[0] / off[1] < 4.3
 
 
@@ -270,6 +270,6 @@ def test_a_dry_swimmer_turns_like_a_falling_cat():
     """Without a fluid the mass centre stays where it is, and a loop of shapes turns the bodies all the same."""
     cat = crossed(fluid=0.0)
     swum = reconstruct(cat, HELICAL, np.linspace(0.0, 2.0 * np.pi, 5))
-    centre = link_poses(cat, swum.g, swum.theta).x.mean(1)
+    centre = placed_links(cat, swum.g, swum.theta).x.mean(1)
     np.testing.assert_allclose(centre, np.tile(centre[0], (5, 1)), atol=1e-10)
     assert np.linalg.norm(swum.g.R[-1] - np.eye(3)) > 0.1

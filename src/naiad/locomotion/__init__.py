@@ -11,7 +11,7 @@ from naiad.locomotion.gait import (
     ShapeMotion,
 )
 from naiad.locomotion.links import Links
-from naiad.locomotion.placement import link_poses
+from naiad.locomotion.placement import placed_links
 from naiad.locomotion.planar import planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
 from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
@@ -31,9 +31,9 @@ __all__ = [
     "Swimmer",
     "connection",
     "curvature",
-    "link_poses",
     "locked_inertia",
     "net_motion",
+    "placed_links",
     "planar_swimmer",
     "reconstruct",
     "spatial_swimmer",

@@ -11,9 +11,9 @@ from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.swimmer import Swimmer
 
 
-def link_poses(swimmer: Swimmer, g: Any, shapes: Any) -> Any:
+def placed_links(swimmer: Swimmer, g: Any, shapes: Any) -> Any:
     """The poses of all links in space, [time, link, ...], from poses g of the base, stacked, and shapes in rows: as
-    `link_poses(swimmer, motion.g, motion.theta)` of a `Reconstruction`."""
+    `placed_links(swimmer, motion.g, motion.theta)` of a `Reconstruction`."""
     return execute_rows(_in_space, swimmer.links, g, in_rows(swimmer.links.shape, shapes)[0])
 
 

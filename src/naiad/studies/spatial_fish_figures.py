@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.locomotion import FORWARD, TURNING, link_poses, reconstruct
+from naiad.locomotion import FORWARD, TURNING, placed_links, reconstruct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,6 +70,6 @@ def fish(study: "SpatialFish") -> "Figure":
     swimmer = study.fish(width)
     times = np.linspace(0.0, 2.0 * np.pi, SHOWN, endpoint=False)
     motion = reconstruct(swimmer, FORWARD if study.gait == "forward" else TURNING, times)
-    poses = link_poses(swimmer, motion.g, motion.theta)
+    poses = placed_links(swimmer, motion.g, motion.theta)
     titles = [f"w = {width:g} m, t = {t:.3g} s" for t in times]
     return viz.ellipsoid_snapshots(poses.R, poses.x, np.tile([study.a, study.b, width], (3, 1)), titles)
