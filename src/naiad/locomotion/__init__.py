@@ -12,10 +12,11 @@ from naiad.locomotion.gait import (
 )
 from naiad.locomotion.links import Links
 from naiad.locomotion.placement import placed_links
-from naiad.locomotion.planar import planar_swimmer, three_link_fish
+from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
 from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
 from naiad.locomotion.swimmer import Inertias, Swimmer
+from naiad.locomotion.torques import GaitTorques, gait_torques
 
 __all__ = [
     "FORWARD",
@@ -23,6 +24,7 @@ __all__ = [
     "AbstractGait",
     "ExponentialGait",
     "FourierGait",
+    "GaitTorques",
     "GivenGait",
     "Inertias",
     "Links",
@@ -31,6 +33,9 @@ __all__ = [
     "Swimmer",
     "connection",
     "curvature",
+    "gait_torques",
+    "link_poses",
+    "link_velocities",
     "locked_inertia",
     "net_motion",
     "placed_links",

@@ -282,6 +282,7 @@ function draw(t) {
   pen.clearRect(0, 0, size[0], size[1]);
   const under = motion.floor !== undefined && (motion.over ? eye[2] > motion.floor : eye[2] < motion.floor);
   if (!under) drawFloor(where);
+  drawFlow(t, where);
   drawGlobes(t, false);
   const items = where.map((one) => ({ depth: project(one.place)[2], draw: () => drawBody(one.body, one.index, one.frame, one.place) }));
   for (const { body, index, frame, place } of where) items.push(...trailPieces(body, index, t, place, frame));
