@@ -18,6 +18,7 @@ from naiad.locomotion import (
     FourierGait,
     connection,
     curvature,
+    gait_torques,
     placed_links,
     reconstruct,
     spatial_swimmer,
@@ -178,6 +179,35 @@ def test_a_ball_that_turns_about_one_axis_is_a_hinge():
     np.testing.assert_allclose(other.g.x, one.g.x, atol=1e-12)
     np.testing.assert_allclose(other.g.R, one.g.R, atol=1e-12)
     np.testing.assert_allclose(other.rates.reshape(-1, 2, 3), one.rates[:, :, None] * axes, atol=1e-12)
+
+
+def _velocities(links, theta, v):
+    return links.jacobian(theta) @ v
+
+
+def test_torques_are_those_of_newton_and_euler():
+    """On a link with P = M V, Pi = J Omega: f = P' + Omega x P, n = Pi' + Omega x Pi + V x P = tau + own x f. The work
+    is the change of the energy."""
+    swimmer, step = crossed("ball"), 0.01
+    cosines, sines = 0.5 * np.random.default_rng(6).normal(size=(2, 1, 6))
+    gait = ExponentialGait(FourierGait.of(np.zeros(6), cosines, sines), swimmer.links.shape)
+    times = 0.8 + step * np.arange(-4, 5)
+    J = np.array([0.3, -0.2, 0.5, 0.1, 0.4, -0.3])
+    swum = reconstruct(swimmer, gait, times, momentum=J)
+    xi = execute_rows(_velocities, swimmer.links, swum.theta, np.concatenate([swum.xi, swum.rates], axis=1))
+    mu = np.einsum("nij,tnj->tni", swimmer.own, xi)
+    weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / step
+    change, here, momenta = np.einsum("t,tni->ni", weights, mu), xi[4], mu[4]
+    expected = []
+    for i, side in ((0, -1.1), (2, 1.1)):
+        (Omega, V), (Pi, P), (dPi, dP) = (each[i].reshape(2, 3) for each in (here, momenta, change))
+        force = dP + np.cross(Omega, P)
+        moment = dPi + np.cross(Omega, Pi) + np.cross(V, P)
+        expected.append(moment - np.cross([side, 0.0, 0.0], force))
+    start = jax.tree.map(lambda leaf: leaf[0], swum.g)
+    found = gait_torques(swimmer, gait, times, momentum=J, start=start)
+    np.testing.assert_allclose(found.torques[4].reshape(2, 3), expected, atol=1e-9)
+    np.testing.assert_allclose(found.work, found.kinetic_energy - found.kinetic_energy[0], atol=1e-12)
 
 
 def test_slopes_and_curvature_where_turns_do_not_commute():

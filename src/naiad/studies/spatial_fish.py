@@ -7,15 +7,16 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.hydro import Ellipsoid
-from naiad.locomotion import FORWARD, TURNING, Swimmer, reconstruct, spatial_swimmer, three_link_fish
-from naiad.studies.parameters import Vector, parameter
+from naiad.locomotion import Swimmer, reconstruct, spatial_swimmer, three_link_fish
+from naiad.studies.fish_motion import GAITS, MASSES
+from naiad.studies.parameters import NameOrNumber, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.studies.three_link_fish import GAIT_TEXTS, MASS_TEXTS
 
 if TYPE_CHECKING:
     import xarray
 
-GAITS = {"forward": "angles (-cos t, sin t)", "turning": "angles (1 - cos t, sin t - 1)"}
 TAPER = np.diag([0.8, 1.0, 1.0])
 """What the taper of wide ellipsoids leaves of the inertia of cylinders with the same masses: of the sections at z, with
 semi-axes in the ratio s = sqrt(1 - z^2/w^2), masses sum up as s^2, to 4 w / 3, and moments as s^4, to 16 w / 15."""
@@ -46,22 +47,28 @@ class SpatialFish(Study, name="spatial-fish"):
     widths: Vector = parameter(
         (2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0), unit="m", above=0.0, help="third semi-axes of the links"
     )
-    gait: str = parameter("forward", choices=GAITS, help="how the angles change, with the period 2 pi")
-    mass: str = parameter("massless", help="massless, neutral, or the density of the links over that of the fluid")
+    gait: str = parameter("forward", choices=GAIT_TEXTS, help="how the angles change, with the period 2 pi")
+    mass: NameOrNumber = parameter(
+        "massless", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
+    )
     a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
     b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across, in the plane")
     c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
     periods: int = parameter(1, at_least=1, at_most=1000, help="number of periods")
 
     def validate(self) -> None:
-        ratio = density_ratio(self.mass)
-        if not ratio and np.any(self.widths == self.b):
+        if not self.density_ratio and np.any(self.widths == self.b):
             raise InputError(
                 f"widths holds b = {self.b:g}: massless links that are round about the fish can spin freely; give "
                 "another width, or a mass"
             )
         if np.any(np.diff(self.widths) <= 0.0):
             raise InputError(f"widths={self.widths.tolist()}: expected numbers that grow, for example 2,10,50")
+
+    @property
+    def density_ratio(self) -> float:
+        """The density of the links over that of the fluid."""
+        return MASSES[self.mass] if isinstance(self.mass, str) else float(self.mass)
 
     @property
     def times(self) -> np.ndarray:
@@ -73,16 +80,16 @@ class SpatialFish(Study, name="spatial-fish"):
         arm = np.array([self.a + self.c, 0.0, 0.0])
         own, other = np.stack([-arm, arm, 0.0 * arm]), np.stack([arm, -arm, 0.0 * arm])
         links = [Ellipsoid((self.a, self.b, width))] * 3
-        ratio = density_ratio(self.mass)
-        return spatial_swimmer(links, (2, 2, -1), own=own, other=other, axis=(0.0, 0.0, 1.0), density=ratio)
+        parts = {"own": own, "other": other, "axis": (0.0, 0.0, 1.0), "density": self.density_ratio}
+        return spatial_swimmer(links, (2, 2, -1), **parts)
 
     def planar(self) -> Swimmer:
         """The fish of the plane, whose links are elliptic cylinders."""
-        return three_link_fish(self.a, self.b, self.c, fluid=1.0, density=density_ratio(self.mass))
+        return three_link_fish(self.a, self.b, self.c, fluid=1.0, density=self.density_ratio)
 
     def path(self, swimmer: Swimmer) -> Path:
         """The motion of the middle link, from rest."""
-        g = reconstruct(swimmer, FORWARD if self.gait == "forward" else TURNING, self.times).g
+        g = reconstruct(swimmer, GAITS[self.gait], self.times).g
         if swimmer.frame.dim == 3:
             return Path(np.column_stack([g.beta, g.x]), 0.0)
         beta = np.unwrap(np.arctan2(g.R[:, 1, 0], g.R[:, 0, 0]))
@@ -120,18 +127,6 @@ class SpatialFish(Study, name="spatial-fish"):
             "paths": lambda: figures.paths(paths),
             "fish": lambda: figures.fish(self),
         }
-
-
-def density_ratio(mass: str) -> float:
-    """The density of the links over that of the fluid."""
-    words = {"massless": 0.0, "neutral": 1.0}
-    try:
-        ratio = words[mass] if mass in words else float(mass)
-    except ValueError:
-        ratio = np.nan
-    if not (np.isfinite(ratio) and ratio >= 0.0):
-        raise InputError(f"mass={mass}: expected massless, neutral, or a number of at least 0")
-    return ratio
 
 
 def dataset(study: SpatialFish, wide: list[Path]) -> "xarray.Dataset":

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.locomotion import FORWARD, TURNING, placed_links, reconstruct
+from naiad.locomotion import placed_links, reconstruct
+from naiad.studies.fish_motion import GAITS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +70,7 @@ def fish(study: "SpatialFish") -> "Figure":
     width = float(study.widths[np.argmin(np.abs(study.widths - 0.5 * study.a))])
     swimmer = study.fish(width)
     times = np.linspace(0.0, 2.0 * np.pi, SHOWN, endpoint=False)
-    motion = reconstruct(swimmer, FORWARD if study.gait == "forward" else TURNING, times)
+    motion = reconstruct(swimmer, GAITS[study.gait], times)
     poses = placed_links(swimmer, motion.g, motion.theta)
     titles = [f"w = {width:g} m, t = {t:.3g} s" for t in times]
     return viz.ellipsoid_snapshots(poses.R, poses.x, np.tile([study.a, study.b, width], (3, 1)), titles)
