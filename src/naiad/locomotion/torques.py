@@ -27,8 +27,8 @@ NODES, PANELS = 10, 24
 
 
 class GaitTorques(NamedTuple):
-    """At times: the torques, conjugate to the angles (positive work when an angle grows; those of a ball joint act on its
-    link, in the link's frame); their power; their work since the first time; and the kinetic energy of links and
+    """At times: the torques, conjugate to the angles (positive work when an angle grows; those of a ball joint act on
+    its link, in the link's frame); their power; their work since the first time; and the kinetic energy of links and
     fluid."""
 
     times: np.ndarray
