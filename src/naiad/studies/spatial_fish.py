@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TAPER = np.diag([0.8, 1.0, 1.0])
 """What the taper of wide ellipsoids leaves of the inertia of cylinders with the same masses: of the sections at z, with
 semi-axes in the ratio s = sqrt(1 - z^2/w^2), masses sum up as s^2, to 4 w / 3, and moments as s^4, to 16 w / 15."""
-SAMPLES = 48
+SAMPLES = 96
 
 
 class Path(NamedTuple):

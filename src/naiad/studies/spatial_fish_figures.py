@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN = 4
 """The most widths among the paths, and the times of the pictures."""
 DASHES = {"planar": "-", "limit": "--"}
-MEANING = {"planar": "the plane's fish", "limit": "limit of wide ellipsoids"}
+MEANING = {"planar": "planar fish", "limit": "limit of wide ellipsoids"}
 
 
 def displacement(results: Mapping[str, Any]) -> "Figure":
