@@ -303,3 +303,18 @@ def test_a_dry_swimmer_turns_like_a_falling_cat():
     centre = placed_links(cat, swum.g, swum.theta).x.mean(1)
     np.testing.assert_allclose(centre, np.tile(centre[0], (5, 1)), atol=1e-10)
     assert np.linalg.norm(swum.g.R[-1] - np.eye(3)) > 0.1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("joints", ["hinge", "ball"])
+def test_free_joints_keep_momentum_and_energy(joints):
+    """The variational motion of the swimmer itself, on SE(3) times its shapes (XLA: as machine code it is long)."""
+    swimmer = crossed(joints)
+    start = swimmer.state(xi=0.3 * np.random.default_rng(0).normal(size=swimmer.group.dim))
+    run = nd.simulate(swimmer, start, t1=1.0, dt=0.02, method=nd.Variational(nd.Cayley()), engine="xla")
+    g, body = run.states.g.g, run.states.mu[:, :6]
+    p, spin = (np.einsum("tij,tj->ti", g.R, part) for part in (body[:, 3:], body[:, :3]))
+    momentum = np.concatenate([p, spin + np.cross(g.x, p)], axis=1)
+    np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(momentum), 1)), atol=1e-13)
+    energy = np.asarray(run.energy)
+    assert np.max(np.abs(energy / energy[0] - 1.0)) < 1e-4
