@@ -1,10 +1,20 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
 from naiad.locomotion.connection import connection, curvature, locked_inertia
-from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
+from naiad.locomotion.gait import (
+    FORWARD,
+    TURNING,
+    AbstractGait,
+    ExponentialGait,
+    FourierGait,
+    GivenGait,
+    ShapeMotion,
+)
 from naiad.locomotion.links import Links
+from naiad.locomotion.placement import placed_links
 from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
+from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
 from naiad.locomotion.swimmer import Inertias, Swimmer
 from naiad.locomotion.torques import GaitTorques, gait_torques
 
@@ -12,6 +22,7 @@ __all__ = [
     "FORWARD",
     "TURNING",
     "AbstractGait",
+    "ExponentialGait",
     "FourierGait",
     "GaitTorques",
     "GivenGait",
@@ -27,7 +38,10 @@ __all__ = [
     "link_velocities",
     "locked_inertia",
     "net_motion",
+    "placed_links",
     "planar_swimmer",
     "reconstruct",
+    "spatial_swimmer",
+    "swimmer_of",
     "three_link_fish",
 ]

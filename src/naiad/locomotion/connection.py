@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup
+from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import solve
 
@@ -25,24 +26,31 @@ def connection_of(K: Matrix, d: int) -> Float[Array, "d m"]:
     return solve(K[:d, :d], K[:d, d:])
 
 
-def curvature_of(frame: AbstractGroup, K: Matrix, slopes: Float[Array, "m n n"]) -> Float[Array, "m m d"]:
-    """F_ab = d_a A_b - d_b A_a - [A_a, A_b], a vector of the algebra for each pair of angles."""
+def curvature_of(
+    frame: AbstractGroup, K: Matrix, slopes: Float[Array, "m n n"], shape: AbstractGroup | None = None
+) -> Float[Array, "m m d"]:
+    """F_ab = d_a A_b - d_b A_a - [A_a, A_b], a vector of the algebra for each pair of angles; on a group of shapes that
+    do not commute, less A [e_a, e_b], the derivatives being left-trivialised."""
     d = frame.dim
     A = connection_of(K, d)
     dA = jax.vmap(lambda dK: solve(K[:d, :d], dK[:d, d:] - dK[:d, :d] @ A))(slopes)  # dA[a, :, b] = d_a A_b
     bracket = jax.vmap(lambda x: jax.vmap(lambda y: frame.ad(x, y))(A.T))(A.T)
-    return jnp.swapaxes(dA, 1, 2) - jnp.transpose(dA, (2, 0, 1)) - bracket
+    F = jnp.swapaxes(dA, 1, 2) - jnp.transpose(dA, (2, 0, 1)) - bracket
+    if shape is None:
+        return F
+    axes = jnp.eye(shape.dim)
+    return F - jax.vmap(lambda x: jax.vmap(lambda y: A @ shape.ad(x, y))(axes))(axes)
 
 
 def locked_inertia(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """K_gg, the inertia of the swimmer with its shape locked, for one shape or for shapes in rows."""
     d = swimmer.frame.dim
-    return _for_shapes(shapes, lambda rows: swimmer.inertias(rows)[:, :d, :d])
+    return _for_shapes(swimmer, shapes, lambda rows: swimmer.inertias(rows)[:, :d, :d])
 
 
 def connection(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """A(theta), a column for each angle, for one shape or for shapes in rows: from rest, xi = - A theta'."""
-    return _for_shapes(shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows)))
+    return _for_shapes(swimmer, shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows)))
 
 
 def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
@@ -51,8 +59,9 @@ def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     A small loop in the plane of the angles a and b that turns from a to b around the area s moves the swimmer by
     exp(-s F_ab).
     """
+    groups = swimmer.frame, swimmer.links.shape
     return _for_shapes(
-        shapes, lambda rows: execute_rows(curvature_of, swimmer.frame, *swimmer.inertias_with_slopes(rows))
+        swimmer, shapes, lambda rows: execute_rows(_curvature, groups, *swimmer.inertias_with_slopes(rows))
     )
 
 
@@ -60,7 +69,12 @@ def _connection(frame: AbstractGroup, K: Matrix) -> Float[Array, "d m"]:
     return connection_of(K, frame.dim)
 
 
-def _for_shapes(shapes: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    array = np.asarray(shapes, float)
-    values = function(np.atleast_2d(array))
-    return values[0] if array.ndim == 1 else values
+def _curvature(groups: tuple[AbstractGroup, AbstractGroup], K: Matrix, slopes: Float[Array, "m n n"]) -> Any:
+    frame, shape = groups
+    return curvature_of(frame, K, slopes, shape)
+
+
+def _for_shapes(swimmer: Swimmer, shapes: Any, function: Callable[[Any], np.ndarray]) -> np.ndarray:
+    rows, one = in_rows(swimmer.links.shape, shapes)
+    values = function(rows)
+    return values[0] if one else values

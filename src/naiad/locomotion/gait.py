@@ -10,28 +10,31 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
+from naiad.groups import AbstractGroup
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
 
 
 class ShapeMotion(NamedTuple):
-    """The angles at a time, with their first and second derivatives."""
+    """The angles at a time, with their first and second derivatives; on a group of shapes the rates theta^-1 theta' and
+    their derivatives."""
 
-    theta: Float[Array, " m"]
+    theta: Any
     rates: Float[Array, " m"]
     accelerations: Float[Array, " m"]
 
 
 class AbstractGait(Module):
     """theta(t), with the period `period`; the numbers of a subclass are its fields, so that gaits can be swept and
-    differentiated."""
+    differentiated. Shapes are vectors of angles, unless the subclass has a `group` of shapes (see `Links.shape`)."""
 
     needs = ("period",)
+    group = None
     if TYPE_CHECKING:
         period: Any
 
     @abc.abstractmethod
-    def __call__(self, t: Scalar) -> Float[Array, " m"]:
+    def __call__(self, t: Scalar) -> Any:
         """The angles at t."""
 
     def motion(self, t: Scalar) -> ShapeMotion:
@@ -39,10 +42,15 @@ class AbstractGait(Module):
         t, one = jnp.asarray(t, float), jnp.ones(())
 
         def rates(t):
-            return jax.jvp(self.__call__, (t,), (one,))[1]
+            return jax.jvp(lambda s: self._from(t, s), (t,), (one,))[1]
 
-        theta, velocity = jax.jvp(self.__call__, (t,), (one,))
-        return ShapeMotion(theta, velocity, jax.jvp(rates, (t,), (one,))[1])
+        return ShapeMotion(self(t), *jax.jvp(rates, (t,), (one,)))
+
+    def _from(self, t: Scalar, s: Scalar) -> Float[Array, " m"]:
+        """Where the shape is at s, seen from that at t, in coordinates of the algebra."""
+        if self.group is None:
+            return self(s)
+        return self.group.log(self.group.compose(self.group.inverse(self(t)), self(s)))
 
 
 class FourierGait(AbstractGait):
@@ -79,13 +87,34 @@ class FourierGait(AbstractGait):
 
 
 class GivenGait(AbstractGait):
-    """The gait of a plain function theta(t) with this period."""
+    """The gait of a plain function theta(t) with this period; of elements of a `group` of shapes, if it is given."""
 
     function: Callable[..., Any] = static()
     period: Any = 2.0 * np.pi
+    group: Any = None
 
-    def __call__(self, t: Scalar) -> Float[Array, " m"]:
-        return jnp.asarray(self.function(t))
+    def __call__(self, t: Scalar) -> Any:
+        return jax.tree.map(jnp.asarray, self.function(t)) if self.group is not None else jnp.asarray(self.function(t))
+
+
+class ExponentialGait(AbstractGait):
+    """theta(t) = exp(coordinates(t)) on a `group` of shapes: the angles of hinges as they are, then the rotation vector
+    of each ball joint. `coordinates` is any gait of so many numbers, such as a `FourierGait`."""
+
+    coordinates: AbstractGait
+    group: Any = None
+
+    def __post_init__(self):
+        if not isinstance(self.group, AbstractGroup):
+            raise InputError(f"group = {self.group!r}; expected the group of shapes, swimmer.links.shape.")
+
+    @property
+    def period(self) -> Any:
+        """That of the coordinates."""
+        return self.coordinates.period
+
+    def __call__(self, t: Scalar) -> Any:
+        return self.group.exp(self.coordinates(t))
 
 
 FORWARD = FourierGait.of([0.0, 0.0], [[-1.0, 0.0]], [[0.0, 1.0]])

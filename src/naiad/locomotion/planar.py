@@ -10,6 +10,7 @@ from naiad.errors import InputError
 from naiad.groups import SE2
 from naiad.groups.se2 import PlanarPose
 from naiad.hydro import AbstractCurve, Ellipse, PlanarBodies
+from naiad.locomotion import given
 from naiad.locomotion.links import Links, order
 from naiad.locomotion.swimmer import Swimmer, motion_of_links
 
@@ -38,8 +39,8 @@ def planar_swimmer(
     if len(parents) != count:
         raise InputError(f"{count} outlines and {len(parents)} parents; expected one for each link.")
     order(parents)
-    at, there = _points("own", own, count), _points("other", other, count)
-    densities = np.broadcast_to(_densities(density, count), count)
+    at, there = given.points("own", own, count, 2), given.points("other", other, count, 2)
+    densities = given.densities(density, count)
     dry = np.stack([rho * homogeneous(curve) for rho, curve in zip(densities, curves, strict=True)])
     links = Links(
         rest=PlanarPose._make([np.zeros(count), there - at]),
@@ -91,23 +92,3 @@ def homogeneous(curve: AbstractCurve, points: int = 512) -> np.ndarray:
     area, moment = 0.5 * share * np.sum(turn), 0.25 * share * np.sum(np.abs(z) ** 2 * turn)
     first = share * np.sum(z * turn) / 3.0  # the area times its centre
     return np.array([[moment, -first.imag, first.real], [-first.imag, area, 0.0], [first.real, 0.0, area]])
-
-
-def _points(name: str, value: Any, count: int) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (count, 2) or not np.all(np.isfinite(array)):
-        raise InputError(f"{name} has shape {array.shape}; expected {count} rows (x, y) of finite numbers, one a link.")
-    return array
-
-
-def _densities(value: Any, count: int) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.full(1, np.nan)
-    if array.shape not in ((), (count,)) or not np.all(np.isfinite(array) & (array >= 0.0)):
-        raise InputError(f"density = {value!r}; expected a number of at least 0, or one for each of {count} links.")
-    return array

@@ -9,25 +9,28 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
-from naiad.groups import AbstractGroup, Product, Rn
+from naiad.groups import AbstractGroup, Product
 from naiad.hydro import PlanarBodies
 from naiad.locomotion.links import Links
+from naiad.locomotion.shapes import in_rows
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics import solve
 
 
 class Inertias(NamedTuple):
-    """K(theta) for each of several shapes, and its derivatives dK/dtheta_a as `slopes[:, a]`."""
+    """K(theta) for each of several shapes, and its derivatives dK/dtheta_a as `slopes[:, a]`; along theta exp(s e_a)
+    where shapes are no vectors."""
 
     K: Float[np.ndarray, "s n n"]
     slopes: Float[np.ndarray, "s m n n"]
 
 
 class Swimmer(LagrangianSystem):
-    """Rigid links in an ideal fluid, joined by hinges [kanso2005]: ell = v . K(theta) v / 2, v = (xi, theta').
+    """Rigid links in an ideal fluid, joined to a tree [kanso2005]: ell = v . K(theta) v / 2, v = (xi, theta').
 
-    A configuration is (g, theta): the pose of the base, in SE(2) or SE(3), and the angles of the hinges; xi is the
-    velocity of the base in its own frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own
+    A configuration is (g, theta): the pose of the base, in SE(2) or SE(3), and the angles of the hinges (with ball
+    joints an element of the group of shapes, `links.shape`, and its rate); xi is the velocity of the base in its own
+    frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own
     frame, and their inertia M: a matrix `own` for each (its body's and, where links meet the fluid as if they were
     alone, the fluid's), and that of the fluid that couples them all, `fluid`, which depends on the shape.
 
@@ -47,15 +50,15 @@ class Swimmer(LagrangianSystem):
 
     @property
     def joints(self) -> int:
-        """The number of angles."""
-        return self.links.count - 1
+        """The number of angles: the dimension of the group of shapes."""
+        return self.links.shape.dim
 
     @property
     def group(self) -> AbstractGroup:
-        """SE(2) or SE(3), times R^m."""
-        return Product(g=self.frame, theta=Rn(self.joints))
+        """SE(2) or SE(3), times the group of shapes."""
+        return Product(g=self.frame, theta=self.links.shape)
 
-    def inertia(self, theta: Float[Array, " m"]) -> Float[Array, "d+m d+m"]:
+    def inertia(self, theta: Any) -> Float[Array, "d+m d+m"]:
         """K(theta)."""
         B = self.links.jacobian(theta)
         K = jnp.einsum("nia,nij,njb->ab", B, jnp.asarray(self.own), B)
@@ -64,10 +67,10 @@ class Swimmer(LagrangianSystem):
         flat = B.reshape(-1, B.shape[2])
         return K + flat.T @ self.fluid.added_inertia(_rows(self.links.poses(theta))) @ flat
 
-    def inertias(self, shapes: Float[np.ndarray, "s m"]) -> Float[np.ndarray, "s n n"]:
+    def inertias(self, shapes: Any) -> Float[np.ndarray, "s n n"]:
         """K for several shapes, in rows: compiled for links that are alone in the fluid, by boundary elements for those
         that it couples."""
-        shapes = np.asarray(shapes, float).reshape(-1, self.joints)
+        shapes, _ = in_rows(self.links.shape, shapes)
         alone = execute_rows(_inertia, self.alone, shapes)
         if self.fluid is None:
             return alone
@@ -75,9 +78,9 @@ class Swimmer(LagrangianSystem):
         with _one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
-    def inertias_with_slopes(self, shapes: Float[np.ndarray, "s m"]) -> Inertias:
+    def inertias_with_slopes(self, shapes: Any) -> Inertias:
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
-        shapes = np.asarray(shapes, float).reshape(-1, self.joints)
+        shapes, _ = in_rows(self.links.shape, shapes)
         K, slopes = execute_rows(_inertia_with_slopes, self.alone, shapes)
         if self.fluid is None:
             return Inertias(K, slopes)
@@ -119,24 +122,27 @@ def _rows(poses: list[Any]) -> Float[Array, "n 3"]:
     return jnp.stack([jnp.concatenate([jnp.reshape(pose.beta, 1), pose.x]) for pose in poses])
 
 
-def _with_slopes(function: Callable[..., Any], theta: Float[Array, " m"]) -> tuple[Any, Any]:
-    """A function of the shape, and its derivatives along the first axis."""
-    slopes = jax.vmap(lambda e: jax.jvp(function, (theta,), (e,))[1])(jnp.eye(theta.shape[0]))
-    return function(theta), slopes
+def _with_slopes(shape: AbstractGroup, function: Callable[..., Any], theta: Any) -> tuple[Any, Any]:
+    """A function of the shape, and its left-trivialised derivatives along the first axis, by a loop: short code."""
+
+    def slope(e):
+        return jax.jvp(function, (theta,), (shape.tangent(theta, e),))[1]
+
+    return function(theta), jax.lax.map(slope, jnp.eye(shape.dim))
 
 
-def _inertia(swimmer: Swimmer, theta: Float[Array, " m"]) -> Float[Array, "n n"]:
+def _inertia(swimmer: Swimmer, theta: Any) -> Float[Array, "n n"]:
     return swimmer.inertia(theta)
 
 
-def _inertia_with_slopes(swimmer: Swimmer, theta: Float[Array, " m"]) -> tuple[Any, Any]:
-    return _with_slopes(swimmer.inertia, theta)
+def _inertia_with_slopes(swimmer: Swimmer, theta: Any) -> tuple[Any, Any]:
+    return _with_slopes(swimmer.links.shape, swimmer.inertia, theta)
 
 
-def motion_of_links(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
+def motion_of_links(links: Links, theta: Any) -> tuple[Any, Any]:
     """The velocities of all links per velocity, and their poses."""
     return links.jacobian(theta).reshape(links.count * links.frame.dim, -1), _rows(links.poses(theta))
 
 
-def _motion_with_slopes(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
-    return _with_slopes(lambda shape: motion_of_links(links, shape), theta)
+def _motion_with_slopes(links: Links, theta: Any) -> tuple[Any, Any]:
+    return _with_slopes(links.shape, lambda shape: motion_of_links(links, shape), theta)

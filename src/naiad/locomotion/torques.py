@@ -1,9 +1,10 @@
-"""Inverse dynamics: the torques at the hinges that make a swimmer follow a gait, their power and their work.
+"""Inverse dynamics: the torques at the joints that make a swimmer follow a gait, their power and their work.
 
 With v = (xi, theta') and mu = K_gg xi + K_gt theta', Hamel's equations are
 
-    K v' + (sum_a theta_a' dK/dtheta_a) v = (ad*_xi mu, tau + 1/2 v . (dK/dtheta) v).
+    K v' + (sum_a theta_a' dK/dtheta_a) v = (ad*_xi mu, tau + 1/2 v . (dK/dtheta) v),
 
+and where shapes do not commute, ad*_theta' of their own momentum is added to the last.
 The first rows give xi', since theta'' is known, and the others tau. Eqs. (5.4) and (5.18) of [kanso2005] lack the
 reaction of the hinges and the last term, the change of the coupled inertia with the shape.
 """
@@ -26,8 +27,9 @@ NODES, PANELS = 10, 24
 
 
 class GaitTorques(NamedTuple):
-    """At times: the torques, conjugate to the angles (positive work when an angle grows); their power; their work since
-    the first time; and the kinetic energy of links and fluid."""
+    """At times: the torques, conjugate to the angles (positive work when an angle grows; those of a ball joint act on
+    its link, in the link's frame); their power; their work since the first time; and the kinetic energy of links and
+    fluid."""
 
     times: np.ndarray
     torques: Float[np.ndarray, "s m"]
@@ -60,7 +62,7 @@ def gait_torques(
         xi = execute_rows(stage, swimmer.frame, K, shape.rates).drift
     else:
         xi = reconstruct(swimmer, gait, every, start=start, momentum=momentum, steps=steps).xi
-    torques, energy = execute_rows(_torques, swimmer.frame, K, slopes, xi, shape)
+    torques, energy = execute_rows(_torques, (swimmer.frame, swimmer.links.shape), K, slopes, xi, shape)
     power = np.sum(torques * shape.rates, axis=1)
     at, inside = place[: times.size], place[times.size :]
     work = np.concatenate([[0.0], np.cumsum(weights * power[inside])])[kept]
@@ -68,15 +70,21 @@ def gait_torques(
 
 
 def _torques(
-    frame: AbstractGroup, K: Float[Array, "n n"], slopes: Float[Array, "m n n"], xi: Any, shape: ShapeMotion
+    groups: tuple[AbstractGroup, AbstractGroup],
+    K: Float[Array, "n n"],
+    slopes: Float[Array, "m n n"],
+    xi: Any,
+    shape: ShapeMotion,
 ) -> tuple[Any, Any]:
     """The torques and the kinetic energy."""
+    frame, shapes = groups
     d, v = frame.dim, jnp.concatenate([xi, shape.rates])
     momenta, carried = K @ v, jnp.einsum("aij,j->ai", slopes, v)
     change = shape.rates @ carried
     known = frame.ad_dual(xi, momenta[:d]) - change[:d] - K[:d, d:] @ shape.accelerations
     acceleration = jnp.concatenate([solve(K[:d, :d], known), shape.accelerations])
-    return K[d:] @ acceleration + change[d:] - 0.5 * carried @ v, 0.5 * v @ momenta
+    inertial = K[d:] @ acceleration + change[d:] - shapes.ad_dual(shape.rates, momenta[d:])
+    return inertial - 0.5 * carried @ v, 0.5 * v @ momenta
 
 
 def _quadrature(times: np.ndarray, longest: float, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

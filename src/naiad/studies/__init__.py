@@ -29,6 +29,7 @@ STUDIES: dict[str, str] = {
     "rigid-body": "naiad.studies.rigid_body:RigidBody",
     "rotor-spacecraft": "naiad.studies.rotor_spacecraft:RotorSpacecraft",
     "sliding-disk": "naiad.studies.sliding_disk:SlidingDisk",
+    "spatial-fish": "naiad.studies.spatial_fish:SpatialFish",
     "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
     "streamlines": "naiad.studies.streamlines:Streamlines",
     "three-link-fish": "naiad.studies.three_link_fish:ThreeLinkFish",
