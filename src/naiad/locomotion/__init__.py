@@ -2,10 +2,12 @@
 
 from naiad.locomotion.connection import connection, curvature, locked_inertia
 from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
+from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.planar import planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
 from naiad.locomotion.swimmer import Inertias, Swimmer
+from naiad.locomotion.table import tabulated
 
 __all__ = [
     "FORWARD",
@@ -13,6 +15,7 @@ __all__ = [
     "AbstractGait",
     "FourierGait",
     "GivenGait",
+    "InertiaTable",
     "Inertias",
     "Links",
     "Reconstruction",
@@ -24,5 +27,6 @@ __all__ = [
     "net_motion",
     "planar_swimmer",
     "reconstruct",
+    "tabulated",
     "three_link_fish",
 ]
