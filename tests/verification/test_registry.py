@@ -25,6 +25,10 @@ OTHER_STEPS = {
     "vehicle-kr": (2560, 5120, 10240),  # its second-order part is large
 }
 MAPS = ("exp", "new", "skew", "compose8", "flv", "rk4")
+ONLY = {
+    "tree": tuple(name for name in METHODS if name.startswith("tree")),
+    "swimmer": ("cay", "cay-midpoint", "exp-midpoint", "compose4-midpoint", "rk4"),
+}
 
 
 def fits(problem: Problem, name: str) -> bool:
@@ -39,7 +43,7 @@ CASES = [
     (problem, method)
     for problem in PROBLEMS
     for method in METHODS
-    if fits(PROBLEMS[problem], method) and (problem != "tree" or method.startswith("tree"))
+    if fits(PROBLEMS[problem], method) and method in ONLY.get(problem, METHODS)
 ]
 SHORT = [
     (problem, method)

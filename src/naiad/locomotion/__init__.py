@@ -1,7 +1,9 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
 from naiad.locomotion.connection import connection, curvature, locked_inertia
+from naiad.locomotion.driven import DrivenSwimmer
 from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
+from naiad.locomotion.hinge_torque import AbstractHingeTorque, GivenHingeTorque, HarmonicTorque, TimedTorque
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.planar import planar_swimmer, three_link_fish
@@ -13,14 +15,19 @@ __all__ = [
     "FORWARD",
     "TURNING",
     "AbstractGait",
+    "AbstractHingeTorque",
+    "DrivenSwimmer",
     "FourierGait",
     "GivenGait",
+    "GivenHingeTorque",
+    "HarmonicTorque",
     "InertiaTable",
     "Inertias",
     "Links",
     "Reconstruction",
     "ShapeMotion",
     "Swimmer",
+    "TimedTorque",
     "connection",
     "curvature",
     "locked_inertia",

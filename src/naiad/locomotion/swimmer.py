@@ -13,7 +13,8 @@ from naiad.groups import AbstractGroup, Product, Rn
 from naiad.hydro import PlanarBodies
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.locomotion.states import locked, moving
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import solve
 
 
@@ -98,6 +99,26 @@ class Swimmer(LagrangianSystem):
     def alone(self) -> "Swimmer":
         """The same without the fluid that couples the links."""
         return self if self.fluid is None else self.replaced(fluid=None)
+
+    @property
+    def symmetry_dim(self) -> int:
+        """The dimension of the rigid motions."""
+        return self.frame.dim
+
+    def symmetry(self, s: Float[Array, " d"], g: Any) -> Any:
+        """Rigid motions; `noether` is the momentum of the whole in space."""
+        return g._replace(g=self.frame.compose(self.frame.exp(s), g.g))
+
+    def start(
+        self, theta: Any = None, rates: Any = None, *, pose: Any = None, momentum: Any = None, xi: Any = None
+    ) -> State:
+        """The state with these angles and rates (zero), the base at `pose` (the identity), and the `momentum` in space
+        (none), or in its place the velocity `xi` of the base in its own frame."""
+        return moving(self, theta, rates, pose, momentum, xi)
+
+    def locked(self, state: State) -> State:
+        """The state just after the hinges are stopped at once: from rest, the swimmer stops as well."""
+        return locked(self, state)
 
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """The kinetic energy."""
