@@ -5,10 +5,10 @@ import pytest
 
 from naiad.errors import InputError
 from naiad.hydro import moved
+from naiad.locomotion import link_poses, three_link_fish
 from naiad.studies.added_inertia import AddedInertia
 from naiad.studies.progress import Progress
 from naiad.studies.streamlines import Streamlines
-from naiad.studies.three_links import ThreeLinks
 
 
 def results(study):
@@ -29,7 +29,7 @@ def test_added_inertia_has_the_numbers_of_the_errata():
 def test_the_diagonal_blocks_in_the_frame_of_b3_are_moved_there():
     shape = {"theta1": 0.7, "theta2": -0.4, "b": 1.5}
     own, in_b3 = (results(AddedInertia(frame=frame, **shape))["matrix"] for frame in ("body", "b3"))
-    beta, *x = ThreeLinks(10.0, 1.5, 2.0).poses(np.array([0.7, -0.4]))[0]
+    beta, *x = link_poses(three_link_fish(b=1.5), [0.7, -0.4])[0]
     assert np.max(np.abs(in_b3[:3, :3] - moved(own[:3, :3], x=x, R=beta))) < 1e-9
     assert np.max(np.abs(in_b3[6:, 6:] - own[6:, 6:])) < 1e-12
 
@@ -45,20 +45,6 @@ def test_fifty_panels_are_a_few_percent_high_and_not_symmetric():
 def test_links_that_overlap_are_refused():
     with pytest.raises(InputError, match="Bodies 1 and 2 touch or overlap"):
         results(AddedInertia(theta1=3.1, theta2=-3.1))
-
-
-def test_the_links_velocities_are_the_derivatives_of_their_poses():
-    links, theta, rates = ThreeLinks(10.0, 1.0, 2.0), np.array([0.4, -0.9]), np.array([0.7, -0.3])
-    step = 1e-6
-    ahead, behind = (links.poses(theta + sign * step * rates) for sign in (1, -1))
-    change = (ahead - behind) / (2 * step)
-    space = (change[:, 1] + 1j * change[:, 2]) * np.exp(-1j * links.poses(theta)[:, 0])
-    found = links.velocities(theta, rates, np.zeros(3))
-    assert found == pytest.approx(np.stack([change[:, 0], space.real, space.imag], axis=1), abs=1e-8)
-    whole = links.velocities(theta, np.zeros(2), np.array([0.5, 0.1, -0.2]))
-    beta, x, y = links.poses(theta)[0]
-    v = (0.1 - 0.2j + 0.5j * complex(x, y)) * np.exp(-1j * beta)
-    assert whole[0] == pytest.approx([0.5, v.real, v.imag])
 
 
 def test_only_the_coupled_flow_goes_around_the_links():

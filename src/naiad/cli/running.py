@@ -42,8 +42,8 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
     study = studies.find(name).parse(param or [])
     if folder is None and not as_json:
         folder = Path("out") / name
-    with result_folder(folder) if folder else contextlib.nullcontext() as aside:
-        findings, elapsed = _found(study)
+    with result_folder(folder) if folder else contextlib.nullcontext() as aside, _progress(study.name) as progress:
+        findings, elapsed = _found(study, progress)
         if folder is not None and aside is not None:
             with clear_errors(folder):
                 _write(study, findings, elapsed, aside)
@@ -53,9 +53,9 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
         _show(study, findings, elapsed, folder)
 
 
-def _found(study: "Study") -> "tuple[Findings, float]":
+def _found(study: "Study", progress: "Progress") -> "tuple[Findings, float]":
     """What the study finds, and the seconds it took; what it prints goes to stderr."""
-    with contextlib.redirect_stdout(sys.stderr), _progress(study.name) as progress:
+    with contextlib.redirect_stdout(sys.stderr):
         start = time.perf_counter()
         findings = study.run(progress)
         return findings, time.perf_counter() - start

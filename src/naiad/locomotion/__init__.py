@@ -6,10 +6,11 @@ from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, G
 from naiad.locomotion.hinge_torque import AbstractHingeTorque, GivenHingeTorque, HarmonicTorque, TimedTorque
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
-from naiad.locomotion.planar import planar_swimmer, three_link_fish
+from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
 from naiad.locomotion.swimmer import Inertias, Swimmer
 from naiad.locomotion.table import tabulated
+from naiad.locomotion.torques import GaitTorques, gait_torques
 
 __all__ = [
     "FORWARD",
@@ -18,6 +19,7 @@ __all__ = [
     "AbstractHingeTorque",
     "DrivenSwimmer",
     "FourierGait",
+    "GaitTorques",
     "GivenGait",
     "GivenHingeTorque",
     "HarmonicTorque",
@@ -30,6 +32,9 @@ __all__ = [
     "TimedTorque",
     "connection",
     "curvature",
+    "gait_torques",
+    "link_poses",
+    "link_velocities",
     "locked_inertia",
     "net_motion",
     "planar_swimmer",

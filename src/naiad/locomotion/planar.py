@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.groups import SE2
 from naiad.groups.se2 import PlanarPose
 from naiad.hydro import AbstractCurve, Ellipse, PlanarBodies
 from naiad.locomotion.links import Links, order
-from naiad.locomotion.swimmer import Swimmer
+from naiad.locomotion.swimmer import Swimmer, motion_of_links
 
 
 def planar_swimmer(
@@ -62,6 +63,25 @@ def three_link_fish(
     own, other = np.stack([-arm, arm, 0.0 * arm]), np.stack([arm, -arm, 0.0 * arm])
     options |= {"own": own, "other": other, "fluid": fluid, "density": density}
     return planar_swimmer([Ellipse(a, b)] * 3, (2, 2, -1), **options)
+
+
+def link_poses(swimmer: Swimmer, shapes: Any, base: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+    """(beta, x, y) of each link of a planar swimmer whose base lies at `base`, for one shape or for shapes in rows."""
+    shapes, base = np.asarray(shapes, float), np.asarray(base, float)
+    poses = execute_rows(motion_of_links, swimmer.links, np.atleast_2d(shapes))[1]
+    beta, z = base[..., :1], (base[..., 1] + 1j * base[..., 2])[..., None]
+    places = z + np.exp(1j * beta) * (poses[..., 1] + 1j * poses[..., 2])
+    found = np.stack([poses[..., 0] + beta, places.real, places.imag], axis=-1)
+    return found[0] if shapes.ndim == 1 else found
+
+
+def link_velocities(swimmer: Swimmer, shapes: Any, velocities: Any) -> np.ndarray:
+    """(Omega, v_x, v_y) of each link in its own frame, for velocities (xi, theta') at one shape or at shapes in rows
+    [kanso2005, eq. (7.2)]."""
+    shapes, v = np.asarray(shapes, float), np.asarray(velocities, float)
+    B = execute_rows(motion_of_links, swimmer.links, np.atleast_2d(shapes))[0]
+    found = np.einsum("sij,sj->si", B, np.atleast_2d(v)).reshape(len(B), swimmer.links.count, -1)
+    return found[0] if shapes.ndim == 1 else found
 
 
 def homogeneous(curve: AbstractCurve, points: int = 512) -> np.ndarray:

@@ -16,7 +16,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.connection import connection_of
-from naiad.locomotion.gait import AbstractGait
+from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
 from naiad.numerics import PARTITIONED, inverse
@@ -61,10 +61,10 @@ def reconstruct(
 
     `times` grow; between them there are at least `steps` steps a period.
     """
-    times = _times(times)
-    h, kept = _grid(times, float(gait.period) / steps)
+    times = growing(times)
+    h, kept = steps_between(times, float(gait.period) / steps)
     nodes = (times[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]]))[:, None] + h[:, None] * np.asarray(GAUSS.c)
-    shapes = execute_rows(_shape, gait, nodes.ravel())
+    shapes = execute_rows(shape_at, gait, nodes.ravel())
     K = swimmer.inertias(shapes.theta)
     flat = execute_rows(stage, swimmer.frame, K, shapes.rates)
     stages = Stages(*(each.reshape(len(h), 3, *each.shape[1:]) for each in flat))
@@ -74,7 +74,7 @@ def reconstruct(
         jax.tree.map(lambda leaf: np.asarray(leaf)[kept], execute(_transport, swimmer.frame, first, h, stages, value))
         for value in (J, 0.0 * J)
     )
-    at = execute_rows(_shape, gait, times)
+    at = execute_rows(shape_at, gait, times)
     now = execute_rows(stage, swimmer.frame, swimmer.inertias(at.theta), at.rates)
     xi, dynamic = execute_rows(_completed, (swimmer.frame, J), g, geometric, now)
     return Reconstruction(times, g, xi, at.theta, at.rates, geometric, dynamic)
@@ -139,18 +139,20 @@ def _completed(given: tuple[AbstractGroup, Any], g: Any, geometric: Any, now: St
     return xi, frame.compose(g, frame.inverse(geometric))
 
 
-def _shape(gait: AbstractGait, t: Scalar) -> Any:
+def shape_at(gait: AbstractGait, t: Scalar) -> ShapeMotion:
+    """theta, theta' and theta'' at t."""
     return gait.motion(t)
 
 
-def _times(times: Any) -> np.ndarray:
+def growing(times: Any) -> np.ndarray:
+    """The times as an array, or an `InputError`."""
     array = np.atleast_1d(np.asarray(times, float))
     if array.ndim != 1 or array.size < 2 or not np.all(np.isfinite(array)) or np.any(np.diff(array) <= 0.0):
         raise InputError(f"times = {times!r}; expected at least two finite numbers that grow.")
     return array
 
 
-def _grid(times: np.ndarray, longest: float) -> tuple[np.ndarray, np.ndarray]:
+def steps_between(times: np.ndarray, longest: float) -> tuple[np.ndarray, np.ndarray]:
     """Steps no longer than `longest` that meet all times, and where in the path these are."""
     gaps = np.diff(times)
     counts = np.maximum(1, np.ceil(gaps / longest - 1e-9).astype(int))

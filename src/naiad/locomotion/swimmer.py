@@ -75,7 +75,7 @@ class Swimmer(LagrangianSystem):
         if not isinstance(self.fluid, PlanarBodies):
             return execute_rows(_inertia, self, shapes)
         alone = execute_rows(_inertia, self.alone, shapes)
-        motions = zip(*execute_rows(_motion, self.links, shapes), strict=True)
+        motions = zip(*execute_rows(motion_of_links, self.links, shapes), strict=True)
         with _one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
@@ -137,7 +137,8 @@ class Swimmer(LagrangianSystem):
 
 def _one_thread() -> Any:
     """Linear algebra in one thread: the systems of boundary elements are small, and threads that wait for busy cores
-    make them a hundred times slower."""
+    make them a hundred times slower. SciPy's has a library of its own, which must be there to be told."""
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1, "blas")
@@ -162,10 +163,10 @@ def _inertia_with_slopes(swimmer: Swimmer, theta: Float[Array, " m"]) -> tuple[A
     return _with_slopes(swimmer.inertia, theta)
 
 
-def _motion(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
+def motion_of_links(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
     """The velocities of all links per velocity, and their poses."""
     return links.jacobian(theta).reshape(links.count * links.frame.dim, -1), _rows(links.poses(theta))
 
 
 def _motion_with_slopes(links: Links, theta: Float[Array, " m"]) -> tuple[Any, Any]:
-    return _with_slopes(lambda shape: _motion(links, shape), theta)
+    return _with_slopes(lambda shape: motion_of_links(links, shape), theta)

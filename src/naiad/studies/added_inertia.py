@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from naiad.hydro import PlanarBodies
+from naiad.hydro import Ellipse, PlanarBodies
+from naiad.locomotion import link_poses, three_link_fish
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.three_links import ThreeLinks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,9 +40,8 @@ class AddedInertia(Study, name="added-inertia"):
     frame: str = parameter("body", choices=FRAMES, help="frame of the velocities")
 
     def run(self, progress: Progress) -> Findings:
-        links = ThreeLinks(self.a, self.b, self.c)
-        poses = links.poses(np.array([self.theta1, self.theta2]))
-        bodies = links.bodies(self.rho, self.points, self.boundary)
+        poses = link_poses(three_link_fish(self.a, self.b, self.c), [self.theta1, self.theta2])
+        bodies = self._bodies(self.points, self.boundary)
         M = bodies.added_inertia(poses, frame=2 if self.frame == "b3" else None, symmetric=False)
         results = {
             "matrix": M,
@@ -59,16 +58,19 @@ class AddedInertia(Study, name="added-inertia"):
         def convergence() -> "Figure":
             from naiad import viz
 
-            errors = {name: self._errors(links, poses, name) for name in CONVERGENCE}
+            errors = {name: self._errors(poses, name) for name in CONVERGENCE}
             return viz.boundary_convergence(CONVERGENCE, errors, title="Error of the added inertia, body frames")
 
         return Findings(results, figures={"inertia": inertia, "convergence": convergence}, notes=_NOTES)
 
-    def _errors(self, links: ThreeLinks, poses: np.ndarray, boundary: str) -> list[float]:
+    def _bodies(self, points: int | None, boundary: str) -> PlanarBodies:
+        return PlanarBodies([Ellipse(self.a, self.b)] * 3, self.rho, points=points, boundary=boundary)
+
+    def _errors(self, poses: np.ndarray, boundary: str) -> list[float]:
         """The largest error of an entry relative to the largest entry, at several numbers of points."""
-        enough = links.bodies(self.rho, None, "nystrom").boundaries[0].finest.size
-        exact = links.bodies(self.rho, enough + enough // 4 * 2, "nystrom").added_inertia(poses)
-        found = (links.bodies(self.rho, points, boundary).added_inertia(poses) for points in CONVERGENCE[boundary])
+        enough = self._bodies(None, "nystrom").boundaries[0].finest.size
+        exact = self._bodies(enough + enough // 4 * 2, "nystrom").added_inertia(poses)
+        found = (self._bodies(points, boundary).added_inertia(poses) for points in CONVERGENCE[boundary])
         return [float(np.max(np.abs(M - exact)) / np.max(np.abs(exact))) for M in found]
 
 

@@ -25,8 +25,13 @@ class Picture:
     @property
     def title(self) -> str:
         """The name in words."""
-        words = re.sub(r"[_-]+", " ", self.name).strip()
-        return words[:1].upper() + words[1:]
+        return in_words(self.name)
+
+
+def in_words(name: str) -> str:
+    """A name as a title."""
+    words = re.sub(r"[_-]+", " ", name).strip()
+    return words[:1].upper() + words[1:]
 
 
 def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Picture]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from importlib import resources
 
 from naiad.studies import provenance
-from naiad.studies.figures import Picture
-from naiad.studies.study import Findings, Study
+from naiad.studies.figures import Picture, in_words
+from naiad.studies.study import Findings, Study, Table
 from naiad.studies.values import shown
 
 PAGE = """<!DOCTYPE html>
@@ -37,6 +37,7 @@ def report(study: Study, findings: Findings, pictures: Iterable[Picture], elapse
         f'<p class="summary">{_inline(study.summary())}</p></header>',
         _section("Results", _results(findings)),
         _section("How to read it", _paragraphs(findings.notes)),
+        _section("Tables", "\n".join(_named_table(name, make()) for name, make in findings.tables.items())),
         _section("Figures", "\n".join(_figure(picture) for picture in pictures)),
         _section("What to expect", _paragraphs(study.description())),
         _section("Parameters", _parameters(study)),
@@ -79,9 +80,14 @@ def _parameters(study: Study) -> str:
     return f'{table}\n<p class="aside">Values in bold differ from the defaults.</p>' if table and changed else table
 
 
+def _named_table(name: str, table: Table) -> str:
+    rows = ("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in table.rows)
+    return f"<h3>{html.escape(in_words(name))}</h3>\n{_table(table.heads, rows)}"
+
+
 def _table(columns: tuple[str, ...], rows: Iterable[str]) -> str:
     body = "\n".join(rows)
-    head = "".join(f'<th scope="col">{column}</th>' for column in columns)
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
         if body

@@ -1,22 +1,22 @@
 """Streamlines around the three-link fish."""
 
 import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.hydro import Ellipse, PlanarBodies, PlanarFlow
+from naiad.hydro import Ellipse, PlanarBodies
+from naiad.locomotion import link_poses, link_velocities, three_link_fish
 from naiad.studies.added_inertia import BOUNDARIES, outlines
+from naiad.studies.fish_flow import HYDRO, Superposed, flow_around, moving
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.three_links import ThreeLinks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HYDRO = {"coupled": "the links feel each other through the fluid", "decoupled": "each link as if it were alone"}
+Grid = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Streamlines(Study, name="streamlines"):
@@ -45,23 +45,20 @@ class Streamlines(Study, name="streamlines"):
     points: int | None = parameter(None, at_least=8, help="points or panels a link (enough for round-off; 50 panels)")
 
     def run(self, progress: Progress) -> Findings:
-        links = ThreeLinks(self.a, self.b, self.c)
-        theta, rates = np.array([self.theta1, self.theta2]), np.array([self.thetadot1, self.thetadot2])
-        poses, Xi = links.poses(theta), links.velocities(theta, rates, np.asarray(self.xi3))
-        bodies = links.bodies(self.rho, self.points, self.boundary)
-        flow = Superposed([bodies.flow(poses, Xi)])
-        if self.hydro == "decoupled":
-            one = PlanarBodies([Ellipse(self.a, self.b)], self.rho, points=self.points, boundary=self.boundary)
-            flow = Superposed([one.flow(poses[k], Xi[k]) for k in range(3) if np.any(Xi[k])])
-            energy = 0.5 * np.einsum("ka,ab,kb", Xi, one.added_inertia(), Xi)
-        else:
-            energy = 0.5 * Xi.ravel() @ bodies.added_inertia(poses) @ Xi.ravel()
+        coupled, options = self.hydro == "coupled", {"points": self.points, "boundary": self.boundary}
+        fish = three_link_fish(self.a, self.b, self.c, fluid=self.rho, coupled=coupled, **options)
+        theta, v = np.array([self.theta1, self.theta2]), np.array([*self.xi3, self.thetadot1, self.thetadot2])
+        poses, Xi = link_poses(fish, theta), link_velocities(fish, theta, v)
+        bodies = PlanarBodies([Ellipse(self.a, self.b)] * 3, self.rho, **options)
+        flow = flow_around(bodies, poses, Xi, coupled=coupled)
         results = {
             "velocities": Xi,
-            "kinetic_energy": float(energy),
+            "kinetic_energy": float(0.5 * v @ fish.inertias(theta)[0] @ v),
             "flow_through_bodies": flow_through(bodies, poses, Xi, flow),
         }
-        grid = functools.cache(lambda: on_grid(links, poses, flow))
+        grid = functools.cache(
+            lambda: on_grid(poses, flow, margin=2.0 * max(self.a, self.b), step=0.02 * (self.a + self.c))
+        )
 
         def picture() -> "Figure":
             from naiad import viz
@@ -71,24 +68,6 @@ class Streamlines(Study, name="streamlines"):
             return viz.streamlines(*grid(), outlines(bodies, poses), arrows, title=f"Streamlines, {self.hydro} links")
 
         return Findings(results, lambda: dataset(*grid()), {"streamlines": picture}, notes=_NOTES)
-
-
-class Superposed(NamedTuple):
-    """The sum of flows."""
-
-    flows: Sequence[PlanarFlow]
-
-    def velocity(self, points: np.ndarray) -> np.ndarray:
-        return sum((flow.velocity(points) for flow in self.flows), start=np.zeros(points.shape))
-
-    def stream_function(self, points: np.ndarray) -> np.ndarray:
-        return sum((flow.stream_function(points) for flow in self.flows), start=np.zeros(points.shape[:-1]))
-
-
-def moving(pose: np.ndarray, xi: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points z of a body in space, and their velocities, as complex numbers."""
-    turn = np.exp(1j * pose[0])
-    return turn * z + complex(*pose[1:]), turn * (complex(*xi[1:]) + 1j * xi[0] * z)
 
 
 def flow_through(bodies: PlanarBodies, poses: np.ndarray, Xi: np.ndarray, flow: Superposed) -> float:
@@ -105,13 +84,10 @@ def flow_through(bodies: PlanarBodies, poses: np.ndarray, Xi: np.ndarray, flow: 
     return through / fastest if fastest else 0.0
 
 
-def on_grid(links: ThreeLinks, poses: np.ndarray, flow: Superposed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def on_grid(poses: np.ndarray, flow: Superposed, *, margin: float, step: float) -> Grid:
     """x, y and the stream function on a grid around the fish, one row for each y."""
-    low, high = np.min(poses[:, 1:], axis=0), np.max(poses[:, 1:], axis=0)
-    margin = 2.0 * max(links.a, links.b)
-    (width, height), step = high - low + 2.0 * margin, 0.02 * links.length
-    x = np.linspace(low[0] - margin, high[0] + margin, round(width / step))
-    y = np.linspace(low[1] - margin, high[1] + margin, round(height / step))
+    low, high = np.min(poses[:, 1:], axis=0) - margin, np.max(poses[:, 1:], axis=0) + margin
+    x, y = (np.linspace(*ends, round((ends[1] - ends[0]) / step)) for ends in zip(low, high, strict=True))
     return x, y, flow.stream_function(np.stack(np.meshgrid(x, y), axis=-1))
 
 

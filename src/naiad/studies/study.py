@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_type_hints
 
 from naiad.errors import InputError
 from naiad.studies.matches import did_you_mean
@@ -16,19 +16,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+class Table(NamedTuple):
+    """A table for the report: texts, a column for each head."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 @dataclasses.dataclass(frozen=True)
 class Findings:
     """What a study found.
 
     `results` are the numbers to report, `dataset` is a function that gives the trajectory behind them, `figures` maps a
-    name to a function that draws the figure (both called only when files are written), `notes` says in plain text how
-    to read them.
+    name to a function that draws the figure, `tables` one to a function that gives a table (all called only when files
+    are written), `notes` says in plain text how to read them.
     """
 
     results: Mapping[str, Any]
     dataset: "Callable[[], xarray.Dataset] | None" = None
     figures: "Mapping[str, Callable[[], Figure]]" = dataclasses.field(default_factory=dict)
     notes: str = ""
+    tables: Mapping[str, Callable[[], Table]] = dataclasses.field(default_factory=dict)
 
 
 class Study(ABC):

@@ -19,7 +19,7 @@ from naiad.viz.motion import describe_motion
 if TYPE_CHECKING:
     import xarray as xr
 
-SCRIPTS = ("motion.js", "scene.js", "player.js")
+SCRIPTS = ("motion.js", "scene.js", "flow.js", "player.js")
 
 
 def animate(
@@ -33,8 +33,9 @@ def animate(
 
     Every rotation is drawn as a shaded ellipsoid with its body axes, with a trail of its position, or of the tip of its
     third axis on a sphere where there is no position. `shapes` gives the semi-axes of each body [m], or of all at once
-    (else the dataset's attribute `shapes`); without positions only their proportions count. An existing file is
-    replaced once the new one is whole.
+    (else the dataset's attribute `shapes`); without positions only their proportions count. The attribute `bodies`
+    names them, and a variable `stream_function` on a grid that one of them carries is drawn as streamlines. An existing
+    file is replaced once the new one is whole.
     """
     path = Path(path)
     page = motion_page(dataset, shapes=shapes, title=title)

@@ -1,6 +1,7 @@
 """What a page needs to show a motion: bodies, sizes, places, and frames few enough for a browser."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from naiad.errors import InputError
 from naiad.viz.bodies import Body, bodies
 from naiad.viz.conservation import energy_error
+from naiad.viz.flow import describe_flow
 from naiad.viz.roles import turned_over
 from naiad.viz.thinning import evenly
 
@@ -38,6 +40,9 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
         sizes = sizes * (GLOBE_FILL / sizes.max())
 
     planar = all(body.planar for body in found)
+    names = list(dataset.attrs.get("bodies", ()))
+    if len(names) == len(found):
+        found = [replace(body, name=str(name)) for body, name in zip(found, names, strict=True)]
     described = [_body(found[k], sizes[k], keep, globe=not moving and not planar) for k in chosen]
     _lay_out(described, spacing=2.6 if not moving else 3.0 * float(sizes.max()))
     scene = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
@@ -46,6 +51,7 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
         scene["energy"] = _digits(error[0][keep])
     scene["wall"] = not moving and len(described) > 1
     over = turned_over(dataset)
+    scene |= describe_flow(dataset)
     return scene | _stage(described, float(sizes.max()), bool(moving), over) | _note(described, len(found), time)
 
 

@@ -117,6 +117,7 @@ function drawBody(body, index, frame, place) {
 
 // The body axes from the surface outwards: those that point away before the body is drawn, the others after it.
 function drawAxes(body, frame, place, front) {
+  if (motion.flow) return;
   const detailed = bodies.length <= 12;
   frame.forEach((axis, k) => {
     const nearer = dot(axis, add(eye, place, -1)) > 0;
@@ -282,6 +283,7 @@ function draw(t) {
   pen.clearRect(0, 0, size[0], size[1]);
   const under = motion.floor !== undefined && (motion.over ? eye[2] > motion.floor : eye[2] < motion.floor);
   if (!under) drawFloor(where);
+  drawFlow(t, where);
   drawGlobes(t, false);
   const items = where.map((one) => ({ depth: project(one.place)[2], draw: () => drawBody(one.body, one.index, one.frame, one.place) }));
   for (const { body, index, frame, place } of where) items.push(...trailPieces(body, index, t, place, frame));
