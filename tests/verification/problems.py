@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from naiad.locomotion import DrivenSwimmer, three_link_fish
 from tests.integrators.trees import HeavyBodies, random_state, random_tree
 
 
@@ -150,6 +151,7 @@ def problems() -> dict[str, Problem]:
     pulled = BodyInPotential(J, 1.5, 2.0, np.array([0.3, -0.1, 0.2]))
     planar = PlanarBody(np.array([1.0, 1.0, 2.5]), 1.2)
     hanging = HeavyBodies(random_tree((-1, 0), root="pinned"), np.array([2.0, 1.0]), 0.5)
+    fish = DrivenSwimmer(three_link_fish(1.0, 0.4, 0.3, fluid=1.0, density=0.5), stiffness=(2.0, 1.5), rest=(0.2, -0.1))
     rotors = RotorChain(np.diag([1.0, 1.3, 0.8]), 0.7)
     many = RigidBodyN(np.linspace(1.0, 3.0, 10), nd.SOn(5))
     tilted = np.asarray(nd.SO3().exp(np.array([0.8, 0.0, 0.0])))
@@ -191,6 +193,12 @@ def problems() -> dict[str, Problem]:
             random_state(hanging, size=0.5),
             1.0,
             lambda s, g: g._replace(R=about_vertical(s) @ g.R),
+        ),
+        "swimmer": Problem(
+            fish,
+            fish.start((0.6, -0.5), (0.8, 0.4), momentum=(1.0, 0.5, -0.3)),
+            2.0,
+            lambda s, g: fish.symmetry(jnp.concatenate([s, 0.5 * s, -s]), g),
         ),
         "planar-body": Problem(planar, planar.state(beta=0.4, x=(0.5, -0.3), Omega=0.7, v=(0.3, 0.2)), 2.0),
         "rotor-chain": Problem(

@@ -27,6 +27,10 @@ OTHER_STEPS = {
 }
 TOO_LONG = {("free-body-so5", method) for method in ("gauss2", "gauss3", "lobatto3", "rkmk2-adjoint")}
 MAPS = ("exp", "new", "skew", "compose8", "flv", "rk4")
+ONLY = {
+    "tree": tuple(name for name in METHODS if name.startswith("tree")),
+    "swimmer": ("cay", "cay-midpoint", "exp-midpoint", "compose4-midpoint", "rk4"),
+}
 
 
 def fits(problem: Problem, name: str) -> bool:
@@ -41,7 +45,7 @@ CASES = [
     (problem, method)
     for problem in PROBLEMS
     for method in METHODS
-    if fits(PROBLEMS[problem], method) and (problem != "tree" or method.startswith("tree"))
+    if fits(PROBLEMS[problem], method) and method in ONLY.get(problem, METHODS)
 ]
 SHORT = [
     (problem, method)

@@ -11,9 +11,11 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup, Product
 from naiad.hydro import PlanarBodies
+from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.shapes import in_rows
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.locomotion.states import locked, moving
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import solve
 
 
@@ -30,16 +32,17 @@ class Swimmer(LagrangianSystem):
 
     A configuration is (g, theta): the pose of the base, in SE(2) or SE(3), and the angles of the hinges (with ball
     joints an element of the group of shapes, `links.shape`, and its rate); xi is the velocity of the base in its own
-    frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own
-    frame, and their inertia M: a matrix `own` for each (its body's and, where links meet the fluid as if they were
-    alone, the fluid's), and that of the fluid that couples them all, `fluid`, which depends on the shape.
+    frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own frame, and their inertia M: a
+    matrix `own` for each (its body's and, where links meet the fluid as if they were alone, the fluid's), and that of
+    the fluid that couples them all, `fluid`, which depends on the shape: by boundary elements, or as the series that
+    `tabulated` makes of them.
 
     Rigid motions are a symmetry: the momentum (impulse) of the whole is conserved.
     """
 
     links: Links
     own: Float[Array | np.ndarray, "n d d"]
-    fluid: PlanarBodies | None = None
+    fluid: PlanarBodies | InertiaTable | None = None
 
     definite = True
 
@@ -64,26 +67,27 @@ class Swimmer(LagrangianSystem):
         K = jnp.einsum("nia,nij,njb->ab", B, jnp.asarray(self.own), B)
         if self.fluid is None:
             return K
+        if isinstance(self.fluid, InertiaTable):
+            return K + self.fluid(theta)
         flat = B.reshape(-1, B.shape[2])
         return K + flat.T @ self.fluid.added_inertia(_rows(self.links.poses(theta))) @ flat
 
     def inertias(self, shapes: Any) -> Float[np.ndarray, "s n n"]:
-        """K for several shapes, in rows: compiled for links that are alone in the fluid, by boundary elements for those
-        that it couples."""
-        shapes, _ = in_rows(self.links.shape, shapes)
+        """K for several shapes, in rows: compiled, except where the fluid couples the links by boundary elements."""
+        shapes = self._rows(shapes)
+        if not isinstance(self.fluid, PlanarBodies):
+            return execute_rows(_inertia, self, shapes)
         alone = execute_rows(_inertia, self.alone, shapes)
-        if self.fluid is None:
-            return alone
         motions = zip(*execute_rows(motion_of_links, self.links, shapes), strict=True)
         with _one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
     def inertias_with_slopes(self, shapes: Any) -> Inertias:
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
-        shapes, _ = in_rows(self.links.shape, shapes)
+        shapes = self._rows(shapes)
+        if not isinstance(self.fluid, PlanarBodies):
+            return Inertias(*execute_rows(_inertia_with_slopes, self, shapes))
         K, slopes = execute_rows(_inertia_with_slopes, self.alone, shapes)
-        if self.fluid is None:
-            return Inertias(K, slopes)
         (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes)
         with _one_thread():
             found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
@@ -99,6 +103,26 @@ class Swimmer(LagrangianSystem):
         """The same without the fluid that couples the links."""
         return self if self.fluid is None else self.replaced(fluid=None)
 
+    @property
+    def symmetry_dim(self) -> int:
+        """The dimension of the rigid motions."""
+        return self.frame.dim
+
+    def symmetry(self, s: Float[Array, " d"], g: Any) -> Any:
+        """Rigid motions; `noether` is the momentum of the whole in space."""
+        return g._replace(g=self.frame.compose(self.frame.exp(s), g.g))
+
+    def start(
+        self, theta: Any = None, rates: Any = None, *, pose: Any = None, momentum: Any = None, xi: Any = None
+    ) -> State:
+        """The state with these angles and rates (zero), the base at `pose` (the identity), and the `momentum` in space
+        (none), or in its place the velocity `xi` of the base in its own frame."""
+        return moving(self, theta, rates, pose, momentum, xi)
+
+    def locked(self, state: State) -> State:
+        """The state just after the hinges are stopped at once: from rest, the swimmer stops as well."""
+        return locked(self, state)
+
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """The kinetic energy."""
         return 0.5 * xi @ self.inertia(g.theta) @ xi
@@ -106,6 +130,12 @@ class Swimmer(LagrangianSystem):
     def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """K^-1 mu."""
         return solve(self.inertia(g.theta), mu)
+
+    def _rows(self, shapes: Any) -> Any:
+        rows, _ = in_rows(self.links.shape, shapes)
+        if isinstance(self.fluid, InertiaTable):
+            self.fluid.check(rows)
+        return rows
 
 
 def _one_thread() -> Any:

@@ -67,12 +67,14 @@ def watched_run(
     system: nd.LagrangianSystem,
     state: nd.State,
     *,
+    t0: float = 0.0,
     t1: float,
     dt: float,
     method: Any,
     progress: Progress,
     invariants: Mapping[str, Observable],
     observables: Mapping[str, Observable] | None = None,
+    save_every: int | None = None,
 ) -> tuple[nd.Trajectory, dict[str, float]]:
     """A run, and NAME_error_max of each invariant and of the distance from the group, over every step.
 
@@ -83,7 +85,8 @@ def watched_run(
     monitors = {**watched, **(observables or {})}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a failed run is an error here
-        run = nd.simulate(system, state, t1=t1, dt=dt, method=method, progress=progress, monitors=monitors)
+        options: dict[str, Any] = {"progress": progress, "monitors": monitors, "save_every": save_every}
+        run = nd.simulate(system, state, t0=t0, t1=t1, dt=dt, method=method, **options)
     if run.outcome.failed:
         raise RunError(f"the run stopped at t = {run.record.attrs['t']:g} s of {t1:g} s: {run.ending}")
     return run, {f"{name}_error_max": run.monitors[name].largest for name in watched}

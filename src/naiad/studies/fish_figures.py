@@ -8,7 +8,7 @@ import numpy as np
 from naiad.hydro import Ellipse
 from naiad.locomotion import GaitTorques, Swimmer, link_poses
 from naiad.studies.fish_comparison import FIGURES, MASS_TITLES, Cases
-from naiad.studies.fish_motion import SAMPLES, FishMotion
+from naiad.studies.fish_motion import FishMotion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,18 +60,18 @@ def draw_motions(left: "Axes", right: "Axes", motions: Mapping[str, FishMotion])
 
 
 def fish_along(fish: Swimmer, motion: FishMotion, ellipse: Ellipse, title: str) -> "Figure":
-    """The fish at some times of a period, in true proportion, dark at the end; Fig. 10 of the paper."""
+    """The fish at some times, in true proportion, dark at the end; Fig. 10 of the paper."""
     import matplotlib
 
     from naiad import viz
     from naiad.viz.style import INK, dress
 
-    shown = np.linspace(0, SAMPLES, POSTURES).round().astype(int)
+    shown = np.linspace(0, len(motion.times) - 1, POSTURES).round().astype(int)
     poses = link_poses(fish, motion.theta[shown], motion.poses[shown])
     z = ellipse.sample(160).z
     width, height = np.ptp(poses[..., 1:], axis=(0, 1)) + 2.0 * ellipse.a
     with viz.house():
-        figure = viz.new_figure(7.6, min(5.4 * height / width, 7.0) + 0.9, f"{title}, one period")
+        figure = viz.new_figure(7.6, min(5.4 * height / width, 7.0) + 0.9, title)
         ax = figure.add_subplot()
         shades = matplotlib.colormaps["Blues"](np.linspace(0.25, 0.95, POSTURES))
         for k, (links, shade) in enumerate(zip(poses, shades, strict=True)):

@@ -119,7 +119,7 @@ class ThreeLinkFish(Study, name="three-link-fish"):
 
         return {
             "path": path,
-            "fish": lambda: figures.fish_along(fish, period, self._ellipse, self._title),
+            "fish": lambda: figures.fish_along(fish, period, self._ellipse, f"{self._title}, one period"),
             "torques": lambda: figures.torques(gait_torques(fish, gait, period.times, nodes=4), self._title),
             "paper": lambda: figures.paper(cases()),
         }
