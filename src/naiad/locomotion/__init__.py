@@ -1,28 +1,43 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
+from naiad.locomotion.ascent import Climb
 from naiad.locomotion.connection import connection, curvature, locked_inertia
 from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
+from naiad.locomotion.holonomy import NetMotion, net_motion, net_motion_with_gradient, net_motions
 from naiad.locomotion.links import Links
+from naiad.locomotion.objectives import OBJECTIVES, Score, score
+from naiad.locomotion.optimiser import OptimalGait, optimise_gait
 from naiad.locomotion.planar import planar_swimmer, three_link_fish
-from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
+from naiad.locomotion.reconstruction import Reconstruction, reconstruct
+from naiad.locomotion.spline import SplineGait
 from naiad.locomotion.swimmer import Inertias, Swimmer
 
 __all__ = [
     "FORWARD",
+    "OBJECTIVES",
     "TURNING",
     "AbstractGait",
+    "Climb",
     "FourierGait",
     "GivenGait",
     "Inertias",
     "Links",
+    "NetMotion",
+    "OptimalGait",
     "Reconstruction",
+    "Score",
     "ShapeMotion",
+    "SplineGait",
     "Swimmer",
     "connection",
     "curvature",
     "locked_inertia",
     "net_motion",
+    "net_motion_with_gradient",
+    "net_motions",
+    "optimise_gait",
     "planar_swimmer",
     "reconstruct",
+    "score",
     "three_link_fish",
 ]
