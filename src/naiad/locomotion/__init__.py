@@ -4,6 +4,7 @@ from naiad.locomotion.ascent import Climb
 from naiad.locomotion.connection import connection, curvature, locked_inertia
 from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
 from naiad.locomotion.holonomy import NetMotion, net_motion, net_motion_with_gradient, net_motions
+from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.objectives import OBJECTIVES, Score, score
 from naiad.locomotion.optimiser import OptimalGait, optimise_gait
@@ -11,6 +12,7 @@ from naiad.locomotion.planar import planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, reconstruct
 from naiad.locomotion.spline import SplineGait
 from naiad.locomotion.swimmer import Inertias, Swimmer
+from naiad.locomotion.table import tabulated
 
 __all__ = [
     "FORWARD",
@@ -20,6 +22,7 @@ __all__ = [
     "Climb",
     "FourierGait",
     "GivenGait",
+    "InertiaTable",
     "Inertias",
     "Links",
     "NetMotion",
@@ -39,5 +42,6 @@ __all__ = [
     "planar_swimmer",
     "reconstruct",
     "score",
+    "tabulated",
     "three_link_fish",
 ]

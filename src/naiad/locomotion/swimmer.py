@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup, Product, Rn
 from naiad.hydro import PlanarBodies
+from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics import solve
@@ -29,14 +30,15 @@ class Swimmer(LagrangianSystem):
     A configuration is (g, theta): the pose of the base, in SE(2) or SE(3), and the angles of the hinges; xi is the
     velocity of the base in its own frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own
     frame, and their inertia M: a matrix `own` for each (its body's and, where links meet the fluid as if they were
-    alone, the fluid's), and that of the fluid that couples them all, `fluid`, which depends on the shape.
+    alone, the fluid's), and that of the fluid that couples them all, `fluid`, which depends on the shape: by boundary
+    elements, or as the series that `tabulated` makes of them.
 
     Rigid motions are a symmetry: the momentum (impulse) of the whole is conserved.
     """
 
     links: Links
     own: Float[Array | np.ndarray, "n d d"]
-    fluid: PlanarBodies | None = None
+    fluid: PlanarBodies | InertiaTable | None = None
 
     definite = True
 
@@ -61,26 +63,27 @@ class Swimmer(LagrangianSystem):
         K = jnp.einsum("nia,nij,njb->ab", B, jnp.asarray(self.own), B)
         if self.fluid is None:
             return K
+        if isinstance(self.fluid, InertiaTable):
+            return K + self.fluid(theta)
         flat = B.reshape(-1, B.shape[2])
         return K + flat.T @ self.fluid.added_inertia(_rows(self.links.poses(theta))) @ flat
 
     def inertias(self, shapes: Float[np.ndarray, "s m"]) -> Float[np.ndarray, "s n n"]:
-        """K for several shapes, in rows: compiled for links that are alone in the fluid, by boundary elements for those
-        that it couples."""
-        shapes = np.asarray(shapes, float).reshape(-1, self.joints)
+        """K for several shapes, in rows: compiled, except where the fluid couples the links by boundary elements."""
+        shapes = self._rows(shapes)
+        if not isinstance(self.fluid, PlanarBodies):
+            return execute_rows(_inertia, self, shapes)
         alone = execute_rows(_inertia, self.alone, shapes)
-        if self.fluid is None:
-            return alone
         motions = zip(*execute_rows(_motion, self.links, shapes), strict=True)
         with _one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
     def inertias_with_slopes(self, shapes: Float[np.ndarray, "s m"]) -> Inertias:
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
-        shapes = np.asarray(shapes, float).reshape(-1, self.joints)
+        shapes = self._rows(shapes)
+        if not isinstance(self.fluid, PlanarBodies):
+            return Inertias(*execute_rows(_inertia_with_slopes, self, shapes))
         K, slopes = execute_rows(_inertia_with_slopes, self.alone, shapes)
-        if self.fluid is None:
-            return Inertias(K, slopes)
         (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes)
         with _one_thread():
             found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
@@ -103,6 +106,12 @@ class Swimmer(LagrangianSystem):
     def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """K^-1 mu."""
         return solve(self.inertia(g.theta), mu)
+
+    def _rows(self, shapes: Any) -> Float[np.ndarray, "s m"]:
+        rows = np.asarray(shapes, float).reshape(-1, self.joints)
+        if isinstance(self.fluid, InertiaTable):
+            self.fluid.check(rows)
+        return rows
 
 
 def _one_thread() -> Any:

@@ -1,5 +1,6 @@
 """Numerics that know nothing of mechanics: precision, series, small linear algebra, Newton, coefficients of methods."""
 
+from naiad.numerics.chebyshev import ChebyshevSeries, chebyshev_points
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.numerics.double import double
 from naiad.numerics.extrapolation import History, extrapolate, history, remember
@@ -19,6 +20,7 @@ __all__ = [
     "TABLEAUX",
     "AbstractStructure",
     "Chain",
+    "ChebyshevSeries",
     "Dense",
     "History",
     "Module",
@@ -26,6 +28,7 @@ __all__ = [
     "PartitionedTableau",
     "Root",
     "Tableau",
+    "chebyshev_points",
     "cross",
     "dexp_inv_coefficient",
     "double",
