@@ -1,7 +1,8 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
+from naiad.locomotion.area_rule import AreaRule, area_rule
 from naiad.locomotion.ascent import Climb
-from naiad.locomotion.connection import connection, curvature, locked_inertia
+from naiad.locomotion.connection import CurvatureMap, connection, curvature, curvature_map, locked_inertia
 from naiad.locomotion.gait import FORWARD, TURNING, AbstractGait, FourierGait, GivenGait, ShapeMotion
 from naiad.locomotion.holonomy import NetMotion, net_motion, net_motion_with_gradient, net_motions
 from naiad.locomotion.inertia_table import InertiaTable
@@ -19,7 +20,9 @@ __all__ = [
     "OBJECTIVES",
     "TURNING",
     "AbstractGait",
+    "AreaRule",
     "Climb",
+    "CurvatureMap",
     "FourierGait",
     "GivenGait",
     "InertiaTable",
@@ -32,8 +35,10 @@ __all__ = [
     "ShapeMotion",
     "SplineGait",
     "Swimmer",
+    "area_rule",
     "connection",
     "curvature",
+    "curvature_map",
     "locked_inertia",
     "net_motion",
     "net_motion_with_gradient",

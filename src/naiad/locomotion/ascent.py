@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from naiad.errors import InputError
 from naiad.locomotion.clearance import Clearance
 from naiad.locomotion.gait import AbstractGait, FourierGait
 from naiad.locomotion.loop import Bounded, Loop, Peaks, followed, joined, loop, once_around, peaks, winding, within
@@ -148,6 +149,16 @@ class _Remembered:
                 _Point(score(task.swimmer, gait, task.objective, task.steps), ring, bounds),
             )
         return self.point
+
+    def _score(self, gait: AbstractGait) -> Score:
+        """A step may lead to where links touch or a table ends: that is worse than any start, and the step is cut."""
+        try:
+            return score(self.task.swimmer, gait, self.task.objective, self.task.steps)
+        except InputError:
+            if self.point is None:
+                raise
+            last = self.point.score
+            return last._replace(value=-abs(last.value), slopes=0.0 * last.slopes)
 
 
 @double

@@ -194,6 +194,28 @@ class SymmetricPositive(Numbers):
         return array if array.ndim == 1 else (array + array.T) / 2
 
 
+class NameOr(Kind):
+    """One of the choices by its name, or a value of another kind."""
+
+    def __init__(self, other: Kind):
+        self.other = other
+
+    def what(self, size, choices):
+        return f"one of {', '.join(choices)}, or {self.other.what(size, {})}"
+
+    def parse(self, text):
+        try:
+            return self.other.parse(text)
+        except ValueError:
+            return text
+
+    def convert(self, value, size, choices):
+        return _chosen(value, choices) if isinstance(value, str) else self.other.convert(value, size, {})
+
+    def write(self, value):
+        return value if isinstance(value, str) else self.other.write(value)
+
+
 def _digits(value: float) -> str:
     """The fewest digits that are read back to the same number."""
     return repr(value).removesuffix(".0")

@@ -5,7 +5,8 @@
         dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
         Pi0: Vector | None = parameter(None, size=3, help="initial momentum (or give Omega0)")
 
-An annotation is one of `float int bool str Names Vector Matrix Inertia Friction`, or one of these `| None`.
+An annotation is one of `float int bool str Names Vector Matrix Inertia Friction NameOrNumber NameOrMatrix`, or one of
+these `| None`.
 """
 
 import dataclasses
@@ -15,7 +16,7 @@ from typing import Annotated, Any, get_args
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.studies.kinds import Boolean, Integer, Kind, NameList, Numbers, Real, Size, SymmetricPositive, Text
+from naiad.studies.kinds import Boolean, Integer, Kind, NameList, NameOr, Numbers, Real, Size, SymmetricPositive, Text
 from naiad.studies.matches import did_you_mean
 
 Names = Annotated[tuple[str, ...], NameList()]
@@ -23,6 +24,8 @@ Vector = Annotated[np.ndarray, Numbers(1)]
 Matrix = Annotated[np.ndarray, Numbers(2)]
 Inertia = Annotated[np.ndarray, SymmetricPositive()]
 Friction = Annotated[np.ndarray, SymmetricPositive(semidefinite=True)]
+NameOrNumber = Annotated[str | float, NameOr(Real())]
+NameOrMatrix = Annotated[str | np.ndarray, NameOr(Numbers(2))]
 
 _PLAIN: dict[Any, Kind] = {float: Real(), int: Integer(), bool: Boolean(), str: Text()}
 
@@ -112,6 +115,8 @@ class Parameter:
         return "none" if value is None else self.kind.write(value)
 
     def _within_bounds(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return True
         o = self.options
         tests = ((o.above, np.greater), (o.at_least, np.greater_equal), (o.below, np.less), (o.at_most, np.less_equal))
         return all(bound is None or bool(np.all(test(value, bound))) for bound, test in tests)
@@ -140,6 +145,6 @@ def _kind(name: str, annotation: Any) -> tuple[Kind, bool]:
     if len(kinds) != 1:
         raise TypeError(
             f"{name}: {annotation} is not for a parameter; "
-            "use float, int, bool, str, Names, Vector, Matrix, Inertia or Friction"
+            "use float, int, bool, str, Names, Vector, Matrix, Inertia, Friction, NameOrNumber or NameOrMatrix"
         )
     return kinds[0], optional
