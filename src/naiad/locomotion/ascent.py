@@ -17,6 +17,7 @@ from naiad.numerics import double
 
 ROUNDS = 12
 AGREED = 1e-7
+FINER = 4
 FAR = 1.5
 """No number of a bounded series or spline is as large, relative to the bound; a step that went astray might be."""
 
@@ -54,8 +55,7 @@ def climb(task: Task, gait: AbstractGait, report: Callable[[], None]) -> Climb:
     for _ in range(ROUNDS):
         gait, message, values = _round(task, gait, watched, report)
         history += values
-        ring = loop(gait, 4 * task.count)
-        found = peaks(ring)
+        found = peaks(loop(gait, FINER * task.count))
         over = -float(np.min(followed(gait, found, task.bound, step).values, initial=0.0))
         value = values[-1]
         if not np.isfinite(value) or over > 1.0:
@@ -69,7 +69,12 @@ def climb(task: Task, gait: AbstractGait, report: Callable[[], None]) -> Climb:
 def _ended(task: Task, gait: AbstractGait, over: float, history: list[float]) -> Climb:
     gait = with_numbers(gait, _vector(gait) / (1.0 + over))
     found = score(task.swimmer, gait, task.objective, task.steps)
-    turns = round(abs(winding(loop(gait, task.count))))
+    ring = loop(gait, FINER * task.count)
+    turns = round(abs(winding(ring)))
+    if task.clearance is not None and np.min(task.clearance.distances(ring.theta)) <= 0.0:
+        return Climb(
+            gait, found.value, False, "its links touch between the times that were looked at", np.array(history)
+        )
     if turns != 1:
         return Climb(gait, found.value, False, f"it goes round {turns} times a period", np.array(history))
     return Climb(gait, found.value, True, "a maximum", np.array(history))
@@ -84,7 +89,7 @@ def _round(
     at = _Remembered(task, gait, watched)
     scale = at(start).score.value or 1.0
     pinned = at(start).ring
-    values, far = [], FAR * float(np.max(task.bound))
+    values, far = [at(start).score.value], FAR * float(np.max(task.bound))
 
     def pin(ring: Loop) -> Bounded:
         """Of all series that differ by a shift of time, the one that lies beside the start of this round."""
@@ -142,7 +147,7 @@ class _Remembered:
             limits = [within(ring, task.bound), once_around(ring, float(np.max(task.bound)))]
             limits.append(followed(gait, self.watched, task.bound, ring.period / task.count))
             if task.clearance is not None:
-                limits.append(task.clearance.along(ring))
+                limits.append(task.clearance.along(loop(gait, FINER * task.count)))
             bounds = Bounded(*(np.concatenate(each) for each in zip(*limits, strict=True)))
             self.key, self.point = (
                 p.tobytes(),

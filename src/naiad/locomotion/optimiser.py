@@ -89,8 +89,9 @@ def optimise_gait(
         if start is not None and k == 0:
             found.append(climb(task, start, report))
             continue
-        ellipse = climb(ellipses, _ellipse(limits, seed + k, start), report).gait
-        found.append(climb(task, form(ellipse), report))
+        ellipse = climb(ellipses, _ellipse(limits, seed + k, start), report)
+        reached = climb(task, form(ellipse.gait), report)
+        found.append(reached._replace(history=np.concatenate([ellipse.history, reached.history])))
     return _completed(swimmer, objective, found, max(STEPS, 2 * finest))
 
 

@@ -46,8 +46,8 @@ class SplineGait(AbstractGait):
         coefficients = jnp.asarray(_from_points(count)) @ points
         which = jnp.mod(whole, count).astype(int)
         rows = jnp.mod(which + jnp.arange(DEGREE + 1), count)
-        powers = (u - whole) ** jnp.arange(DEGREE + 1)
-        return powers @ jnp.asarray(_PIECES) @ coefficients[rows]
+        weights = functools.reduce(lambda value, row: value * (u - whole) + row, _PIECES[::-1])
+        return weights @ coefficients[rows]
 
 
 def _pieces(degree: int) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from naiad.hydro import Ellipse
 from naiad.locomotion import FORWARD, TURNING, AbstractGait, FourierGait, Swimmer, reconstruct, three_link_fish
+from naiad.locomotion.loop import loop
 
 MASSES = {"massless": 0.0, "neutral": 1.0}
 MASS_TEXTS = {"massless": "links without mass", "neutral": "links as dense as the fluid"}
@@ -27,10 +28,9 @@ def scaled(gait: FourierGait, factor: float) -> FourierGait:
     return FourierGait.of(factor * gait.mean, factor * gait.cosines, factor * gait.sines, gait.period)
 
 
-def shapes(gait: AbstractGait, count: int = 241) -> np.ndarray:
-    """The angles along one period."""
-    times = np.linspace(0.0, float(gait.period), count)
-    return np.array([gait(t) for t in times])
+def shapes(gait: AbstractGait, count: int = 240) -> np.ndarray:
+    """The angles along one period, at equal times."""
+    return loop(gait, count).theta
 
 
 def swum(swimmer: Swimmer, gait: AbstractGait, periods: int, pictures: int) -> tuple[np.ndarray, list[Any]]:

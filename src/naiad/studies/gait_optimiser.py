@@ -157,8 +157,8 @@ def _clear(links: Clearance, span: float) -> bool:
 def _dataset(best: OptimalGait, paper: FourierGait) -> "xarray.Dataset":
     import xarray as xr
 
-    times = np.linspace(0.0, float(best.gait.period), 241)
     theta = np.stack([shapes(best.gait), shapes(paper)])
+    times = float(best.gait.period) / theta.shape[1] * np.arange(theta.shape[1])
     return xr.Dataset(
         {"theta": (("gait", "time", "angle"), theta, {"units": "rad"})},
         {"gait": ["best", "paper"], "time": ("time", times, {"units": "s"}), "angle": ["theta1", "theta2"]},
