@@ -99,8 +99,8 @@ def test_gradient_is_that_of_the_discrete_motion():
 
 
 def test_gradient_is_the_curvature_along_the_loop():
-    """g^-1 dg = Ad_{g^-1} int Ad_{g(t)} F(theta', dtheta) dt, and at the ends what moves with the shape itself: a second
-    route, which knows nothing of steps."""
+    """g^-1 dg = Ad_{g^-1} int Ad_{g(t)} F(theta', dtheta) dt, and at the ends what moves with the shape itself: a
+    second route, which knows nothing of steps."""
     found = net_motion_with_gradient(FISH, TWISTED, steps=96).gradient
     nodes, weights = np.polynomial.legendre.leggauss(120)
     times = np.concatenate([[0.0], 1.5 * (1.0 + nodes), [3.0]])

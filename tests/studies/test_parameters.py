@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naiad.errors import InputError
-from naiad.studies.parameters import Inertia, Matrix, Names, Parameter, Vector, as_matrix, parameter
+from naiad.studies.parameters import (
+    Inertia,
+    Matrix,
+    NameOrMatrix,
+    NameOrNumber,
+    Names,
+    Parameter,
+    Vector,
+    as_matrix,
+    parameter,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -45,6 +55,10 @@ def refusal(declared: Parameter, value) -> str:
         (Matrix, ((1.0,),), "1,2", [[1.0, 2.0]]),
         (Inertia, (1.0, 2.0), "3,4", [3.0, 4.0]),
         (Inertia, (1.0, 2.0), "3,1;1,4", [[3.0, 1.0], [1.0, 4.0]]),
+        (NameOrNumber, 1.0, "0.5", 0.5),
+        (NameOrNumber, 1.0, "neutral", "neutral"),
+        (NameOrMatrix, "straight", "1,2;3,4", [[1.0, 2.0], [3.0, 4.0]]),
+        (NameOrMatrix, "straight", "bent", "bent"),
         (Vector | None, None, "none", None),
         (float | None, 1.0, "None", None),
     ],
@@ -134,10 +148,18 @@ def test_an_inertia_is_a_matrix_or_its_diagonal():
     assert as_matrix(read) is read
 
 
+def test_a_name_or_a_number():
+    declared = made(NameOrNumber, "neutral", choices={"neutral": "", "massless": ""}, at_least=0.0)
+    assert [declared.read(value) for value in ("Massless", "2", 0.5)] == ["massless", 2.0, 0.5]
+    assert [declared.write(value) for value in ("massless", 2.0)] == ["massless", "2"]
+    for value in ("heavy", -1, "-1", "nan", None, [1.0]):
+        assert "expected one of neutral, massless, or a finite number at least 0" in refusal(declared, value)
+
+
 def test_declarations_are_checked():
     with pytest.raises(InputError, match="expected a finite number above 0"):
         made(float, -1.0, above=0.0)
-    with pytest.raises(TypeError, match="use float, int, bool, str, Names, Vector, Matrix, Inertia or Friction"):
+    with pytest.raises(TypeError, match="use float, int, bool, str, Names, Vector, Matrix, Inertia, Friction, NameOr"):
         made(dict, ())
     with pytest.raises(TypeError, match="hlp"):
         made(float, 1.0, hlp="a misspelt option")
