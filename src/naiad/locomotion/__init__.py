@@ -1,6 +1,8 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
-from naiad.locomotion.connection import connection, curvature, locked_inertia
+from naiad.locomotion.area_rule import AreaRule, area_rule
+from naiad.locomotion.ascent import Climb
+from naiad.locomotion.connection import CurvatureMap, connection, curvature, curvature_map, locked_inertia
 from naiad.locomotion.driven import DrivenSwimmer
 from naiad.locomotion.gait import (
     FORWARD,
@@ -12,21 +14,29 @@ from naiad.locomotion.gait import (
     ShapeMotion,
 )
 from naiad.locomotion.hinge_torque import AbstractHingeTorque, GivenHingeTorque, HarmonicTorque, TimedTorque
+from naiad.locomotion.holonomy import NetMotion, net_motion, net_motion_with_gradient, net_motions
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
+from naiad.locomotion.objectives import OBJECTIVES, Score, score
+from naiad.locomotion.optimiser import OptimalGait, optimise_gait
 from naiad.locomotion.placement import placed_links
 from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer, three_link_fish
-from naiad.locomotion.reconstruction import Reconstruction, net_motion, reconstruct
+from naiad.locomotion.reconstruction import Reconstruction, reconstruct
 from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
+from naiad.locomotion.spline import SplineGait
 from naiad.locomotion.swimmer import Inertias, Swimmer
 from naiad.locomotion.table import tabulated
 from naiad.locomotion.torques import GaitTorques, gait_torques
 
 __all__ = [
     "FORWARD",
+    "OBJECTIVES",
     "TURNING",
     "AbstractGait",
     "AbstractHingeTorque",
+    "AreaRule",
+    "Climb",
+    "CurvatureMap",
     "DrivenSwimmer",
     "ExponentialGait",
     "FourierGait",
@@ -37,20 +47,30 @@ __all__ = [
     "InertiaTable",
     "Inertias",
     "Links",
+    "NetMotion",
+    "OptimalGait",
     "Reconstruction",
+    "Score",
     "ShapeMotion",
+    "SplineGait",
     "Swimmer",
     "TimedTorque",
+    "area_rule",
     "connection",
     "curvature",
+    "curvature_map",
     "gait_torques",
     "link_poses",
     "link_velocities",
     "locked_inertia",
     "net_motion",
+    "net_motion_with_gradient",
+    "net_motions",
+    "optimise_gait",
     "placed_links",
     "planar_swimmer",
     "reconstruct",
+    "score",
     "spatial_swimmer",
     "swimmer_of",
     "tabulated",

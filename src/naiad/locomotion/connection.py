@@ -5,7 +5,7 @@ K_gg xi + K_gt theta' = mu, so that xi = K_gg^-1 mu - A(theta) theta' with the l
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +13,21 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
+from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import solve
 
 Matrix = Float[Array, "n n"]
+
+
+class CurvatureMap(NamedTuple):
+    """F_ab over a plane of two angles, as [first, second, component]."""
+
+    first: Float[np.ndarray, " i"]
+    second: Float[np.ndarray, " j"]
+    F: Float[np.ndarray, "i j d"]
 
 
 def connection_of(K: Matrix, d: int) -> Float[Array, "d m"]:
@@ -63,6 +72,22 @@ def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     return _for_shapes(
         swimmer, shapes, lambda rows: execute_rows(_curvature, groups, *swimmer.inertias_with_slopes(rows))
     )
+
+
+def curvature_map(
+    swimmer: Swimmer, low: Any, high: Any, count: int = 61, *, plane: tuple[int, int] = (0, 1), rest: Any = None
+) -> CurvatureMap:
+    """F_ab on a grid of the angles a and b, `plane`, from `low` to `high` (a number, or one for each of the two); the
+    other angles are those of `rest` (0)."""
+    a, b = plane
+    if not (0 <= a < swimmer.joints and 0 <= b < swimmer.joints and a != b) or count < 2:
+        raise InputError(f"plane = {plane!r}, count = {count!r}; expected two different angles and at least two rows.")
+    ends = np.broadcast_to(low, 2), np.broadcast_to(high, 2)
+    first, second = (np.linspace(ends[0][k], ends[1][k], count) for k in range(2))
+    shapes = np.tile(np.zeros(swimmer.joints) if rest is None else np.asarray(rest, float), (count, count, 1))
+    shapes[..., a], shapes[..., b] = np.meshgrid(first, second, indexing="ij")
+    F = curvature(swimmer, shapes.reshape(-1, swimmer.joints))[:, a, b]
+    return CurvatureMap(first, second, F.reshape(count, count, -1))
 
 
 def _connection(frame: AbstractGroup, K: Matrix) -> Float[Array, "d m"]:

@@ -80,23 +80,6 @@ def reconstruct(
     return Reconstruction(times, g, xi, at.theta, at.rates, geometric, dynamic)
 
 
-def net_motion(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> Any:
-    """The displacement of one period from rest, a pose: a pure function of the numbers of swimmer and gait, to be
-    differentiated or mapped. For links that are alone in the fluid, or a `tabulated` swimmer."""
-    frame, h = swimmer.frame, gait.period / steps
-
-    def node(t):
-        shape = gait.motion(t)
-        return stage(frame, swimmer.inertia(shape.theta), shape.rates)
-
-    def advance(g, k):
-        nodes = [node(h * (k + c)) for c in GAUSS.c]
-        stages = jax.tree.map(lambda *each: jnp.stack(each), *nodes)
-        return _step(frame, g, h, stages, None), None
-
-    return jax.lax.scan(advance, frame.identity(), jnp.arange(steps, dtype=float))[0]
-
-
 def stage(frame: AbstractGroup, K: Float[Array, "n n"], rates: Float[Array, " m"]) -> Stages:
     """Drift and mobility at a shape that changes at these rates."""
     d = frame.dim
@@ -108,10 +91,8 @@ def _step(frame: AbstractGroup, g: Any, h: Scalar, stages: Stages, J: Any) -> An
     exp, a, b = Exponential(), jnp.asarray(GAUSS.a), jnp.asarray(GAUSS.b)
 
     def slope(i, Theta):
-        xi = stages.drift[i]
-        if J is not None:
-            xi = xi + stages.mobility[i] @ frame.Ad_dual(frame.compose(g, frame.exp(Theta)), J)
-        return exp.dtau_inv(frame, -Theta, xi)
+        carried = frame.Ad_dual(frame.compose(g, frame.exp(Theta)), J)
+        return exp.dtau_inv(frame, -Theta, stages.drift[i] + stages.mobility[i] @ carried)
 
     def slopes(_, k):
         return jnp.stack([slope(i, Theta) for i, Theta in enumerate(h * a @ k)])

@@ -4,6 +4,7 @@ from naiad.viz.animation import animate
 from naiad.viz.averages import averages
 from naiad.viz.distribution import Distribution, distributions
 from naiad.viz.ellipsoids import ellipsoid_snapshots
+from naiad.viz.gaits import climbs, curvature_maps, gait_paths
 from naiad.viz.overview import plot
 from naiad.viz.pieces import convergence, errors_over_time, section_scatter, sphere_curve
 from naiad.viz.planar import boundary_convergence, inertia_picture, streamlines
@@ -15,10 +16,13 @@ __all__ = [
     "animate",
     "averages",
     "boundary_convergence",
+    "climbs",
     "convergence",
+    "curvature_maps",
     "distributions",
     "ellipsoid_snapshots",
     "errors_over_time",
+    "gait_paths",
     "house",
     "inertia_picture",
     "new_figure",
