@@ -24,17 +24,10 @@ class Superposed(NamedTuple):
 
 def flow_around(bodies: PlanarBodies, poses: np.ndarray, Xi: np.ndarray, *, coupled: bool) -> Superposed:
     """The flow while the bodies move with velocities Xi, or the sum of the flows of each body alone."""
-    return Superposed([flow_of(bodies, poses, Xi, group) for group in groups(Xi, coupled=coupled)])
-
-
-def groups(Xi: np.ndarray, *, coupled: bool) -> list[list[int]]:
-    """The numbers of the bodies that feel each other; those that rest alone make no flow."""
-    return [list(range(len(Xi)))] if coupled else [[k] for k in range(len(Xi)) if np.any(Xi[k])]
-
-
-def flow_of(bodies: PlanarBodies, poses: np.ndarray, Xi: np.ndarray, group: list[int]) -> PlanarFlow:
-    """The flow of some of the bodies, without the others."""
-    return bodies.replaced(boundaries=tuple(bodies.boundaries[k] for k in group)).flow(poses[group], Xi[group])
+    if coupled:
+        return Superposed([bodies.flow(poses, Xi)])
+    alone = [bodies.replaced(boundaries=(boundary,)) for boundary in bodies.boundaries]
+    return Superposed([each.flow(pose, xi) for each, pose, xi in zip(alone, poses, Xi, strict=True) if np.any(xi)])
 
 
 def moving(pose: np.ndarray, xi: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from naiad.hydro import Ellipse, PlanarBodies
 from naiad.locomotion import Swimmer, link_poses, link_velocities
-from naiad.studies.fish_flow import flow_of, groups, moving
+from naiad.studies.fish_flow import Superposed, flow_around
 from naiad.studies.fish_motion import SAMPLES, FishMotion
 from naiad.studies.progress import Progress
 
@@ -21,8 +21,7 @@ CELLS = 110
 
 
 class PeriodicFlow(NamedTuple):
-    """The stream function psi[time, y, x] during a period, in the frame of the base; inside the links it is that of
-    their rigid motion, which meets the fluid's at their outlines."""
+    """The stream function psi[time, y, x] during a period, in the frame of the base, continued into the links."""
 
     times: np.ndarray
     x: np.ndarray
@@ -38,39 +37,24 @@ def periodic_flow(
     poses = link_poses(fish, motion.theta[shown])
     Xi = link_velocities(fish, motion.theta[shown], np.concatenate([motion.xi, motion.rates], axis=1)[shown])
     x, y = _grid(poses, max(ellipse.a, ellipse.b))
-    points = np.stack(np.meshgrid(x, y), axis=-1)
+    z = x + 1j * y[:, None]
     bodies = PlanarBodies([ellipse] * poses.shape[1])
-    psi = np.empty((len(shown), *points.shape[:2]), np.float32)
+    psi = np.empty((len(shown), *z.shape), np.float32)
     with threadpool_limits(1, "blas"):
         for k in range(len(shown)):
             progress.part(k, len(shown), f"streamlines {k + 1} of {len(shown)}")(0.0)
-            psi[k] = whole_stream_function(bodies, poses[k], Xi[k], points, coupled=coupled)
+            psi[k] = continued_stream_function(flow_around(bodies, poses[k], Xi[k], coupled=coupled), z)
     return PeriodicFlow(motion.times[shown], x, y, psi)
 
 
-def whole_stream_function(
-    bodies: PlanarBodies, poses: np.ndarray, Xi: np.ndarray, points: np.ndarray, *, coupled: bool
-) -> np.ndarray:
-    """psi at points; inside a body, that of its rigid motion and the constant that makes it continuous."""
-    z, total = points[..., 0] + 1j * points[..., 1], np.zeros(points.shape[:-1])
-    for group in groups(Xi, coupled=coupled):
-        flow = flow_of(bodies, poses, Xi, group)
-        psi = flow.stream_function(points)
-        for k in group:
-            boundary, pose = bodies.boundaries[k], poses[k]
-            around = moving(pose, Xi[k], (1.0 + 1e-9) * boundary.curve.sample(64).z)[0]
-            on_outline = flow.stream_function(np.stack([np.real(around), np.imag(around)], axis=1))
-            inside = np.isnan(psi)
-            inside[inside] = boundary.holds((z[inside] - complex(*pose[1:])) * np.exp(-1j * pose[0]))
-            psi[inside] = rigid(pose, Xi[k], z[inside]) + np.mean(on_outline - rigid(pose, Xi[k], around))
-        total += psi
-    return total
-
-
-def rigid(pose: np.ndarray, xi: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """The stream function of a rigid motion, V_x y - V_y x - Omega |x|^2 / 2."""
-    V, apart = complex(*xi[1:]) * np.exp(1j * pose[0]), z - complex(*pose[1:])
-    return np.imag(np.conj(V) * apart) - 0.5 * xi[0] * np.abs(apart) ** 2
+def continued_stream_function(flow: Superposed, z: np.ndarray) -> np.ndarray:
+    """psi at places z, and within an ellipse its continuation across the outline, smooth as far as the foci: lines of
+    equal psi on a grid end at an outline as they should, where a picture of the ellipse covers what is inside."""
+    total = np.zeros(z.shape, complex)
+    for each in flow.flows:
+        for field, pose in zip(each.fields, each.poses, strict=True):
+            total += field.complex_potential((z - complex(*pose[1:])) * np.exp(-1j * pose[0]))
+    return np.imag(total)
 
 
 def motion_dataset(motion: FishMotion, poses: np.ndarray, flow: PeriodicFlow, ellipse: Ellipse) -> "xr.Dataset":
