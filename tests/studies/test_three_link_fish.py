@@ -35,8 +35,8 @@ def test_decoupled_net_motion_of_the_errata(values, net):
     assert found["displacement_per_period"] == pytest.approx(np.hypot(*net[1:]), abs=1e-9)
 
 
-def test_the_coupled_fish_of_the_defaults():
-    found = results()
+def test_the_coupled_fish():
+    found = results(hydro="coupled")
     assert [found["beta"], found["x"], found["y"]] == pytest.approx((0.0, 44.131286513, -17.668303620), abs=1e-7)
     assert found["energy_balance"] < 1e-8
 

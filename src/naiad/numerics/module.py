@@ -22,9 +22,9 @@ def static(**about: Any) -> Any:
 class Module(abc.ABC):
     """A frozen dataclass whose fields are the branches of a tree for JAX, unless they are `static`.
 
-    A subclass needs no decorator. Its public methods compute in double precision whatever the caller's setting. It may
-    have a constructor of its own; each field is given once. A class that does nothing without certain attributes names
-    them in `needs`: fields, properties or plain attributes of the subclass.
+    A subclass needs no decorator. Its public methods and its calls compute in double precision whatever the caller's
+    setting. It may have a constructor of its own; each field is given once. A class that does nothing without certain
+    attributes names them in `needs`: fields, properties or plain attributes of the subclass.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -33,7 +33,7 @@ class Module(abc.ABC):
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         for name, value in list(vars(cls).items()):
-            if inspect.isfunction(value) and not name.startswith("_"):
+            if inspect.isfunction(value) and (name == "__call__" or not name.startswith("_")):
                 setattr(cls, name, double(value))
         adds_fields = any("ClassVar" not in str(kind) for kind in vars(cls).get("__annotations__", {}).values())
         dataclasses.dataclass(init=adds_fields, eq=False)(cls)

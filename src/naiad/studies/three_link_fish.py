@@ -41,7 +41,7 @@ class ThreeLinkFish(Study, name="three-link-fish"):
     gait: NameOrMatrix = parameter(
         "forward", choices=GAIT_TEXTS, help="the gait; or rows mean; cosines; sines; cosines and sines of 2 t; ..."
     )
-    hydro: str = parameter("coupled", choices=HYDRO, help="model of the fluid")
+    hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
     boundary: str = parameter("nystrom", choices=BOUNDARIES, help="boundary method of coupled links")
     points: int | None = parameter(None, at_least=8, help="points or panels a link (enough for round-off; 50 panels)")
     mass: NameOrNumber = parameter(
