@@ -135,6 +135,6 @@ _NOTES = (
     "largest change over every step, relative to the start's, absolute if that is zero. `work` is what the torques put "
     "in, `loss` what the dampers took, both from 0 to `t1`, by a spline through the power at the saved nodes; "
     "`energy_balance_error` is the largest |E - E0 - work + loss|, relative to the largest of these; the energy "
-    "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, relative. "
-    "Quantities are for each metre of depth."
+    "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, "
+    "relative. Quantities are for each metre of depth."
 )
