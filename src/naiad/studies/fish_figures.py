@@ -71,7 +71,7 @@ def fish_along(fish: Swimmer, motion: FishMotion, ellipse: Ellipse, title: str) 
     z = ellipse.sample(160).z
     width, height = np.ptp(poses[..., 1:], axis=(0, 1)) + 2.0 * ellipse.a
     with viz.house():
-        figure = viz.new_figure(7.6, min(5.4 * height / width, 7.0) + 0.9, title)
+        figure = viz.new_figure(7.6, float(np.clip(5.4 * height / width, 1.7, 7.0)) + 0.9, title)
         ax = figure.add_subplot()
         shades = matplotlib.colormaps["Blues"](np.linspace(0.25, 0.95, POSTURES))
         for k, (links, shade) in enumerate(zip(poses, shades, strict=True)):

@@ -42,7 +42,7 @@ class SwimmerDynamics(Study, name="swimmer-dynamics"):
     theta0: Vector = parameter((0.0, 0.0), unit="rad", size=2, help="angles at the start")
     rates0: Vector = parameter((0.0, 0.0), unit="rad/s", size=2, help="their rates at the start")
     momentum: Vector = parameter((0.0, 0.0, 0.0), size=3, help="momentum of the whole in space: angular, then linear")
-    hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
+    hydro: str = parameter("coupled", choices=HYDRO, help="model of the fluid")
     theta_max: float = parameter(1.5, unit="rad", above=0.0, help="the largest angle for which links are coupled")
     mass: NameOrNumber = parameter(
         "neutral", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
@@ -135,6 +135,6 @@ _NOTES = (
     "largest change over every step, relative to the start's, absolute if that is zero. `work` is what the torques put "
     "in, `loss` what the dampers took, both from 0 to `t1`, by a spline through the power at the saved nodes; "
     "`energy_balance_error` is the largest |E - E0 - work + loss|, relative to the largest of these; the energy "
-    "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, relative. "
-    "Quantities are for each metre of depth."
+    "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, "
+    "relative. Quantities are for each metre of depth."
 )

@@ -121,7 +121,8 @@ def driven_motion(
         parts.append(part if k == 0 else {name: values[1:] for name, values in part.items()})
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     fish = FishMotion(*(whole[name] for name in ("times", "poses", "xi", "theta", "rates")))
-    return DrivenMotion(fish, whole["energy"], whole["momentum"], *whole["work"].T, max(errors), steps)
+    work, loss = whole["work"].T
+    return DrivenMotion(fish, whole["energy"], whole["momentum"], work, loss, max(errors), steps)
 
 
 def _part(system: DrivenSwimmer, run: nd.Trajectory, done: np.ndarray) -> dict[str, np.ndarray]:
