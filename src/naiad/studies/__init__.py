@@ -31,6 +31,7 @@ STUDIES: dict[str, str] = {
     "sliding-disk": "naiad.studies.sliding_disk:SlidingDisk",
     "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
     "streamlines": "naiad.studies.streamlines:Streamlines",
+    "string-pendulum": "naiad.studies.string_pendulum:StringPendulum",
     "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",
     "work-precision": "naiad.studies.work_precision:WorkPrecision",
 }
