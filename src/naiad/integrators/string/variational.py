@@ -15,11 +15,10 @@ from naiad.numerics import static
 
 
 class Memory(NamedTuple):
-    """The velocities of the last two steps, and the slope of the potentials at the node."""
+    """The velocities of the last two steps."""
 
     last: Velocities
     before: Velocities
-    slope: Velocities
 
 
 class StringVariational(AbstractOneStepMethod):
@@ -69,12 +68,11 @@ class StringVariational(AbstractOneStepMethod):
     def memory(self, system: StringSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
         xi = Velocities(*system.split(system.velocity(state.g, state.mu, t)))
-        return Memory(xi, xi, _slope(system, self.rule, state.g, t))
+        return Memory(xi, xi)
 
     def advance(self, system: StringSystem, state, memory, t, h, inputs):
         g, rule = state.g, self.rule
-        mu = Velocities(*system.split(state.mu))
-        kicked = jax.tree.map(lambda p, slope: p - 0.5 * h * slope, mu, memory.slope)
+        kicked = _kicked(system, rule, g, Velocities(*system.split(state.mu)), t, 0.5 * h)
         problem = Problem(system, rule, g, kicked.rows, kicked.ends, t, h)
         guess = jax.tree.map(lambda last, before: 2.0 * last - before, memory.last, memory.before)
         solved = solve(problem, guess)
@@ -86,14 +84,15 @@ class StringVariational(AbstractOneStepMethod):
         moved, correction = _moved(system, g, xi.rows, increment, h, renormalise=self.renormalise)
         pushed = jnp.concatenate([jnp.zeros(3), kicked.ends]) + legs.minus
         landed = group.Ad_dual_advance(increment, pushed)
-        momenta, slope = _landed(system, rule, g, xi, moved, kicked, landed, t, h)
+        momenta = _landed(system, rule, g, xi, kicked.rows, landed, t, h)
+        momenta = _kicked(system, rule, moved, momenta, t + h, 0.5 * h)
         ends = momenta.ends
         if system.force is not None and rule.force < 1.0:
             ends = ends.at[0].add((1.0 - rule.force) * h * system.reel_force(moved, xi.ends[0], t + h))
         new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), ends]))
         good = solved.converged & system.admissible(moved)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
-        return end, Memory(xi, memory.last, slope), StepInfo(solved.iterations, solved.residual, good, correction)
+        return end, Memory(xi, memory.last), StepInfo(solved.iterations, solved.residual, good, correction)
 
 
 def _moved(
@@ -117,19 +116,19 @@ def _tip_slope(system: StringSystem, g: Any, t: Scalar) -> Float[Array, " n"]:
     return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element), t))(at))
 
 
-def _slope(system: StringSystem, rule: Rule, g: Any, t: Scalar) -> Velocities:
-    """The left-trivialised gradient of the potentials at the nodes of time."""
+def _kicked(system: StringSystem, rule: Rule, g: Any, p: Velocities, t: Scalar, time: Scalar) -> Velocities:
+    """Momenta after the potentials at the nodes have acted for some time."""
     s, tip = system.wound(g), _tip_slope(system, g, t)
 
     def element(carry, each):
         pulled, total = carry
-        index, near, far = each
+        index, near, far, row = each
         by = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near, far, s), t)
-        return (by.near, total + by.s), pulled + by.far
+        return (by.near, total + by.s), row - time * (pulled + by.far)
 
-    each = (system.numbers(), *_pairs(system.start(t), g.q))
+    each = (system.numbers(), *_pairs(system.start(t), g.q), p.rows)
     (_, total), rows = jax.lax.scan(element, (tip[:3], jnp.zeros(())), each, reverse=True)
-    return Velocities(rows, tip[3:].at[0].add(total) if system.reeled else tip[3:])
+    return Velocities(rows, p.ends - time * (tip[3:].at[0].add(total) if system.reeled else tip[3:]))
 
 
 def _landed(
@@ -137,39 +136,29 @@ def _landed(
     rule: Rule,
     g: Any,
     xi: Velocities,
-    moved: Any,
-    kicked: Velocities,
+    rows: Any,
     landed: Float[Array, " n"],
     t: Scalar,
     h: Scalar,
-) -> tuple[Velocities, Velocities]:
-    """The momenta at the end of a step, kicked + D_g (h T) - h/2 slope, and the slope of the potentials there.
-
-    `landed` are those of the ends of the string without the slope; the first three numbers are added to the last node.
-    """
-    s, s1, speed = system.wound(g), system.wound(moved), xi.ends[0] if system.reeled else 0.0
-    start, rate, start1 = system.start(t), system.start_rate(t, h), system.start(t + h)
-    tip_slope = _tip_slope(system, moved, t + h)
+) -> Velocities:
+    """The momenta at the end of a step before the potentials there act: `rows` and `landed` (the ends, with what they
+    give to the last node), and D_g of the elements' action at constant increments."""
+    if not (system.reeled or rule.implicit):  # T does not depend on g
+        return Velocities(rows.at[-1].add(landed[:3]), landed[3:])
+    s, speed = system.wound(g), xi.ends[0] if system.reeled else 0.0
 
     def element(carry, each):
-        given, pulled, sum_given, sum_pulled = carry
-        index, near, far, near_rate, far_rate, near1, far1, p = each
-        by_at = jax.grad(rule.element_action, argnums=2)(
-            system, index, Span(near, far, s), Span(near_rate, far_rate, speed), t, h
-        )
-        by_new = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near1, far1, s1), t + h)
-        slope = pulled + by_new.far
-        row = p + given + by_at.far - 0.5 * h * slope
-        return (by_at.near, by_new.near, sum_given + by_at.s, sum_pulled + by_new.s), (row, slope)
+        given, total = carry
+        index, near, far, near_rate, far_rate, row = each
+        at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
+        by = jax.grad(rule.element_action, argnums=2)(system, index, at, rate, t, h)
+        return (by.near, total + by.s), row + given + by.far
 
-    each = (system.numbers(), *_pairs(start, g.q), *_pairs(rate, xi.rows), *_pairs(start1, moved.q), kicked.rows)
-    zero = jnp.zeros(())
-    begin = (landed[:3], tip_slope[:3], zero, zero)
-    (_, _, given, pulled), (rows, slopes) = jax.lax.scan(element, begin, each, reverse=True)
-    slope_ends, ends = tip_slope[3:], landed[3:]
-    if system.reeled:
-        slope_ends, ends = slope_ends.at[0].add(pulled), ends.at[0].add(given)
-    return Velocities(rows, ends - 0.5 * h * slope_ends), Velocities(slopes, slope_ends)
+    pairs = *_pairs(system.start(t), g.q), *_pairs(system.start_rate(t, h), xi.rows)
+    (_, total), rows = jax.lax.scan(
+        element, (landed[:3], jnp.zeros(())), (system.numbers(), *pairs, rows), reverse=True
+    )
+    return Velocities(rows, landed[3:].at[0].add(total) if system.reeled else landed[3:])
 
 
 def _pairs(first: Any, rows: Any) -> tuple[Any, Any]:
