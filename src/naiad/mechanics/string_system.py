@@ -157,7 +157,7 @@ class StringSystem(LagrangianSystem):
         return self._force if self.reeled and self.reel_force is not None else None
 
     def admissible(self, g: Any) -> Any:
-        """Whether a step may end at a configuration."""
+        """Whether a step may start from a configuration."""
         return jnp.ones((), bool)
 
     def numbers(self) -> Float[Array, " N"]:

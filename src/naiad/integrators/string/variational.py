@@ -33,7 +33,7 @@ class StringVariational(AbstractOneStepMethod):
       rest [stern2009].
 
     For given velocities of the ends the equations of the nodes are linear (but for "imex"): they are eliminated in a
-    sweep. A step that cannot be solved, or that leaves what is `admissible`, leaves the state where it is.
+    sweep. A step that cannot be solved, or that starts from what is not `admissible`, leaves the state where it is.
     """
 
     scheme: Literal["paper", "symmetric", "imex"] = static(default="symmetric")
@@ -90,7 +90,7 @@ class StringVariational(AbstractOneStepMethod):
         if system.force is not None and rule.force < 1.0:
             ends = ends.at[0].add((1.0 - rule.force) * h * system.reel_force(moved, xi.ends[0], t + h))
         new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), ends]))
-        good = solved.converged & system.admissible(moved)
+        good = solved.converged & system.admissible(g)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         return end, Memory(xi, memory.last), StepInfo(solved.iterations, solved.residual, good, correction)
 

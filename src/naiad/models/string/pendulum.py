@@ -143,10 +143,10 @@ class StringPendulum(StringSystem):
             V = V - self.body.mass * jnp.dot(gravity, self.body.mass_centre(at.q, at.R))
         return V
 
-    @property
-    def reel_force(self) -> Any:
+    def reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
         """u/d and Carnot's term, where the reel turns."""
-        return self._reel_force if self.reeled else None
+        assert self.reel is not None
+        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed)
 
     def carnot_force(self, g: Any, speed: Any) -> Float[Array, ""]:
         """Carnot's term at a configuration and a speed s'."""
@@ -155,10 +155,6 @@ class StringPendulum(StringSystem):
         strain = jnp.sqrt(jnp.dot(first, first)) / self.element_length(self.wound(g)) - 1.0
         loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
-
-    def _reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
-        assert self.reel is not None
-        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed)
 
     def admissible(self, g: Any) -> Any:
         """Whether there is string left on the drum and outside."""
