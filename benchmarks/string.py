@@ -1,5 +1,5 @@
-"""The O(N) step of a string pendulum: nanoseconds an element and step for N elements, a fixed length and a reel; and the
-paper's three runs.
+"""The O(N) step of a string pendulum: CPU nanoseconds an element and step for N elements, with a fixed length and with a
+reel; and the paper's three runs.
 
 python -m benchmarks.string
 """
@@ -19,8 +19,8 @@ from naiad.studies.string_cases import CASES, CENTRE, INERTIA, pendulum, start
 from naiad.studies.string_pendulum import StringPendulum as Study
 
 COUNTS = (20, 100, 1000, 10_000)
-ELEMENTS = 400_000  # element-steps in a round
-ROUNDS = 7
+ELEMENTS = 200_000  # element-steps in a round
+ROUNDS = 5
 SCHEMES = ("paper", "symmetric", "imex")
 
 
