@@ -1,5 +1,5 @@
-"""The O(N) step of a string pendulum: CPU nanoseconds an element and step for N elements, with a fixed length and with a
-reel; and the paper's three runs.
+"""The O(N) step of a string pendulum: CPU nanoseconds an element and step for N elements, with a fixed length and with
+a reel; and the paper's three runs.
 
 python -m benchmarks.string
 """
