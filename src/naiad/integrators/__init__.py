@@ -26,6 +26,7 @@ from naiad.integrators.simo_wong import SimoWong
 from naiad.integrators.simo_wong_perp import SimoWongPerp
 from naiad.integrators.splitting import Splitting
 from naiad.integrators.stochastic import StochasticVariational
+from naiad.integrators.string import StringQuadrature, StringVariational
 from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from naiad.integrators.tree import TreeVariational
 from naiad.integrators.variational import Legs, Variational
@@ -61,6 +62,8 @@ __all__ = [
     "StageBalance",
     "StepInfo",
     "StochasticVariational",
+    "StringQuadrature",
+    "StringVariational",
     "Symmetrised",
     "Trapezoid",
     "TrapezoidalLieNewmark",

@@ -7,6 +7,8 @@ from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import check_state
 from naiad.mechanics.state import Scalar, State
+from naiad.mechanics.string_parts import Span, Tip
+from naiad.mechanics.string_system import StringSystem
 from naiad.mechanics.system import LagrangianSystem, Rates
 from naiad.mechanics.tree import Tree
 from naiad.mechanics.tree_motion import Motion, motion
@@ -20,7 +22,10 @@ __all__ = [
     "Rates",
     "ReducedState",
     "Scalar",
+    "Span",
     "State",
+    "StringSystem",
+    "Tip",
     "Tree",
     "TreeSystem",
     "check_bath",

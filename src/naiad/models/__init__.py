@@ -31,6 +31,7 @@ from naiad.models.rotor_spacecraft import RotorSpacecraft
 from naiad.models.signals import AbstractSignal, signal
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
+from naiad.models.string import AbstractLaw, HangingBody, Hooke, Reel, Rubber, StringPendulum, TensionOnly
 from naiad.models.submerged_body import SubmergedBody
 from naiad.models.thrusters import Thrusters
 from naiad.models.weight import Weight
@@ -38,6 +39,7 @@ from naiad.models.weight import Weight
 __all__ = [
     "AbstractForce",
     "AbstractJointTorque",
+    "AbstractLaw",
     "AbstractPairPotential",
     "AbstractSignal",
     "AlignedLennardJones",
@@ -47,6 +49,8 @@ __all__ = [
     "Dipoles",
     "Drag",
     "Gravity",
+    "HangingBody",
+    "Hooke",
     "InteractingBodies",
     "IsothermalRigidBody",
     "KirchhoffBody",
@@ -54,11 +58,15 @@ __all__ = [
     "Motion",
     "OblateSatellite",
     "PointMasses",
+    "Reel",
     "RigidBody",
     "RotorSpacecraft",
+    "Rubber",
     "SlidingDisk",
     "SphericalPendulum",
+    "StringPendulum",
     "SubmergedBody",
+    "TensionOnly",
     "Thrusters",
     "TravellingWave",
     "Weight",

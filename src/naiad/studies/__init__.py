@@ -34,6 +34,7 @@ STUDIES: dict[str, str] = {
     "spatial-fish": "naiad.studies.spatial_fish:SpatialFish",
     "spherical-pendulum": "naiad.studies.spherical_pendulum:SphericalPendulum",
     "streamlines": "naiad.studies.streamlines:Streamlines",
+    "string-pendulum": "naiad.studies.string_pendulum:StringPendulum",
     "swimmer-dynamics": "naiad.studies.swimmer_dynamics:SwimmerDynamics",
     "three-link-fish": "naiad.studies.three_link_fish:ThreeLinkFish",
     "underwater-vehicle": "naiad.studies.underwater_vehicle:UnderwaterVehicle",

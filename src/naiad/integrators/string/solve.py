@@ -1,0 +1,185 @@
+"""The velocities of a step of a string: the nodes are eliminated up to the last, then the ends are solved for."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from naiad.integrators.string.rules import Rule
+from naiad.mechanics import Scalar, Span, StringSystem, pull_back
+from naiad.mechanics.string_elimination import Last, Piece, eliminate, substitute
+from naiad.numerics import Dense, Newton
+from naiad.retractions import Cayley
+
+GIVE_UP = 30  # iterations
+TAU = Cayley()
+
+
+class Problem(NamedTuple):
+    """The equations of a step from g: the legs at its start are `rows` at the nodes and `ends` at reel and body."""
+
+    system: StringSystem
+    rule: Rule
+    g: Any
+    rows: Float[Array, "N 3"]
+    ends: Float[Array, " m"]
+    t: Scalar
+    h: Scalar
+
+    @property
+    def linear(self) -> bool:
+        """Whether the equations of the nodes are linear once the ends are known, and one sweep solves them."""
+        return not (self.system.reeled or self.rule.implicit)
+
+
+class Velocities(NamedTuple):
+    """Those of a step: Delta q/h, and Delta s/h and the Cayley map's Omega, as far as there are any."""
+
+    rows: Float[Array, "N 3"]
+    ends: Float[Array, " m"]
+
+
+class Solved(NamedTuple):
+    """The velocities of a step, and how they were found."""
+
+    xi: Velocities
+    iterations: Int[Array, ""]
+    residual: Float[Array, ""]
+    converged: Bool[Array, ""]
+
+
+class TipLegs(NamedTuple):
+    """The ends, in the algebra of the last node, the reel and the body: the momentum at the start of a step, and what
+    the derivative in g at a constant increment and the force add to it."""
+
+    mu_minus: Float[Array, " n"]
+    minus: Float[Array, " n"]
+
+
+class _Iteration(NamedTuple):
+    xi: Velocities
+    correction: Float[Array, ""]
+    iterations: Int[Array, ""]
+    residual: Float[Array, ""]
+    goes_on: Bool[Array, ""]
+    converged: Bool[Array, ""]
+
+
+def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
+    """The legs of the ends at a velocity, with the force on the reel at the start of the step.
+
+    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d.
+    """
+    system, h = problem.system, problem.h
+    group, at = system.tip_group, system.tip_element(problem.g)
+    increment = jax.tree.map(lambda each: each / h, TAU.increment(group, h * x))
+    rate = increment._replace(R=at.R @ increment.R) if system.turning else increment
+
+    def action(element, rate):
+        return problem.rule.tip_action(system, system.tip_place(element), system.tip_rate(rate), h)
+
+    by_g, by_rate = jax.grad(action, argnums=(0, 1))(at, rate)
+    leg = jax.tree.map(lambda r, g: r / h - g, by_rate, by_g)
+    if system.turning:
+        by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
+    mu_minus, minus = pull_back(group, at, leg), pull_back(group, at, by_g)
+    if system.force is not None:
+        push = problem.rule.force * h * system.reel_force(problem.g, x[3], problem.t)
+        mu_minus, minus = mu_minus.at[3].add(-push), minus.at[3].add(push)
+    return TipLegs(mu_minus, minus)
+
+
+def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any) -> Piece:
+    """The equations of an element at the velocities of its nodes; data of a node are (q, momentum, velocity)."""
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
+
+    def legs(rate):
+        at = Span(near[0], far[0], s)
+        by_at, by_rate = jax.grad(rule.element_action, argnums=(2, 3))(system, index, at, Span.of(rate), t, h)
+        return by_rate.flat() / h - by_at.flat()
+
+    rate = Span(near[2], far[2], speed).flat()
+    target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
+
+    def twice(rate):
+        value = legs(rate)
+        return value, value
+
+    jacobian, value = jax.jacfwd(twice, has_aux=True)(rate)
+    return Piece(value - target, jacobian)
+
+
+def improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Any, Any, Any, Any]:
+    """Newton's method for the nodes, the ends being solved for exactly: the new velocities, the largest correction, the
+    largest velocity, the residual of the ends and whether they were found."""
+    system, g = problem.system, problem.g
+    s, speed = system.wound(g), xi.ends[0] if system.reeled else 0.0
+    begin = system.start(problem.t), jnp.zeros(3), system.start_rate(problem.t, problem.h)
+    factors, last = eliminate(
+        lambda index, near, far: piece(problem, index, near, far, s, speed),
+        begin,
+        (system.numbers(), (jnp.asarray(g.q), problem.rows, xi.rows)),
+        scalar=not problem.rule.implicit,
+        border=system.reeled,
+    )
+    x0 = jnp.concatenate([xi.rows[-1], xi.ends])
+    x, residual, found = _ends(problem, last, x0)
+    change = x - x0
+    rows, largest, size = substitute(factors, change[:3], change[3] if system.reeled else 0.0, xi.rows)
+    largest, size = (jnp.maximum(a, jnp.max(jnp.abs(b))) for a, b in ((largest, change), (size, x)))
+    return Velocities(rows, x[3:]), largest, size, residual, found
+
+
+def _ends(problem: Problem, last: Last, x0: Float[Array, " n"]) -> tuple[Float[Array, " n"], Any, Any]:
+    """The velocities of the last node, the reel and the body that balance what the string leaves at the last node; one
+    step of Newton's method where the nodes call for more sweeps anyway."""
+    matrix, right = last.equations(x0.size)
+    target = right + jnp.concatenate([jnp.zeros(3), problem.ends])
+
+    def mismatch(x):
+        return matrix @ (x - x0) + tip_legs(problem, x).mu_minus - target
+
+    if problem.linear:
+        root = Newton().root(mismatch, x0)
+        return root.x, jnp.max(jnp.abs(mismatch(root.x))), root.converged
+    step = Dense().newton_step(mismatch, x0)
+    return x0 - step, jnp.max(jnp.abs(mismatch(x0))), jnp.ones((), bool)
+
+
+@jax.custom_jvp
+def solve(problem: Problem, guess: Velocities) -> Solved:
+    """The velocities for which every momentum is met; the derivative is the implicit one.
+
+    The m-th correction d_m predicts the next, d_m (d_m / d_{m-1})^2, the first one d_1^2 / |xi|; the iteration ends
+    when that is below rounding.
+    """
+    if problem.linear:
+        xi, _, _, residual, found = improve(problem, guess)
+        return Solved(xi, jnp.ones((), int), residual, found)
+
+    def iterate(last: _Iteration) -> _Iteration:
+        xi, correction, size, residual, found = improve(problem, last.xi)
+        eps = jnp.finfo(float).eps
+        begins, ratio = jnp.isinf(last.correction), correction / last.correction
+        shrinks = jnp.where(begins, correction / size, ratio**2)
+        still = (ratio > 0.5) & (correction <= 1e3 * eps * size)
+        small = (correction * shrinks <= 0.5 * eps * size) | still | (correction == 0.0)
+        good = found & jnp.isfinite(correction)
+        count = last.iterations + 1
+        return _Iteration(xi, correction, count, residual, good & ~small & (count < GIVE_UP), good & small)
+
+    zero, no = jnp.zeros(()), jnp.zeros((), bool)
+    start = _Iteration(guess, jnp.full((), jnp.inf), jnp.zeros((), int), zero, ~no, no)
+    end = jax.lax.while_loop(lambda i: i.goes_on, iterate, start)
+    return Solved(end.xi, end.iterations, end.residual, end.converged)
+
+
+@solve.defjvp
+def _implicit(primals, tangents):
+    """One step of Newton's method at the solution, where only what it depends on varies."""
+    solved = solve(*primals)
+    _, xi = jax.jvp(lambda problem: improve(problem, solved.xi)[0], primals[:1], tangents[:1])
+    none: Any = np.zeros((), jax.dtypes.float0)  # the tangent of a count
+    return solved, Solved(xi, none, jnp.zeros(()), none)

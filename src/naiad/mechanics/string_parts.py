@@ -1,0 +1,34 @@
+"""The parts of a string: what an element knows, and what the ends know."""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+Vector = Float[Array, "3"]
+
+
+class Span(NamedTuple):
+    """The ends of an element and the length s of string on the reel; or their rates."""
+
+    near: Vector
+    far: Vector
+    s: Any
+
+    def flat(self) -> Float[Array, "7"]:
+        """The numbers."""
+        return jnp.concatenate([self.near, self.far, jnp.reshape(jnp.asarray(self.s, float), (1,))])
+
+    @classmethod
+    def of(cls, numbers: Float[Array, "7"]) -> "Span":
+        """The inverse of `flat`."""
+        return cls(numbers[:3], numbers[3:6], numbers[6])
+
+
+class Tip(NamedTuple):
+    """The end of the string, the length s on the reel, and the attitude of the body (None if it has none); or their
+    rates, R' being the matrix."""
+
+    q: Vector
+    s: Any
+    R: Any

@@ -1,0 +1,56 @@
+"""What hangs at the end of a string: a rigid body attached off its mass centre, or a point mass."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.models.inertia import inertia_matrix
+from naiad.models.positive import positive
+from naiad.models.vector import vector3
+from naiad.numerics import Module
+
+
+class HangingBody(Module):
+    """A body of a `mass` [kg] whose `centre` [m] of mass and `inertia` J [kg m^2] are seen from the point where it is
+    attached; without an inertia it is a point mass.
+
+    T = M |v|^2/2 + M v . R' centre + tr(R' J_d R'^T)/2, J_d = tr(J)/2 I - J, v the velocity of the point of attachment
+    [lee2010, eq. (4)].
+    """
+
+    mass: float
+    centre: Float[Array | np.ndarray, "3"]
+    inertia: Float[Array | np.ndarray, "3 3"] | None
+
+    def __init__(self, mass: float, centre: Any = (0.0, 0.0, 0.0), inertia: Any = None):
+        self.mass = positive("mass", mass)
+        self.centre = vector3("centre", centre)
+        self.inertia = None if inertia is None else inertia_matrix("inertia", inertia, 3)
+        if self.inertia is None:
+            if np.any(self.centre):
+                raise InputError("A body with a centre off its attachment turns: give its inertia about that point.")
+            return
+        offset = self.mass * (self.centre @ self.centre * np.eye(3) - np.outer(self.centre, self.centre))
+        lowest = float(np.linalg.eigvalsh(self.inertia - offset)[0])
+        if not lowest > 0:
+            raise InputError(
+                f"The inertia about the mass centre, inertia - M(|c|^2 I - c c^T), is not positive definite (smallest "
+                f"eigenvalue {lowest:.4g}); give the inertia about the point of attachment, not about the mass centre."
+            )
+
+    def kinetic(self, v: Float[Array, "3"], R_rate: Any) -> Float[Array, ""]:
+        """T for the velocity v of the attachment and the rate R' of the attitude, a matrix."""
+        moving = 0.5 * self.mass * jnp.dot(v, v)
+        if self.inertia is None:
+            return moving
+        J = jnp.asarray(self.inertia)
+        half = 0.5 * jnp.trace(J) * jnp.eye(3) - J
+        turning = 0.5 * jnp.sum((R_rate @ half) * R_rate)
+        return moving + self.mass * jnp.dot(v, R_rate @ self.centre) + turning
+
+    def mass_centre(self, q: Float[Array, "3"], R: Any) -> Float[Array, "3"]:
+        """Where the mass centre is."""
+        return q if self.inertia is None else q + R @ jnp.asarray(self.centre)
