@@ -45,12 +45,14 @@ def test_after_the_release_no_work_is_done():
     assert data["x"].shape[1:] == (3, 2)
 
 
+@pytest.mark.long
 def test_nothing_moves_without_torques_from_rest():
     results = found(**DECOUPLED, amplitude=(0.0, 0.0), rest=(0.0, 0.0)).results
     assert results["displacement"] == 0.0
     assert results["energy_balance_error"] == 0.0
 
 
+@pytest.mark.long
 def test_a_constant_torque_turns_massless_free_hinges():
     results = found(
         hydro="decoupled", t1=1.0, mass="massless", torque=(50.0, 0.0), amplitude=(0.0, 0.0), stiffness=(0.0, 0.0)
@@ -69,7 +71,7 @@ def test_coupled_and_decoupled_fish_differ():
 
 
 def test_leaving_the_table_is_said():
-    with pytest.raises(RunError, match="theta_max = 0.3"):
+    with pytest.raises(RunError, match=r"theta_max = 0\.3"):
         found(theta_max=0.3, t1=8.0)
     with pytest.raises(InputError, match="below theta_max"):
         SwimmerDynamics(theta0=(2.0, 0.0))
