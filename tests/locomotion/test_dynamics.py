@@ -29,6 +29,9 @@ def pushed(theta, rates, t):
     return 800.0 * xp.stack([xp.sin(t) - 0.3 * theta[0], xp.cos(2.0 * t) - 0.1 * rates[1]])
 
 
+HINGES = {"torque": pushed, "stiffness": 500.0, "rest": (0.1, 0.2), "damping": (100.0, 50.0)}
+
+
 def alone(theta):
     return DRY + block_diag(*[ADDED] * 3), np.zeros((2, 9, 9))
 
@@ -85,19 +88,16 @@ def test_motion_against_another_integrator_of_the_papers_equations():
 
 
 def test_momentum_over_many_steps_whatever_the_hinges_do():
-    system = DrivenSwimmer(three_link_fish(density=NEUTRAL), torque=pushed, stiffness=500.0, damping=(100.0, 50.0))
-    method = nd.Variational(quadrature=nd.Midpoint())
+    system = DrivenSwimmer(three_link_fish(density=NEUTRAL), **HINGES)
     for J in (MOMENTUM, np.zeros(3)):
-        run = nd.simulate(system, system.start((0.5, 0.2), (0.2, 0.0), momentum=J), t1=200.0, dt=0.01, method=method)
+        run = nd.simulate(system, system.start((0.5, 0.2), (0.2, 0.0), momentum=J), t1=200.0, dt=0.01, method=METHOD)
         assert not run.outcome.failed
         assert np.max(np.abs(run.momentum.to_numpy() - J)) < 1e-8  # torques of 800, places of 100 m, 20000 steps
         assert np.max(np.abs(run.momentum.to_numpy()[:, 1:] - J[1:])) < 1e-9
 
 
 def test_energy_changes_by_the_work_of_the_torques_less_what_the_dampers_take():
-    system = DrivenSwimmer(
-        three_link_fish(density=NEUTRAL), torque=pushed, stiffness=500.0, rest=(0.1, 0.2), damping=(100.0, 50.0)
-    )
+    system = DrivenSwimmer(three_link_fish(density=NEUTRAL), **HINGES)
     run = nd.simulate(system, system.start((0.5, 0.2), momentum=MOMENTUM), t1=4.0, dt=0.01, method=METHOD)
     power = run.evaluate(nd.double(system.power))
     driven, damped = make_interp_spline(run.t.to_numpy(), power, 7).antiderivative()(4.0)
@@ -126,7 +126,10 @@ def torques_of(swimmer, gait):
 
 @pytest.mark.parametrize(
     ("hydro", "expected"),
-    [("alone", (0.0, 18.7740855457, -5.6133635601)), ("coupled", None)],
+    [
+        ("alone", (0.0, 18.7740855457, -5.6133635601)),
+        pytest.param("coupled", None, marks=pytest.mark.long),
+    ],
 )
 def test_torques_of_a_gait_make_the_motion_of_the_gait(table, hydro, expected):
     swimmer = swimmers(table)[hydro][0]

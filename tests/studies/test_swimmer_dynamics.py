@@ -45,12 +45,14 @@ def test_after_the_release_no_work_is_done():
     assert data["x"].shape[1:] == (3, 2)
 
 
+@pytest.mark.long
 def test_nothing_moves_without_torques_from_rest():
     results = found(**DECOUPLED, amplitude=(0.0, 0.0), rest=(0.0, 0.0)).results
     assert results["displacement"] == 0.0
     assert results["energy_balance_error"] == 0.0
 
 
+@pytest.mark.long
 def test_a_constant_torque_turns_massless_free_hinges():
     results = found(
         hydro="decoupled", t1=1.0, mass="massless", torque=(50.0, 0.0), amplitude=(0.0, 0.0), stiffness=(0.0, 0.0)
