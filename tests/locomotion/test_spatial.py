@@ -14,6 +14,7 @@ from naiad.integrators import TreeVariational
 from naiad.locomotion import (
     FORWARD,
     AbstractGait,
+    DrivenSwimmer,
     ExponentialGait,
     FourierGait,
     connection,
@@ -318,3 +319,23 @@ def test_free_joints_keep_momentum_and_energy(joints):
     np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(momentum), 1)), atol=1e-13)
     energy = np.asarray(run.energy)
     assert np.max(np.abs(energy / energy[0] - 1.0)) < 1e-4
+
+
+def test_states_of_ball_joints_and_what_is_for_hinges_only():
+    arm = np.array([1.1, 0.0, 0.0])
+    worm = spatial_swimmer(
+        [Ellipsoid((1.0, 0.2, 0.35))] * 2,
+        parents=(-1, 0),
+        own=[0 * arm, -arm],
+        other=[0 * arm, arm],
+        joints="ball",
+        density=1.0,
+    )
+    start = worm.start(rates=(0.1, 0.2, 0.3), momentum=(0.0, 0.1, 0.0, 0.0, 0.0, 0.2))
+    np.testing.assert_allclose(worm.momentum(start)[:6], (0.0, 0.1, 0.0, 0.0, 0.0, 0.2), atol=1e-15)
+    stopped = worm.locked(start)
+    np.testing.assert_allclose(worm.velocity(stopped.g, stopped.mu)[6:], 0.0, atol=1e-14)
+    with pytest.raises(InputError, match="springs are for hinges"):
+        DrivenSwimmer(worm, stiffness=1.0)
+    with pytest.raises(InputError, match="is not a shape"):
+        worm.start(theta=(0.1, 0.2, 0.3))

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.groups import AbstractGroup
+from naiad.groups import AbstractGroup, Rn
 from naiad.hydro import PlanarBodies
 from naiad.locomotion.hinge_torque import AbstractHingeTorque, hinge_torque
 from naiad.locomotion.swimmer import Swimmer
@@ -48,6 +48,8 @@ class DrivenSwimmer(LagrangianSystem):
                 "The inertia of this swimmer is by boundary elements, which is too slow for its dynamics; make a table "
                 "of it first, as in DrivenSwimmer(tabulated(swimmer, -1.5, 1.5))."
             )
+        if stiffness is not None and not isinstance(swimmer.links.shape, Rn):
+            raise InputError("This swimmer has ball joints, and springs are for hinges; use `ConnectedBodies` for it.")
         joints = swimmer.joints
         self.swimmer, self.torque = swimmer, hinge_torque(torque, joints)
         self.stiffness, self.damping = _matrix("stiffness", stiffness, joints), _matrix("damping", damping, joints)

@@ -11,10 +11,11 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.hydro import PlanarBodies
+from naiad.locomotion.connection import connection_of
 from naiad.locomotion.cycle import Cycle, shapes_with_slopes
-from naiad.locomotion.gait import AbstractGait
-from naiad.locomotion.swimmer import Swimmer
-from naiad.numerics import solve
+from naiad.locomotion.gait import AbstractGait, ShapeMotion
+from naiad.locomotion.swimmer import Swimmer, inertia_with_slopes
+from naiad.locomotion.torques import hinge_torques
 
 
 class Cost(NamedTuple):
@@ -60,22 +61,16 @@ def positive_work(swimmer: Swimmer, gait: AbstractGait, count: int = 512) -> Cos
     return Cost(float(step * np.sum(area)), step * np.einsum("sa,sap->p", weights, slopes))
 
 
-def torques(swimmer: Swimmer, theta: Any, rates: Any, accelerations: Any) -> Float[Array, " m"]:
-    """tau = d/dt (K v)_t - v . dK v / 2, from rest."""
-    d = swimmer.frame.dim
-    K, slope = jax.jvp(swimmer.inertia, (theta,), (rates,))
-    xi = -solve(K[:d, :d], K[:d, d:] @ rates)
-    v = jnp.concatenate([xi, rates])
-    pushed = slope @ v
-    xi_rate = -solve(K[:d, :d], pushed[:d] + K[:d, d:] @ accelerations)
-    momentum_rate = pushed[d:] + K[d:, :d] @ xi_rate + K[d:, d:] @ accelerations
-    directions = jnp.eye(theta.shape[0])
-    energy = jax.vmap(lambda e: 0.5 * v @ jax.jvp(swimmer.inertia, (theta,), (e,))[1] @ v)(directions)
-    return momentum_rate - energy
+def torques(swimmer: Swimmer, shape: ShapeMotion) -> Float[Array, " m"]:
+    """The torques at the joints, from rest."""
+    K, slopes = inertia_with_slopes(swimmer, shape.theta)
+    xi = -(connection_of(K, swimmer.frame.dim) @ shape.rates)
+    return hinge_torques((swimmer.frame, swimmer.links.shape), K, slopes, xi, shape)[0]
 
 
-def _power(swimmer: Swimmer, theta: Any, rates: Any, accelerations: Any) -> Float[Array, " m"]:
-    return torques(swimmer, theta, rates, accelerations) * rates
+def _power(swimmer: Swimmer, *motion: Any) -> Float[Array, " m"]:
+    shape = ShapeMotion(*motion)
+    return torques(swimmer, shape) * shape.rates
 
 
 def _power_with_slopes(swimmer: Swimmer, *motion: Any) -> Any:

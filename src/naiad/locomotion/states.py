@@ -8,7 +8,8 @@ import numpy as np
 from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.mechanics import State
+from naiad.locomotion.shapes import in_rows
+from naiad.mechanics import State, identity
 
 if TYPE_CHECKING:
     from naiad.locomotion.swimmer import Swimmer
@@ -19,7 +20,8 @@ def moving(swimmer: "Swimmer", theta: Any, rates: Any, pose: Any, momentum: Any,
     if momentum is not None and xi is not None:
         raise InputError("start: both momentum and xi were given; give the momentum in space or the base's velocity.")
     d = swimmer.frame.dim
-    theta, rates = _vector("theta", theta, swimmer.joints), _vector("rates", rates, swimmer.joints)
+    rows, _ = in_rows(swimmer.links.shape, identity(swimmer.links.shape) if theta is None else theta)
+    theta, rates = jax.tree.map(lambda leaf: leaf[0], rows), _vector("rates", rates, swimmer.joints)
     g = jax.tree.map(np.asarray, swimmer.frame.identity() if pose is None else pose)
     K = swimmer.inertias(theta)[0]
     if xi is None:
@@ -32,8 +34,8 @@ def moving(swimmer: "Swimmer", theta: Any, rates: Any, pose: Any, momentum: Any,
 
 def locked(swimmer: "Swimmer", state: State) -> State:
     """The state after the hinges are stopped at once: the momentum stays, K_gg xi = mu_g, and the angles rest."""
-    d, theta = swimmer.frame.dim, np.asarray(state.g.theta)
-    K, body = swimmer.inertias(theta)[0], np.asarray(state.mu)[:d]
+    d = swimmer.frame.dim
+    K, body = swimmer.inertias(state.g.theta)[0], np.asarray(state.mu)[:d]
     return State(state.g, K[:, :d] @ np.linalg.solve(K[:d, :d], body))
 
 

@@ -86,8 +86,8 @@ class Swimmer(LagrangianSystem):
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
         shapes = self._rows(shapes)
         if not isinstance(self.fluid, PlanarBodies):
-            return Inertias(*execute_rows(_inertia_with_slopes, self, shapes))
-        K, slopes = execute_rows(_inertia_with_slopes, self.alone, shapes)
+            return Inertias(*execute_rows(inertia_with_slopes, self, shapes))
+        K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes)
         (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes)
         with _one_thread():
             found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
@@ -165,7 +165,8 @@ def _inertia(swimmer: Swimmer, theta: Any) -> Float[Array, "n n"]:
     return swimmer.inertia(theta)
 
 
-def _inertia_with_slopes(swimmer: Swimmer, theta: Any) -> tuple[Any, Any]:
+def inertia_with_slopes(swimmer: Swimmer, theta: Any) -> tuple[Any, Any]:
+    """K and its derivatives."""
     return _with_slopes(swimmer.links.shape, swimmer.inertia, theta)
 
 

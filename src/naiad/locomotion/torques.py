@@ -62,21 +62,21 @@ def gait_torques(
         xi = execute_rows(stage, swimmer.frame, K, shape.rates).drift
     else:
         xi = reconstruct(swimmer, gait, every, start=start, momentum=momentum, steps=steps).xi
-    torques, energy = execute_rows(_torques, (swimmer.frame, swimmer.links.shape), K, slopes, xi, shape)
+    torques, energy = execute_rows(hinge_torques, (swimmer.frame, swimmer.links.shape), K, slopes, xi, shape)
     power = np.sum(torques * shape.rates, axis=1)
     at, inside = place[: times.size], place[times.size :]
     work = np.concatenate([[0.0], np.cumsum(weights * power[inside])])[kept]
     return GaitTorques(times, torques[at], power[at], work, energy[at])
 
 
-def _torques(
+def hinge_torques(
     groups: tuple[AbstractGroup, AbstractGroup],
     K: Float[Array, "n n"],
     slopes: Float[Array, "m n n"],
     xi: Any,
     shape: ShapeMotion,
 ) -> tuple[Any, Any]:
-    """The torques and the kinetic energy."""
+    """The torques and the kinetic energy, of a swimmer whose group and group of shapes these are."""
     frame, shapes = groups
     d, v = frame.dim, jnp.concatenate([xi, shape.rates])
     momenta, carried = K @ v, jnp.einsum("aij,j->ai", slopes, v)

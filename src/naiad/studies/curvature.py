@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naiad.locomotion import CurvatureMap, Swimmer, area_rule, curvature, curvature_map, reconstruct, tabulated
-from naiad.studies.fish_gaits import GAIT_TEXTS, GAITS, MASS_TEXTS, fish, shapes
+from naiad.studies.fish_gaits import fish, shapes
+from naiad.studies.fish_motion import GAIT_TEXTS, GAITS, MASS_TEXTS
 from naiad.studies.parameters import NameOrNumber, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.streamlines import HYDRO

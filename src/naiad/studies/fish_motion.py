@@ -7,8 +7,10 @@ import numpy as np
 from naiad.locomotion import FORWARD, TURNING, AbstractGait, FourierGait, Swimmer, reconstruct
 
 GAITS = {"forward": FORWARD, "turning": TURNING}
+GAIT_TEXTS = {"forward": "theta = (-cos t, sin t)", "turning": "theta = (1 - cos t, -1 + sin t)"}
 MASSES = {"massless": 0.0, "neutral": 1.0}
 """Densities of the links, relative to the fluid's."""
+MASS_TEXTS = {"massless": "links without mass", "neutral": "links as dense as the fluid"}
 
 SAMPLES = 96
 

@@ -1,6 +1,5 @@
 """The best gait of the three-link fish."""
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from naiad.locomotion import (
     tabulated,
 )
 from naiad.locomotion.clearance import Clearance
-from naiad.studies.fish_gaits import MASS_TEXTS, fish, outlines, scaled, shapes, swum
+from naiad.studies.fish_gaits import fish, outlines, scaled, shapes
+from naiad.studies.fish_motion import MASS_TEXTS, one_period
 from naiad.studies.parameters import NameOrNumber, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.streamlines import HYDRO
@@ -119,12 +119,6 @@ class GaitOptimiser(Study, name="gait-optimiser"):
         gaits = {"best gait": best.gait, "the paper's": paper}
         unit = UNITS[self.objective]
 
-        @functools.cache
-        def swims():
-            found = {name: swum(swimmer, gait, 2, 5) for name, gait in gaits.items()}
-            drawn = {name: outlines(swimmer, self.a, self.b, moments) for name, (_, moments) in found.items()}
-            return {name: path for name, (path, _) in found.items()}, drawn
-
         def loops() -> "Figure":
             from naiad import viz
 
@@ -135,7 +129,10 @@ class GaitOptimiser(Study, name="gait-optimiser"):
         def paths() -> "Figure":
             from naiad import viz
 
-            return viz.gait_paths(*swims(), title="Two periods from rest")
+            motions = {name: one_period(swimmer, gait).repeated(2) for name, gait in gaits.items()}
+            drawn = {name: outlines(swimmer, Ellipse(self.a, self.b), each, 5) for name, each in motions.items()}
+            paths = {name: each.poses[:, 1:] for name, each in motions.items()}
+            return viz.gait_paths(paths, drawn, title="Two periods from rest")
 
         def climb() -> "Figure":
             from naiad import viz

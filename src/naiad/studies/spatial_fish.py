@@ -8,11 +8,10 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro import Ellipsoid
 from naiad.locomotion import Swimmer, reconstruct, spatial_swimmer, three_link_fish
-from naiad.studies.fish_motion import GAITS, MASSES
+from naiad.studies.fish_motion import GAIT_TEXTS, GAITS, MASS_TEXTS, MASSES
 from naiad.studies.parameters import NameOrNumber, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.three_link_fish import GAIT_TEXTS, MASS_TEXTS
 
 if TYPE_CHECKING:
     import xarray

@@ -8,13 +8,12 @@ from naiad.errors import InputError, RunError
 from naiad.hydro import Ellipse
 from naiad.locomotion import DrivenSwimmer, HarmonicTorque, InertiaTable, Swimmer, tabulated, three_link_fish
 from naiad.studies.fish_flow import HYDRO
-from naiad.studies.fish_motion import MASSES
+from naiad.studies.fish_motion import MASS_TEXTS, MASSES
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import NameOrNumber, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 from naiad.studies.swimmer_motion import DrivenMotion, driven_motion
-from naiad.studies.three_link_fish import MASS_TEXTS
 
 METHODS = {name: CHOICES[name] for name in ("midpoint", "cay", "exp", "compose4", "compose6", "rkmk4", "rk4")}
 

@@ -13,7 +13,7 @@ from naiad.studies.added_inertia import BOUNDARIES
 from naiad.studies.fish_comparison import MASS_TITLES, Cases, compared, coupling_table
 from naiad.studies.fish_flow import HYDRO
 from naiad.studies.fish_frames import motion_dataset, periodic_flow
-from naiad.studies.fish_motion import GAITS, MASSES, FishMotion, fourier_gait, one_period
+from naiad.studies.fish_motion import GAIT_TEXTS, GAITS, MASS_TEXTS, MASSES, FishMotion, fourier_gait, one_period
 from naiad.studies.parameters import NameOrMatrix, NameOrNumber, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -21,9 +21,6 @@ from naiad.studies.study import Findings, Study
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
-
-GAIT_TEXTS = {"forward": "theta = (-cos t, sin t)", "turning": "theta = (1 - cos t, -1 + sin t)"}
-MASS_TEXTS = {"massless": "links without mass", "neutral": "links as dense as the fluid"}
 
 
 class ThreeLinkFish(Study, name="three-link-fish"):
