@@ -22,6 +22,7 @@ from tests.verification.problems import PROBLEMS, Problem
 STEPS = {1: (320, 640, 1280), 2: (40, 80, 160), 3: (40, 80, 160), 4: (20, 40, 80), 6: (16, 24, 32), 8: (6, 8, 10)}
 OTHER_STEPS = {
     "split8": (3, 4, 5),  # finer ones end at round-off
+    "swimmer-rk4": (40, 80, 160),  # its fifth-order part is large
     "vehicle-split8": (6, 8, 10),
     "vehicle-kr": (2560, 5120, 10240),  # its second-order part is large
 }

@@ -31,7 +31,7 @@ class TotalMomentum(Module):
         return self.system.noether(state)
 
 
-class Power(Module):
+class HingePower(Module):
     """What the torques put in, and what the dampers take out."""
 
     system: DrivenSwimmer
@@ -136,7 +136,7 @@ def _part(system: DrivenSwimmer, run: nd.Trajectory, done: np.ndarray) -> dict[s
         "rates": velocities[:, d:],
         "energy": run.energy.to_numpy(),
         "momentum": run.momentum.to_numpy(),
-        "work": done + _integral(times, run.evaluate(Power(system))),
+        "work": done + _integral(times, run.evaluate(HingePower(system))),
     }
 
 
