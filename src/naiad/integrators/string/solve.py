@@ -31,7 +31,12 @@ class Problem(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the equations of the nodes are linear once the ends are known, and one sweep solves them."""
-        return not (self.system.reeled or self.rule.implicit)
+        return not self.system.reeled and self.scalar
+
+    @property
+    def scalar(self) -> bool:
+        """Whether the coupling of two nodes is the same in all directions."""
+        return not self.rule.implicit and self.system.element_force is None
 
 
 class Velocities(NamedTuple):
@@ -67,21 +72,30 @@ class _Iteration(NamedTuple):
 
 
 def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
-    """The legs of the ends at a velocity, with the force on the reel at the start of the step."""
-    system, h = problem.system, problem.h
+    """The legs of the ends at a velocity, with the forces on them at the start of the step."""
+    system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
 
     def action(element, x):
         increment = TAU.increment(group, h * x)
         change = increment._replace(R=element.R @ increment.R) if system.turning else increment
-        rate = system.tip_rate(jax.tree.map(lambda each: each / h, change))
-        return problem.rule.tip_action(system, system.tip_place(element), rate, h)
+        rate = system.tip_rate(jax.tree.map(lambda each: each / h, change), t, h)
+        return problem.rule.tip_action(system, system.tip_place(element, t), rate, h)
 
     by_g, by_x = jax.grad(action, argnums=(0, 1))(at, x)
     minus = pull_back(group, at, by_g)
-    if system.force is not None:
-        minus = minus.at[3].add(problem.rule.force * h * system.reel_force(problem.g, x[3], problem.t))
+    minus = minus + problem.rule.force * h * tip_forces(system, problem.g, x, t)
     return TipLegs(TAU.dtau_inv_dual(group, h * x, by_x / h), minus)
+
+
+def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+    """The forces on the ends and on the reel, at a configuration and a velocity of the ends."""
+    total = jnp.zeros_like(x)
+    if system.tip_force is not None:
+        total = total + system.tip_force(system.tip_place(system.tip_element(g), t), x, t)
+    if system.reeled and system.reel_force is not None:
+        total = total.at[3].add(system.reel_force(g, x[3], t))
+    return total
 
 
 def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any) -> Piece:
@@ -91,7 +105,10 @@ def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any)
     def legs(rate):
         at = Span(near[0], far[0], s)
         by_at, by_rate = jax.grad(rule.element_action, argnums=(2, 3))(system, index, at, Span.of(rate), t, h)
-        return by_rate.flat() / h - by_at.flat()
+        momenta = by_rate.flat() / h - by_at.flat()
+        if system.element_force is None:
+            return momenta
+        return momenta - rule.force * h * system.element_force(index, at, Span.of(rate), t).flat()
 
     rate = Span(near[2], far[2], speed).flat()
     target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
@@ -107,14 +124,14 @@ def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any)
 def improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Any, Any, Any, Any]:
     """Newton's method for the nodes, the ends being solved for exactly: the new velocities, the largest correction, the
     largest velocity, the residual of the ends and whether they were found."""
-    system, g = problem.system, problem.g
-    s, speed = system.wound(g), xi.ends[0] if system.reeled else 0.0
-    begin = system.start(problem.t), jnp.zeros(3), system.start_rate(problem.t, problem.h)
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, speed = system.wound(g, t), system.reel_speed(xi.ends, t, h)
+    begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
     factors, last = eliminate(
         lambda index, near, far: piece(problem, index, near, far, s, speed),
         begin,
         (system.numbers(), (jnp.asarray(g.q), problem.rows, xi.rows)),
-        scalar=not problem.rule.implicit,
+        scalar=problem.scalar,
         border=system.reeled,
     )
     x0 = jnp.concatenate([xi.rows[-1], xi.ends])

@@ -8,9 +8,11 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
+from naiad.integrators.string.joints import add, joint_slope
 from naiad.integrators.string.rules import RULES, Rule
-from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_legs
+from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_forces, tip_legs
 from naiad.mechanics import LagrangianSystem, Scalar, Span, State, StringSystem, pull_back
+from naiad.mechanics.string_parts import pairs
 from naiad.numerics import static
 
 
@@ -64,7 +66,7 @@ class StringVariational(AbstractOneStepMethod):
         return 2 if self.symmetric(system) else 1
 
     def symmetric(self, system: StringSystem) -> bool:
-        return self.rule.symmetric or not system.reeled
+        return self.rule.symmetric or not system.uneven
 
     def memory(self, system: StringSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
@@ -86,12 +88,11 @@ class StringVariational(AbstractOneStepMethod):
         moved, correction = _moved(system, g, xi.rows, increment, h, renormalise=self.renormalise)
         pushed = jnp.concatenate([jnp.zeros(3), kicked.ends]) + legs.minus
         landed = group.Ad_dual_advance(increment, pushed)
+        if rule.force < 1.0:
+            landed = landed + (1.0 - rule.force) * h * tip_forces(system, moved, x, t + h)
         momenta, slope = _landed(system, rule, g, xi, moved, kicked, landed, t, h)
-        ends = momenta.ends
-        if system.force is not None and rule.force < 1.0:
-            ends = ends.at[0].add((1.0 - rule.force) * h * system.reel_force(moved, xi.ends[0], t + h))
-        new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), ends]))
-        good = solved.converged & system.admissible(moved)
+        new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), momenta.ends]))
+        good = solved.converged & system.admissible(moved, t + h)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         return end, Memory(xi, memory.last, slope), StepInfo(solved.iterations, solved.residual, good, correction)
 
@@ -114,12 +115,12 @@ def _moved(
 def _tip_slope(system: StringSystem, g: Any, t: Scalar) -> Float[Array, " n"]:
     """The left-trivialised gradient of the potential of the ends."""
     group, at = system.tip_group, system.tip_element(g)
-    return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element), t))(at))
+    return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at))
 
 
 def _slope(system: StringSystem, rule: Rule, g: Any, t: Scalar) -> Velocities:
     """The left-trivialised gradient of the potentials at the nodes of time."""
-    s, tip = system.wound(g), _tip_slope(system, g, t)
+    s, tip = system.wound(g, t), _tip_slope(system, g, t)
 
     def element(carry, each):
         pulled, total = carry
@@ -127,9 +128,10 @@ def _slope(system: StringSystem, rule: Rule, g: Any, t: Scalar) -> Velocities:
         by = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near, far, s), t)
         return (by.near, total + by.s), pulled + by.far
 
-    each = (system.numbers(), *_pairs(system.start(t), g.q))
+    each = (system.numbers(), *pairs(system.start(t), g.q))
     (_, total), rows = jax.lax.scan(element, (tip[:3], jnp.zeros(())), each, reverse=True)
-    return Velocities(rows, tip[3:].at[0].add(total) if system.reeled else tip[3:])
+    slope = Velocities(rows, tip[3:].at[0].add(total) if system.reeled else tip[3:])
+    return slope if system.joint_potential is None else add(slope, joint_slope(system, g, t))
 
 
 def _landed(
@@ -147,32 +149,42 @@ def _landed(
 
     `landed` are those of the ends of the string without the slope; the first three numbers are added to the last node.
     """
-    s, s1, speed = system.wound(g), system.wound(moved), xi.ends[0] if system.reeled else 0.0
+    s, s1, speed = system.wound(g, t), system.wound(moved, t + h), system.reel_speed(xi.ends, t, h)
     start, rate, start1 = system.start(t), system.start_rate(t, h), system.start(t + h)
     tip_slope = _tip_slope(system, moved, t + h)
 
     def element(carry, each):
         given, pulled, sum_given, sum_pulled = carry
         index, near, far, near_rate, far_rate, near1, far1, p = each
-        by_at = jax.grad(rule.element_action, argnums=2)(
-            system, index, Span(near, far, s), Span(near_rate, far_rate, speed), t, h
-        )
-        by_new = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near1, far1, s1), t + h)
+        at, rate, at1 = Span(near, far, s), Span(near_rate, far_rate, speed), Span(near1, far1, s1)
+        by_at = jax.grad(rule.element_action, argnums=2)(system, index, at, rate, t, h)
+        if system.element_force is not None:
+            by_at = _with_forces(system, rule, index, by_at, at, at1, rate, t, h)
+        by_new = jax.grad(rule.element_potential, argnums=2)(system, index, at1, t + h)
         slope = pulled + by_new.far
         row = p + given + by_at.far - 0.5 * h * slope
         return (by_at.near, by_new.near, sum_given + by_at.s, sum_pulled + by_new.s), (row, slope)
 
-    each = (system.numbers(), *_pairs(start, g.q), *_pairs(rate, xi.rows), *_pairs(start1, moved.q), kicked.rows)
+    each = (system.numbers(), *pairs(start, g.q), *pairs(rate, xi.rows), *pairs(start1, moved.q), kicked.rows)
     zero = jnp.zeros(())
     begin = (landed[:3], tip_slope[:3], zero, zero)
     (_, _, given, pulled), (rows, slopes) = jax.lax.scan(element, begin, each, reverse=True)
     slope_ends, ends = tip_slope[3:], landed[3:]
     if system.reeled:
         slope_ends, ends = slope_ends.at[0].add(pulled), ends.at[0].add(given)
-    return Velocities(rows, ends - 0.5 * h * slope_ends), Velocities(slopes, slope_ends)
+    slope, momenta = Velocities(slopes, slope_ends), Velocities(rows, ends - 0.5 * h * slope_ends)
+    if system.joint_potential is None:
+        return momenta, slope
+    joints = joint_slope(system, moved, t + h)
+    return jax.tree.map(lambda p, slope: p - 0.5 * h * slope, momenta, joints), add(slope, joints)
 
 
-def _pairs(first: Any, rows: Any) -> tuple[Any, Any]:
-    """The values at both ends of each element."""
-    rows = jnp.asarray(rows)
-    return jnp.concatenate([first[None], rows[:-1]]), rows
+def _with_forces(
+    system: StringSystem, rule: Rule, index: Any, by_at: Span, at: Span, at1: Span, rate: Span, t: Scalar, h: Scalar
+) -> Span:
+    """The slope of an element's action, and the forces of the element at the start and at the end of a step."""
+    before = jax.tree.map(lambda a, f: a + rule.force * h * f, by_at, system.element_force(index, at, rate, t))
+    if rule.force == 1.0:
+        return before
+    after = system.element_force(index, at1, rate, t + h)
+    return jax.tree.map(lambda a, f: a + (1.0 - rule.force) * h * f, before, after)

@@ -58,6 +58,15 @@ class Reel(Module):
         self.law_of_moment = _checked(moment) if callable(moment) else None
         self.carnot, self.locked = carnot, bool(locked)
 
+    def first_moment(self, s: Any) -> Any:
+        """int z of the string on the drum, z its depth below the guide way [lee2010, eq. (5), corrected]."""
+        d, out = self.radius, s - self.guide
+        return out * self.drop + d**2 * (jnp.cos(out / d) - 1.0)
+
+    def depth(self, s: Any) -> Any:
+        """The slope of that: the depth of the string's end on the drum."""
+        return self.drop - self.radius * jnp.sin((s - self.guide) / self.radius)
+
     def control(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
         """The moment u."""
         if self.law_of_moment is None:
