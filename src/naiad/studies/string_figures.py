@@ -53,7 +53,7 @@ def snapshots(system: StringPendulum, motion: StringMotion) -> "Figure":
 
 
 def energies(motion: StringMotion) -> "Figure":
-    """Total, kinetic, rotational, gravitational and elastic energy over time; the potential of gravity from its start."""
+    """Total, kinetic, rotational, gravitational and elastic energy over time; gravity from its value at the start."""
     from naiad import viz
 
     seen = motion.observed

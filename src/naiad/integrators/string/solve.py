@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 from naiad.integrators.string.rules import Rule
 from naiad.mechanics import Scalar, Span, StringSystem, pull_back
 from naiad.mechanics.string_elimination import Last, Piece, eliminate, substitute
-from naiad.numerics import Newton
+from naiad.numerics import Dense, Newton
 from naiad.retractions import Cayley
 
 GIVE_UP = 30  # iterations
@@ -56,9 +56,10 @@ class Solved(NamedTuple):
 
 
 class TipLegs(NamedTuple):
-    """The legs of the ends, in the algebra of the last node, the reel and the body: mu_minus = kinetic - minus."""
+    """The ends, in the algebra of the last node, the reel and the body: the momentum at the start of a step, and what
+    the derivative in g at a constant increment and the force add to it."""
 
-    kinetic: Float[Array, " n"]
+    mu_minus: Float[Array, " n"]
     minus: Float[Array, " n"]
 
 
@@ -72,20 +73,24 @@ class _Iteration(NamedTuple):
 
 
 def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
-    """The legs of the ends at a velocity, with the forces on them at the start of the step."""
+    """The legs of the ends at a velocity, with the forces on them at the start of the step.
+
+    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d.
+    """
     system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
+    increment = jax.tree.map(lambda each: each / h, TAU.increment(group, h * x))
+    rate = increment._replace(R=at.R @ increment.R) if system.turning else increment
 
-    def action(element, x):
-        increment = TAU.increment(group, h * x)
-        change = increment._replace(R=element.R @ increment.R) if system.turning else increment
-        rate = system.tip_rate(jax.tree.map(lambda each: each / h, change), t, h)
-        return problem.rule.tip_action(system, system.tip_place(element, t), rate, h)
+    def action(element, rate):
+        return problem.rule.tip_action(system, system.tip_place(element, t), system.tip_rate(rate, t, h), h)
 
-    by_g, by_x = jax.grad(action, argnums=(0, 1))(at, x)
-    minus = pull_back(group, at, by_g)
-    minus = minus + problem.rule.force * h * tip_forces(system, problem.g, x, t)
-    return TipLegs(TAU.dtau_inv_dual(group, h * x, by_x / h), minus)
+    by_g, by_rate = jax.grad(action, argnums=(0, 1))(at, rate)
+    leg = jax.tree.map(lambda r, g: r / h - g, by_rate, by_g)
+    if system.turning:
+        by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
+    push = problem.rule.force * h * tip_forces(system, problem.g, x, t)
+    return TipLegs(pull_back(group, at, leg) - push, pull_back(group, at, by_g) + push)
 
 
 def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
@@ -143,16 +148,19 @@ def improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Any, Any, Any
 
 
 def _ends(problem: Problem, last: Last, x0: Float[Array, " n"]) -> tuple[Float[Array, " n"], Any, Any]:
-    """The velocities of the last node, the reel and the body that balance what the string leaves at the last node."""
+    """The velocities of the last node, the reel and the body that balance what the string leaves at the last node; one
+    step of Newton's method where the nodes call for more sweeps anyway."""
     matrix, right = last.equations(x0.size)
     target = right + jnp.concatenate([jnp.zeros(3), problem.ends])
 
     def mismatch(x):
-        kinetic, minus = tip_legs(problem, x)
-        return matrix @ (x - x0) + kinetic - minus - target
+        return matrix @ (x - x0) + tip_legs(problem, x).mu_minus - target
 
-    root = Newton().root(mismatch, x0)
-    return root.x, jnp.max(jnp.abs(mismatch(root.x))), root.converged
+    if problem.linear:
+        root = Newton().root(mismatch, x0)
+        return root.x, jnp.max(jnp.abs(mismatch(root.x))), root.converged
+    step = Dense().newton_step(mismatch, x0)
+    return x0 - step, jnp.max(jnp.abs(mismatch(x0))), jnp.ones((), bool)
 
 
 @jax.custom_jvp

@@ -70,7 +70,7 @@ class MooneyRivlin(AbstractLaw):
     """An incompressible string of Mooney and Rivlin's rubber, W = C1 (x^2 + 2/x - 3) + C2 (2 x + 1/x^2 - 3),
     x = 1 + strain.
 
-    C1 and C2 in N are the constants of the material times the cross section at rest; the stiffness there is 6 (C1 + C2).
+    C1 and C2 in N are constants of the material times the cross section at rest; the stiffness there is 6 (C1 + C2).
     """
 
     C1: float

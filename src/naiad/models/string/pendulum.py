@@ -153,15 +153,16 @@ class StringPendulum(StringSystem):
 
     def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
         """[lee2010, eq. (30)]: the velocity is linear along an element, from q_a' + (N - a) w to q_{a+1}' + (N - a - 1)
-        w with w = (q_a - q_{a+1}) s'/(N l), a from 0."""
-        length, left = self.element_length(at.s), self.elements - index
-        w = (at.near - at.far) * (rate.s / (self.elements * length))
-        near, far = rate.near + left * w, rate.far + (left - 1.0) * w
-        T = self.density * length / 6.0 * (jnp.dot(near, near) + jnp.dot(near, far) + jnp.dot(far, far))
+        w with w = (q_a - q_{a+1}) s'/(N l), a from 0; T_a = mu l (|mean|^2 + |half the difference|^2/3)/2."""
+        length = self.element_length(at.s)
+        d, speed, half = at.near - at.far, rate.s / self.elements, 0.5 * self.density * length
+        w, middle = (speed / length) * d, self.elements - 0.5 - index
+        mean = 0.5 * (rate.near + rate.far) + middle * w
+        difference = 0.5 * (rate.near - rate.far + w)
+        T = half * (jnp.dot(mean, mean) + jnp.dot(difference, difference) / 3.0)
         if self.kinetic == "exact":
             return T
-        share = self.density * length / 6.0 * (3.0 * left * (left - 1.0) + 1.0)
-        return T + share * ((rate.s / self.elements) ** 2 - jnp.dot(w, w))
+        return T + half * (middle**2 + 1.0 / 12.0) * (speed**2 - jnp.dot(w, w))
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
@@ -296,12 +297,14 @@ class StringPendulum(StringSystem):
         if np.any(gaps == 0.0):
             first = int(np.argmin(gaps))
             raise InputError(f"Nodes {first} and {first + 1} of the string coincide; give different places (`q`).")
-        if not bool(self.admissible(state.g, t)):
+        if self.reeled or self.schedule is not None:
             assert self.reel is not None
-            raise InputError(
-                f"s = {float(self.wound(state.g, t)):g} m of string on the reel; expected at least the guide way's "
-                f"{self.reel.guide:g} m and less than the length {float(self.length):g} m."
-            )
+            s = float(self.wound(state.g, t))
+            if not self.reel.guide <= s < self.length:
+                raise InputError(
+                    f"s = {s:g} m of string on the reel; expected at least the guide way's {self.reel.guide:g} m and "
+                    f"less than the length {self.length:g} m."
+                )
         return state
 
     def straight(
