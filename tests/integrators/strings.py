@@ -11,9 +11,12 @@ BODY = HangingBody(0.1, CENTRE, INERTIA)
 DIRECTION = {1: (1.0, 0.0, 0.0), 2: (1.0, 0.0, 0.0), 3: (np.sin(np.pi / 12), 0.0, np.cos(np.pi / 12))}
 
 
-def paper_case(case: int, *, elements: int = 20, kinetic="paper", carnot="paper") -> tuple[StringPendulum, nd.State]:
+def paper_case(
+    case: int, *, elements: int = 20, kinetic="paper", carnot="paper", moment=None
+) -> tuple[StringPendulum, nd.State]:
     """Fixed length, deployment or retrieval, and the state it starts from."""
-    reel = Reel(moment=2.09 if case == 3 else 0.0, carnot=carnot, locked=case == 1)
+    given = (2.09 if case == 3 else 0.0) if moment is None else moment
+    reel = Reel(moment=given, carnot=carnot, locked=case == 1)
     pendulum = StringPendulum(
         length=100.0,
         density=0.025,

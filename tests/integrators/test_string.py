@@ -6,6 +6,7 @@ import pytest
 
 import naiad as nd
 from naiad.compiler import execute_rows
+from naiad.diagnostics import convergence, march, reversibility_defect, symplecticity_defect
 from naiad.integrators import StringQuadrature, StringVariational
 from tests.integrators.strings import moving_case, paper_case
 
@@ -65,3 +66,49 @@ def test_the_step_is_that_of_the_general_integrator(case, scheme, options):
     before, after = (jax.tree.map(lambda leaf, part=part: leaf[part], found.states) for part in (np.s_[:-1], np.s_[1:]))
     off = execute_rows(off_the_legs, (pendulum, dense, h), before, after, found.t.to_numpy()[:-1])
     assert np.max(np.abs(off)) < 3e-11  # the round-off of s = 90 m over h, times its inertia
+
+
+def free_case(case, **options):
+    """A case on which no force acts, so that the flow is symplectic."""
+    return moving_case(case, elements=2, carnot="none", moment=0.0, **options)
+
+
+@pytest.mark.parametrize(
+    ("case", "scheme", "order"), [(1, "paper", 2), (3, "paper", 1), (3, "symmetric", 2), (3, "imex", 2)]
+)
+def test_orders_against_the_exact_motion(case, scheme, order):
+    pendulum, state = moving_case(case, elements=2)
+    steps = (40, 80, 160) if order == 2 else (320, 640, 1280)
+    found = convergence(pendulum, StringVariational(scheme), state, t1=0.1, steps=steps)
+    assert found.order == pytest.approx(order, abs=0.1), found
+
+
+@pytest.mark.parametrize("scheme", ["symmetric", "imex"])
+def test_symmetric_schemes_with_forces_are_reversible(scheme):
+    pendulum, state = moving_case(3, elements=2, carnot="none")
+    assert reversibility_defect(pendulum, StringVariational(scheme), state, dt=0.002, steps=1) < 1e-12
+    assert reversibility_defect(pendulum, StringVariational("paper"), state, dt=0.002, steps=1) > 1e-9
+
+
+@pytest.mark.parametrize("scheme", ["paper", "symmetric", "imex"])
+def test_the_flow_is_symplectic_and_keeps_the_angular_momentum(scheme):
+    pendulum, state = free_case(2, kinetic="exact")
+    assert symplecticity_defect(pendulum, StringVariational(scheme), state, dt=0.002, steps=1) < 1e-12
+    end = march(pendulum, StringVariational(scheme), state, dt=0.001, steps=1000)
+    np.testing.assert_allclose(pendulum.noether(end), pendulum.noether(state), atol=1e-13)
+
+
+@pytest.mark.long
+def test_fixed_length_over_a_million_steps():
+    pendulum, state = paper_case(1)
+    monitors = {
+        "energy": lambda state, t: pendulum.energy(state, t),
+        "pi3": lambda state, t: pendulum.noether(state)[0],
+    }
+    found = nd.simulate(
+        pendulum, state, t1=1e6 * H, dt=H, method=StringVariational("paper"), monitors=monitors, save_every=10**6
+    )
+    energy, pi3 = found.monitors["energy"], found.monitors["pi3"]
+    assert abs(energy.slope) * 1e6 * H < 1e-3  # of a swing of some 1e-2 J
+    assert max(pi3.max - 0.5457291666667, 0.5457291666667 - pi3.min) < 1e-12
+    assert energy.max - energy.min < 0.05

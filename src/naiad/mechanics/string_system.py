@@ -216,6 +216,13 @@ class StringSystem(LagrangianSystem):
         ends = total[3:].at[0].add(on_reel) if self.reeled else total[3:]
         return jnp.concatenate([on_nodes.reshape(-1), ends])
 
+    def power(self, state: Any, t: Scalar = 0.0) -> Float[Array, ""]:
+        """F . xi - d ell/dt: the rate at which forces, a guide way that moves and a reel that is driven change E."""
+        g, mu = state
+        xi = self.velocity(g, mu, t)
+        given = -jax.grad(self.lagrangian, argnums=2)(g, xi, jnp.asarray(t, float))
+        return given if self.force is None else given + jnp.dot(self.force(g, xi, t), xi)
+
     def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
         """Whether a step may end at a configuration at t."""
         return jnp.ones((), bool)

@@ -29,6 +29,6 @@ def joint_slope(system: StringSystem, g: Any, t: Scalar) -> Velocities:
     return Velocities(rows, ends.at[0].set(total) if system.reeled else ends)
 
 
-def add(first: Velocities, second: Velocities) -> Velocities:
-    """Their sum."""
-    return jax.tree.map(lambda a, b: a + b, first, second)
+def kicked_by_joints(system: StringSystem, g: Any, p: Velocities, t: Scalar, time: Scalar) -> Velocities:
+    """Momenta after the joints have acted for some time."""
+    return jax.tree.map(lambda p, slope: p - time * slope, p, joint_slope(system, g, t))

@@ -158,9 +158,16 @@ def _ends(problem: Problem, last: Last, x0: Float[Array, " n"]) -> tuple[Float[A
 
     if problem.linear:
         root = Newton().root(mismatch, x0)
-        return root.x, jnp.max(jnp.abs(mismatch(root.x))), root.converged
+        residual = jnp.max(jnp.abs(mismatch(root.x)))
+        at_rest = residual <= jnp.finfo(float).eps * _reach(problem) * jnp.max(jnp.abs(matrix))
+        return root.x, residual, root.converged | at_rest
     step = Dense().newton_step(mismatch, x0)
     return x0 - step, jnp.max(jnp.abs(mismatch(x0))), jnp.ones((), bool)
+
+
+def _reach(problem: Problem) -> Float[Array, ""]:
+    """max |q|/h: velocities below its round-off move nothing, and are all that a string at rest has."""
+    return jnp.max(jnp.abs(jnp.asarray(problem.g.q))) / jnp.abs(problem.h)
 
 
 @jax.custom_jvp
@@ -174,12 +181,14 @@ def solve(problem: Problem, guess: Velocities) -> Solved:
         xi, _, _, residual, found = improve(problem, guess)
         return Solved(xi, jnp.ones((), int), residual, found)
 
+    reach = _reach(problem)
+
     def iterate(last: _Iteration) -> _Iteration:
         xi, correction, size, residual, found = improve(problem, last.xi)
         eps = jnp.finfo(float).eps
         begins, ratio = jnp.isinf(last.correction), correction / last.correction
         shrinks = jnp.where(begins, correction / size, ratio**2)
-        still = (ratio > 0.5) & (correction <= 1e3 * eps * size)
+        still = (ratio > 0.5) & (correction <= 1e3 * eps * size + eps * reach)
         small = (correction * shrinks <= 0.5 * eps * size) | still | (correction == 0.0)
         good = found & jnp.isfinite(correction)
         count = last.iterations + 1

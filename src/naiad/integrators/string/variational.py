@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
-from naiad.integrators.string.joints import add, joint_slope
+from naiad.integrators.string.joints import kicked_by_joints
 from naiad.integrators.string.rules import RULES, Rule
 from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_forces, tip_legs
 from naiad.mechanics import LagrangianSystem, Scalar, Span, State, StringSystem, pull_back
@@ -17,11 +17,10 @@ from naiad.numerics import static
 
 
 class Memory(NamedTuple):
-    """The velocities of the last two steps, and the slope of the potentials at the node."""
+    """The velocities of the last two steps."""
 
     last: Velocities
     before: Velocities
-    slope: Velocities
 
 
 class StringVariational(AbstractOneStepMethod):
@@ -71,12 +70,11 @@ class StringVariational(AbstractOneStepMethod):
     def memory(self, system: StringSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
         xi = Velocities(*system.split(system.velocity(state.g, state.mu, t)))
-        return Memory(xi, xi, _slope(system, self.rule, state.g, t))
+        return Memory(xi, xi)
 
     def advance(self, system: StringSystem, state, memory, t, h, inputs):
         g, rule = state.g, self.rule
-        mu = Velocities(*system.split(state.mu))
-        kicked = jax.tree.map(lambda p, slope: p - 0.5 * h * slope, mu, memory.slope)
+        kicked = _kicked(system, rule, g, Velocities(*system.split(state.mu)), t, 0.5 * h)
         problem = Problem(system, rule, g, kicked.rows, kicked.ends, t, h)
         guess = jax.tree.map(lambda last, before: 2.0 * last - before, memory.last, memory.before)
         solved = solve(problem, guess)
@@ -90,11 +88,12 @@ class StringVariational(AbstractOneStepMethod):
         landed = group.Ad_dual_advance(increment, pushed)
         if rule.force < 1.0:
             landed = landed + (1.0 - rule.force) * h * tip_forces(system, moved, x, t + h)
-        momenta, slope = _landed(system, rule, g, xi, moved, kicked, landed, t, h)
+        momenta = _landed(system, rule, g, moved, xi, kicked.rows, landed, t, h)
+        momenta = _kicked(system, rule, moved, momenta, t + h, 0.5 * h)
         new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), momenta.ends]))
         good = solved.converged & system.admissible(moved, t + h)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
-        return end, Memory(xi, memory.last, slope), StepInfo(solved.iterations, solved.residual, good, correction)
+        return end, Memory(xi, memory.last), StepInfo(solved.iterations, solved.residual, good, correction)
 
 
 def _moved(
@@ -118,73 +117,62 @@ def _tip_slope(system: StringSystem, g: Any, t: Scalar) -> Float[Array, " n"]:
     return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at))
 
 
-def _slope(system: StringSystem, rule: Rule, g: Any, t: Scalar) -> Velocities:
-    """The left-trivialised gradient of the potentials at the nodes of time."""
+def _kicked(system: StringSystem, rule: Rule, g: Any, p: Velocities, t: Scalar, time: Scalar) -> Velocities:
+    """Momenta after the potentials at the nodes have acted for some time."""
     s, tip = system.wound(g, t), _tip_slope(system, g, t)
 
     def element(carry, each):
         pulled, total = carry
-        index, near, far = each
+        index, near, far, row = each
         by = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near, far, s), t)
-        return (by.near, total + by.s), pulled + by.far
+        return (by.near, total + by.s), row - time * (pulled + by.far)
 
-    each = (system.numbers(), *pairs(system.start(t), g.q))
+    each = (system.numbers(), *pairs(system.start(t), g.q), p.rows)
     (_, total), rows = jax.lax.scan(element, (tip[:3], jnp.zeros(())), each, reverse=True)
-    slope = Velocities(rows, tip[3:].at[0].add(total) if system.reeled else tip[3:])
-    return slope if system.joint_potential is None else add(slope, joint_slope(system, g, t))
+    kicked = Velocities(rows, p.ends - time * (tip[3:].at[0].add(total) if system.reeled else tip[3:]))
+    return kicked if system.joint_potential is None else kicked_by_joints(system, g, kicked, t, time)
 
 
 def _landed(
     system: StringSystem,
     rule: Rule,
     g: Any,
-    xi: Velocities,
     moved: Any,
-    kicked: Velocities,
+    xi: Velocities,
+    rows: Any,
     landed: Float[Array, " n"],
     t: Scalar,
     h: Scalar,
-) -> tuple[Velocities, Velocities]:
-    """The momenta at the end of a step, kicked + D_g (h T) - h/2 slope, and the slope of the potentials there.
-
-    `landed` are those of the ends of the string without the slope; the first three numbers are added to the last node.
-    """
+) -> Velocities:
+    """The momenta at the end of a step before the potentials there act: `rows` and `landed` (the ends, with what they
+    give to the last node), D_g of the elements' action at constant increments, and the forces of the elements."""
+    if not (system.uneven or rule.implicit):  # T does not depend on g
+        return Velocities(rows.at[-1].add(landed[:3]), landed[3:])
     s, s1, speed = system.wound(g, t), system.wound(moved, t + h), system.reel_speed(xi.ends, t, h)
-    start, rate, start1 = system.start(t), system.start_rate(t, h), system.start(t + h)
-    tip_slope = _tip_slope(system, moved, t + h)
 
     def element(carry, each):
-        given, pulled, sum_given, sum_pulled = carry
-        index, near, far, near_rate, far_rate, near1, far1, p = each
-        at, rate, at1 = Span(near, far, s), Span(near_rate, far_rate, speed), Span(near1, far1, s1)
-        by_at = jax.grad(rule.element_action, argnums=2)(system, index, at, rate, t, h)
+        given, total = carry
+        index, near, far, near_rate, far_rate, near1, far1, row = each
+        at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
+        by = jax.grad(rule.element_action, argnums=2)(system, index, at, rate, t, h)
         if system.element_force is not None:
-            by_at = _with_forces(system, rule, index, by_at, at, at1, rate, t, h)
-        by_new = jax.grad(rule.element_potential, argnums=2)(system, index, at1, t + h)
-        slope = pulled + by_new.far
-        row = p + given + by_at.far - 0.5 * h * slope
-        return (by_at.near, by_new.near, sum_given + by_at.s, sum_pulled + by_new.s), (row, slope)
+            by = _with_forces(system, rule, index, by, (at, Span(near1, far1, s1)), rate, t, h)
+        return (by.near, total + by.s), row + given + by.far
 
-    each = (system.numbers(), *pairs(start, g.q), *pairs(rate, xi.rows), *pairs(start1, moved.q), kicked.rows)
-    zero = jnp.zeros(())
-    begin = (landed[:3], tip_slope[:3], zero, zero)
-    (_, _, given, pulled), (rows, slopes) = jax.lax.scan(element, begin, each, reverse=True)
-    slope_ends, ends = tip_slope[3:], landed[3:]
-    if system.reeled:
-        slope_ends, ends = slope_ends.at[0].add(pulled), ends.at[0].add(given)
-    slope, momenta = Velocities(slopes, slope_ends), Velocities(rows, ends - 0.5 * h * slope_ends)
-    if system.joint_potential is None:
-        return momenta, slope
-    joints = joint_slope(system, moved, t + h)
-    return jax.tree.map(lambda p, slope: p - 0.5 * h * slope, momenta, joints), add(slope, joints)
+    nodes = *pairs(system.start(t), g.q), *pairs(system.start_rate(t, h), xi.rows)
+    ends = pairs(system.start(t + h), moved.q)
+    (_, total), rows = jax.lax.scan(
+        element, (landed[:3], jnp.zeros(())), (system.numbers(), *nodes, *ends, rows), reverse=True
+    )
+    return Velocities(rows, landed[3:].at[0].add(total) if system.reeled else landed[3:])
 
 
 def _with_forces(
-    system: StringSystem, rule: Rule, index: Any, by_at: Span, at: Span, at1: Span, rate: Span, t: Scalar, h: Scalar
+    system: StringSystem, rule: Rule, index: Any, slope: Span, at: tuple[Span, Span], rate: Span, t: Scalar, h: Scalar
 ) -> Span:
-    """The slope of an element's action, and the forces of the element at the start and at the end of a step."""
-    before = jax.tree.map(lambda a, f: a + rule.force * h * f, by_at, system.element_force(index, at, rate, t))
-    if rule.force == 1.0:
-        return before
-    after = system.element_force(index, at1, rate, t + h)
-    return jax.tree.map(lambda a, f: a + (1.0 - rule.force) * h * f, before, after)
+    """The slope of an element's action with its forces at the start and at the end of a step."""
+    for part, place, time in ((rule.force, at[0], t), (1.0 - rule.force, at[1], t + h)):
+        if part:
+            force = system.element_force(index, place, rate, time)
+            slope = jax.tree.map(lambda a, f, part=part: a + part * h * f, slope, force)
+    return slope

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def moment_for(system: "StringPendulum", state: State, t: Scalar) -> Float[Array, ""]:
     """u = d (p_s' - d ell/ds - F_s): p_s the momentum of s along the motion, F_s the forces on s without the moment."""
     if system.reel is None or system.reeled:
-        raise InputError(
-            "reel_moment is for a reel that is locked or driven; one that turns has its moment given."
-        )
+        raise InputError("reel_moment is for a reel that is locked or driven; one that turns has its moment given.")
     free = system.replaced(reel=system.reel.replaced(locked=False, moment=0.0, law_of_moment=None), schedule=None)
     place = 3 * system.elements
 
