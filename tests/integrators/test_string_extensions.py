@@ -70,13 +70,13 @@ def moving(pendulum, seed=0):
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [
-        ("damped", "symmetric"),
         ("bent", "paper"),
-        ("driven", "symmetric"),
-        ("all, held", "symmetric"),
-        ("all, turning", "paper"),
         ("all, turning", "imex"),
-        ("all, driven", "imex"),
+        pytest.param("damped", "symmetric", marks=pytest.mark.long),
+        pytest.param("driven", "symmetric", marks=pytest.mark.long),
+        pytest.param("all, held", "symmetric", marks=pytest.mark.long),
+        pytest.param("all, turning", "paper", marks=pytest.mark.long),
+        pytest.param("all, driven", "imex", marks=pytest.mark.long),
     ],
 )
 def test_the_step_is_that_of_the_general_integrator(name, scheme):

@@ -69,7 +69,7 @@ class StringSystem(LagrangianSystem):
         """V of the reel and of the body."""
 
     @property
-    def group(self) -> AbstractGroup:
+    def group(self) -> Product:
         """R^{3 N}, times R for a reel, times SO(3) for a body."""
         return Product(q=Power(Rn(3), self.elements), **self.ends)
 

@@ -48,7 +48,7 @@ class StringQuadrature(AbstractQuadrature):
     def slopes(self, system, tau, g, xi, t, h):
         return slopes_by_autodiff(self, system, tau, g, xi, t, h)
 
-    def work(self, system, tau, g, xi, t, h):
+    def work(self, system: StringSystem, tau, g, xi, t, h):
         end, before = moved(g, _change(g, tau.increment(system.group, h * xi)), 1.0), self.rule.force
         given = system.start_rate(t, h), system.reel_speed(system.split(xi)[1], t, h)
         after = 0.0 if before == 1.0 else (1.0 - before) * h * system.forces(end, xi, t + h, given)

@@ -88,8 +88,9 @@ def _checked(load: Any) -> AbstractLoad:
         raise InputError(f"{load!r} is no load; expected one such as LineDrag(...), or a function of a `StringPoint`.")
     made = load if isinstance(load, AbstractLoad) else GivenLoad(load)
     with jax.enable_x64(True):
-        rest = StringPoint(*[jnp.zeros(3)] * 3, jnp.array((0.0, 0.0, 1.0)), jnp.ones(()), 0.0)
-        shape = jax.eval_shape(made, rest).shape
+        rest, down = jnp.zeros(3), jnp.array((0.0, 0.0, 1.0))
+        point = StringPoint(x=rest, v=rest, through_fluid=rest, tangent=down, stretch=jnp.ones(()), t=0.0)
+        shape = jax.eval_shape(made, point).shape
     if shape != (3,):
         raise InputError(f"A load has shape {shape}; expected (3,): a force in N/m, in space.")
     return made

@@ -1,6 +1,7 @@
 """The string pendulum: an elastic string with mass, on a reel or not, with a body at its end."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import jax
@@ -200,7 +201,7 @@ class StringPendulum(StringSystem):
         if self.body is not None:
             V = V - self.body.mass * jnp.dot(gravity, self.body.mass_centre(at.q, at.R))
             if self.field is not None:
-                V = V + self.body.potential(lambda x: self.field(x, t), at.q, at.R)
+                V = V + self.body.potential(partial(self.field, t=t), at.q, at.R)
         return V
 
     @property
