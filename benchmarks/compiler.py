@@ -13,6 +13,7 @@ TABLES = {
     "kirchhoff": ("The Cayley step by automatic differentiation", "benchmarks.kirchhoff"),
     "connected": ("Three connected ellipsoids", "benchmarks.connected"),
     "tree": ("Chains and trees of bodies", "benchmarks.tree"),
+    "string": ("Strings", "benchmarks.string"),
     "long": ("Long runs", "benchmarks.long_run"),
     "section": ("A Poincare section", "benchmarks.section"),
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),

@@ -44,13 +44,22 @@ if TYPE_CHECKING:
         SimoWongPerp,
         Splitting,
         StochasticVariational,
+        StringVariational,
         Symmetrised,
         Trapezoid,
         TrapezoidalLieNewmark,
         TreeVariational,
         Variational,
     )
-    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State, Tree, TreeSystem
+    from naiad.mechanics import (
+        AdvectedSystem,
+        EulerPoincareSystem,
+        LagrangianSystem,
+        State,
+        StringSystem,
+        Tree,
+        TreeSystem,
+    )
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
@@ -61,8 +70,9 @@ _HOMES = {
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
-    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark TreeVariational VPRK Variational",
-    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State Tree TreeSystem",
+    "StochasticVariational StringVariational Symmetrised Trapezoid TrapezoidalLieNewmark TreeVariational VPRK "
+    "Variational",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State StringSystem Tree TreeSystem",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
@@ -129,6 +139,8 @@ __all__ = [
     "Splitting",
     "State",
     "StochasticVariational",
+    "StringSystem",
+    "StringVariational",
     "Symmetrised",
     "Trajectory",
     "Trapezoid",

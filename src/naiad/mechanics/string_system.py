@@ -224,7 +224,7 @@ class StringSystem(LagrangianSystem):
         return given if self.force is None else given + jnp.dot(self.force(g, xi, t), xi)
 
     def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
-        """Whether a step may end at a configuration at t."""
+        """Whether a step may start from a configuration at t."""
         return jnp.ones((), bool)
 
     def numbers(self) -> Float[Array, " N"]:

@@ -29,10 +29,12 @@ def snapshots(system: StringPendulum, motion: StringMotion) -> "Figure":
     energies = execute_rows(_energies, system, _rows(motion.frames.g, chosen))
     q = np.asarray(motion.frames.g.q)[chosen]
     nodes = np.concatenate([np.zeros((len(chosen), 1, 3)), q], axis=1)
+    wide, deep, high = np.maximum(np.ptp(nodes.reshape(-1, 3), axis=0), 0.15 * np.max(np.ptp(nodes, axis=(0, 1))))
     with viz.house():
-        figure = viz.new_figure(9.6, 5.2)
-        views = figure.subplots(1, 2)
-        for ax, (i, j), names in zip(views, ((0, 2), (0, 1)), (("x", "z (down)"), ("x", "y")), strict=True):
+        figure = viz.new_figure(7.6, float(np.clip(1.6 + 6.0 * (high + deep) / wide, 4.0, 9.0)))
+        views = figure.subplots(2, 1, sharex=True, height_ratios=(high, deep))
+        drawn = None
+        for ax, (i, j), name in zip(views, ((0, 2), (0, 1)), ("z (down)", "y"), strict=True):
             for line, energy in zip(nodes, energies, strict=True):
                 segments = np.stack([line[:-1][:, (i, j)], line[1:][:, (i, j)]], axis=1)
                 top = np.max(energy)
@@ -42,13 +44,15 @@ def snapshots(system: StringPendulum, motion: StringMotion) -> "Figure":
                 ax.add_collection(drawn)
             _bodies(ax, system, motion, chosen, (i, j))
             ax.plot(0.0, 0.0, "s", color="#333333", markersize=4)
-            ax.set_aspect("equal")
             ax.autoscale_view()
-            dress(ax, f"{names[0]} [m]", f"{names[1]} [m]")
+            if high + deep < 2.0 * wide:
+                ax.set_aspect("equal")
+            dress(ax, "x [m]", f"{name} [m]")
         views[0].invert_yaxis()
-        views[0].set_title(f"from the side, t = 0 to {until:g} s")
-        views[1].set_title("from above")
-        figure.colorbar(drawn, ax=views, shrink=0.7, label="elastic energy, relative")
+        views[0].set_xlabel("")
+        views[0].set_title(f"from the side and from above, t = 0 to {until:g} s")
+        assert drawn is not None
+        figure.colorbar(drawn, ax=views[0], shrink=0.8, label="elastic energy, relative")
         return figure
 
 

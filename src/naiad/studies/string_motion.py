@@ -39,7 +39,10 @@ class Observed(Module):
         rotational = off = jnp.zeros(())
         if system.turning:
             assert system.body is not None
-            rotational, off = 0.5 * jnp.dot(Omega, system.body.inertia @ Omega), system.ends["R"].error(g.R)
+            rotational, off = (
+                0.5 * jnp.dot(Omega, jnp.asarray(system.body.inertia) @ Omega),
+                system.ends["R"].error(g.R),
+            )
         carnot = given = jnp.zeros(())
         if system.reeled:
             assert system.reel is not None

@@ -35,7 +35,7 @@ class StringVariational(AbstractOneStepMethod):
       rest [stern2009].
 
     For given velocities of the ends the equations of the nodes are linear (but for "imex"): they are eliminated in a
-    sweep. A step that cannot be solved, or that leaves what is `admissible`, leaves the state where it is.
+    sweep. A step that cannot be solved, or that starts from what is not `admissible`, leaves the state where it is.
     """
 
     scheme: Literal["paper", "symmetric", "imex"] = static(default="symmetric")
@@ -91,7 +91,7 @@ class StringVariational(AbstractOneStepMethod):
         momenta = _landed(system, rule, g, moved, xi, kicked.rows, landed, t, h)
         momenta = _kicked(system, rule, moved, momenta, t + h, 0.5 * h)
         new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), momenta.ends]))
-        good = solved.converged & system.admissible(moved, t + h)
+        good = solved.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         return end, Memory(xi, memory.last), StepInfo(solved.iterations, solved.residual, good, correction)
 

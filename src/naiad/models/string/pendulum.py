@@ -224,10 +224,10 @@ class StringPendulum(StringSystem):
         d = at.far - at.near
         return jnp.sqrt(jnp.dot(d, d)) / self.element_length(at.s) - 1.0
 
-    @property
-    def reel_force(self) -> Any:
+    def reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
         """u/d and Carnot's term, where the reel turns."""
-        return self._reel_force if self.reeled else None
+        assert self.reel is not None
+        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed, t)
 
     def carnot_force(self, g: Any, speed: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """Carnot's term at a configuration and a speed s'."""
@@ -235,10 +235,6 @@ class StringPendulum(StringSystem):
         strain = self.strain(Span(self.start(t), jnp.asarray(g.q)[0], self.wound(g, t)))
         loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
-
-    def _reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
-        assert self.reel is not None
-        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed, t)
 
     def reel_moment(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
         """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics."""

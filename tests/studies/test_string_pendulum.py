@@ -1,0 +1,83 @@
+"""The study of the string pendulum: the paper's three cases."""
+
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.studies.progress import Progress
+from naiad.studies.string_pendulum import StringPendulum
+
+
+def results(**parameters):
+    return StringPendulum(**parameters).run(Progress()).results
+
+
+def test_reports_are_those_of_a_run_that_ends_there():
+    found = results(case="retrieve", t1=0.1, report_times=(0.0, 0.05, 0.07123), elements=4)
+    assert [each["t"] for each in found["reports"]] == [0.0, 0.05, 0.07123]
+    assert found["reports"][0]["s_p"] == 90.0
+    alone = results(case="retrieve", t1=0.07123, elements=4)
+    for name in ("s_p", "stretched_length", "Omega", "R", "q_end"):
+        np.testing.assert_allclose(found["reports"][2][name], alone[name], atol=1e-13)
+
+
+def test_the_energy_balance_is_of_the_order_of_the_scheme():
+    errors = [results(case="retrieve", scheme="symmetric", elements=4, t1=0.5, dt=dt) for dt in (0.002, 0.001)]
+    first, second = (each["energy_balance_error_max"] for each in errors)
+    assert first / second == pytest.approx(4.0, rel=0.2)
+    assert errors[1]["input_work"] > 0.1
+    assert errors[1]["carnot_work"] < 0
+
+
+def test_the_run_ends_where_the_reel_runs_out():
+    found = results(case="deploy", u=-2.0, s_p0=0.52, direction0=(0, 0, 1), t1=2.0, dt=0.002, elements=4)
+    assert found["ending"].startswith("the reel ran out of string at t = ")
+    assert 0.0 < found["t_end"] < 2.0
+    assert 0.5 <= found["s_p"] < 0.51
+
+
+def test_the_run_ends_where_the_body_is_wound_in():
+    found = results(case="retrieve", u=20.0, s_p0=99.0, t1=2.0, dt=0.0005, elements=4, shortest=0.5)
+    assert found["ending"].startswith("the body was wound in at t = ")
+    assert 99.4 < found["s_p"] < 99.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"u": 1.0}, "the reel of case=fixed is held"),
+        ({"sdot0": 1.0}, "the reel of case=fixed is held"),
+        ({"s_p0": 100.0}, "s_p0=100: expected at least b"),
+        ({"q0": np.ones((3, 3))}, "q0 has 3 rows of 3; expected 20 rows"),
+        ({"direction0": (0, 0, 0)}, "direction0=0,0,0"),
+        ({"t1": 1.0, "report_times": (2.0,)}, "after the end of the run"),
+        ({"J": (0.01, 0.01, 0.01)}, "not positive definite"),
+    ],
+)
+def test_bad_input(parameters, message):
+    with pytest.raises(nd.InputError, match=message):
+        results(**parameters)
+
+
+@pytest.mark.parametrize(("name", "value"), [("elements", 0), ("EA", -1.0), ("mu", 0.0), ("case", "wrong")])
+def test_bad_values_are_refused(name, value):
+    with pytest.raises(nd.InputError, match=name):
+        StringPendulum(**{name: value})
+
+
+@pytest.mark.long
+def test_the_papers_first_case():
+    found = results(report_times=(1.0,))
+    assert found["mean_energy_error"] == pytest.approx(3.1e-4, rel=0.1)
+    assert found["mean_pi3_error"] < 1e-12
+    assert found["mean_orthogonality_error"] < 1e-14
+    np.testing.assert_allclose(found["elastic_energy_peaks"][:2], (1.797, 5.519), atol=6e-4)
+    np.testing.assert_allclose(found["reports"][0]["stretched_length"], 10.677315697, atol=1e-9)
+
+
+@pytest.mark.long
+def test_carnots_term_of_the_paper_gives_energy_in_deployment():
+    found = results(case="deploy")
+    assert found["carnot_work"] == pytest.approx(2.12, abs=5e-3)
+    assert found["energy_balance_error_max"] < 1e-3
+    assert results(case="deploy", carnot="dissipative", scheme="symmetric")["carnot_work"] < 0
