@@ -36,7 +36,7 @@ def snapshots(moves: "dict[str, Move]") -> "Figure":
     from naiad.viz.style import colours, dress
 
     with viz.house():
-        figure = viz.new_figure(8.0, 2.9 * len(moves))
+        figure = viz.new_figure(5.6, 2.9 * len(moves))
         panels = np.atleast_1d(figure.subplots(len(moves), 1, sharex=True, sharey=True))
         for ax, (name, move), colour in zip(panels, moves.items(), colours(len(moves)), strict=True):
             chosen = np.linspace(0, len(move.times) - 1, SHOTS).astype(int)
