@@ -26,7 +26,7 @@ def deployment(flight: "Flight", lean: float) -> "Figure":
         below.plot([0.0, until], [np.degrees(lean)] * 2, "k--", linewidth=1.0, label="sin(2 angle) = 4c/3n")
         dress(above, "", "tether outside [km]")
         dress(below, "time [orbits]", "angle [degrees]")
-        below.legend(loc="upper right")
+        below.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
         return figure
 
 

@@ -42,7 +42,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
     m: float = parameter(100.0, unit="kg", above=0.0, help="mass of the subsatellite")
     mu: float = parameter(0.002, unit="kg/m", above=0.0, help="mass of the tether per length")
     EA: float = parameter(2e4, unit="N", above=0.0, help="axial stiffness of the tether; it is slack in compression")
-    eta: float = parameter(2e4, unit="N s", at_least=0.0, help="its internal damping")
+    eta: float = parameter(100.0, unit="N s", at_least=0.0, help="its internal damping")
     tilt: float = parameter(1.0, unit="degrees", help="initial angle out of the plane of the orbit")
     elements: int = parameter(10, at_least=1, help="number of finite elements")
     dt: float = parameter(1.0, unit="s", above=0.0, help="time step")
@@ -104,9 +104,10 @@ class TetheredSatellite(Study, name="tethered-satellite"):
         n, tilt = self.rate, np.radians(self.tilt)
         down, ahead, across = np.array((0.0, 0.0, 1.0)), np.array((-1.0, 0.0, 0.0)), np.array((0.0, 1.0, 0.0))
         along = np.cos(tilt) * (np.cos(self.lean) * down + np.sin(self.lean) * ahead) + np.sin(tilt) * across
-        strain = 3.0 * n**2 * np.cos(self.lean) ** 2 * (self.m + 0.5 * self.mu * self.l0) * self.l0 / self.EA
-        share = np.arange(1, self.elements + 1)[:, None] / self.elements
-        q = share * self.l0 * (1.0 + strain) * along
+        place = (np.arange(self.elements) + 0.5) / self.elements
+        carried = self.m + 0.5 * self.mu * self.l0 * (1.0 - place**2)
+        strain = n**2 * (3.0 * np.cos(self.lean) ** 2 - self.c**2) * carried * self.l0 / self.EA
+        q = np.cumsum(self.l0 / self.elements * (1.0 + strain))[:, None] * along
         return system.state(q=q, q_v=n * np.cross(across, q) + self.c * n * q)
 
 

@@ -31,6 +31,7 @@ from naiad.numerics import cross, static
 KINETIC = {
     "paper": "the paper's M^3, which takes the string for unstretched there",
     "exact": "the integral over each element",
+    "lumped": "half of each element's mass at each of its nodes",
 }
 """The kinetic energies of an element of string that runs over the guide way."""
 
@@ -45,7 +46,7 @@ class StringPendulum(StringSystem):
         T_a = mu/2 int |q'|^2,      V_a = l W(|q_{a+1} - q_a|/l - 1) - mu l gravity . (q_a + q_{a+1})/2,
 
     q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper" leaves out a factor
-    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2. `body` is a `HangingBody`, or none; `reel` a `Reel`, or none for a
+    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or none; `reel` a `Reel`, or none for a
     string that is tied to the guide way. A reel that is locked holds the length `wound` [m], or drives it, if that is a
     function s(t); `reel_moment` is the moment that this takes. Beyond the paper there are
 
@@ -87,7 +88,7 @@ class StringPendulum(StringSystem):
         body: HangingBody | None = None,
         reel: Reel | None = None,
         wound: Any = 0.0,
-        kinetic: Literal["paper", "exact"] = "paper",
+        kinetic: Literal["paper", "exact", "lumped"] = "paper",
         damping: float = 0.0,
         bending: Any = None,
         loads: Any = (),
@@ -160,6 +161,8 @@ class StringPendulum(StringSystem):
         w, middle = (speed / length) * d, self.elements - 0.5 - index
         mean = 0.5 * (rate.near + rate.far) + middle * w
         difference = 0.5 * (rate.near - rate.far + w)
+        if self.kinetic == "lumped":
+            return half * (jnp.dot(mean, mean) + jnp.dot(difference, difference))
         T = half * (jnp.dot(mean, mean) + jnp.dot(difference, difference) / 3.0)
         if self.kinetic == "exact":
             return T
