@@ -173,9 +173,9 @@ def _moment(system: StringPendulum, state: nd.State, t: Any) -> Any:
 
 
 _NOTES = (
-    "Swings in degrees, the largest over every step: `peak_swing` of the whole run, `residual_swing` after the trolley has "
-    "stopped at `t_stop`. `moment_min` and `moment_max` [N m] are what the drum (radius 0.3 m, kappa 1 kg) needs to keep "
-    "the cable to its length, positive where it pulls it in. `tension_max` [N] is the elastic tension at the "
-    "trolley. `energy_balance_error_max` [J] is the largest |E - E_0 - work| with the work of trolley, hoist and internal "
+    "Swings in degrees, the largest over every step: `peak_swing` of the whole run, `residual_swing` after the trolley "
+    "has stopped at `t_stop`. `moment_min` and `moment_max` [N m] are what the drum (radius 0.3 m, kappa 1 kg) needs "
+    "to keep the cable to its length, positive where it pulls it in. `tension_max` [N] is the elastic tension at the "
+    "trolley. `energy_balance_error_max` [J] is the largest |E - E_0 - work|, the work of trolley, hoist and internal "
     "damping by the trapezoidal rule. `period` [s] is that of small swings at the mean length."
 )

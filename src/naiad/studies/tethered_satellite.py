@@ -200,8 +200,8 @@ def _moment(system: StringPendulum, state: nd.State, t: Any) -> Any:
 
 
 _NOTES = (
-    "Angles in degrees, of the line from the spacecraft to the subsatellite: in the plane of the orbit, positive ahead of "
-    "the line to the Earth, and across. `lean_mean` is over the deployment before the reel slows down, against "
+    "Angles in degrees, of the line from the spacecraft to the subsatellite: in the plane of the orbit, positive ahead "
+    "of the line to the Earth, and across. `lean_mean` is over the deployment before the reel slows down, against "
     "`lean_expected`. Frequencies are in orbital rates, from the crossings of zero after the deployment: sqrt(3) and 2 "
     "for small angles, less for larger ones. Tensions [N] are elastic ones at the spacecraft, "
     "`tension_expected` is 3 n^2 (m + mu l/2) l. `jacobi_error_max` is the relative change of E - n L after the "

@@ -46,9 +46,10 @@ class StringPendulum(StringSystem):
         T_a = mu/2 int |q'|^2,      V_a = l W(|q_{a+1} - q_a|/l - 1) - mu l gravity . (q_a + q_{a+1})/2,
 
     q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper" leaves out a factor
-    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or none; `reel` a `Reel`, or none for a
-    string that is tied to the guide way. A reel that is locked holds the length `wound` [m], or drives it, if that is a
-    function s(t); `reel_moment` is the moment that this takes. Beyond the paper there are
+    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or
+    none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked holds the length
+    `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. Beyond the paper
+    there are
 
     - `damping` eta [N s]: the tension has a part eta strain', in each element (Kelvin and Voigt);
     - `bending`: EI [N m^2], or a `Bending`;
