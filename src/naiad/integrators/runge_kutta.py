@@ -20,13 +20,22 @@ def _tableau(name: str) -> Tableau:
 
 
 class RK4(AbstractOneStepMethod):
-    """The classical fourth-order method on the entries of g and mu: g drifts off the group."""
+    """An explicit method on the entries of g and mu, by default the classical one of fourth order: g drifts off the
+    group.
+
+    `tableau` is euler, heun2, kutta3 or rk4 (orders 1 to 4).
+    """
+
+    tableau: str = static(default="rk4")
+
+    def __post_init__(self):
+        _tableau(self.tableau)
 
     def check(self, system: LagrangianSystem) -> None:
         """Every system has equations of motion."""
 
     def order(self, system: LagrangianSystem) -> int:
-        return 4
+        return _tableau(self.tableau).order
 
     def symmetric(self, system: LagrangianSystem) -> bool:
         return False
@@ -39,7 +48,7 @@ class RK4(AbstractOneStepMethod):
             rates = system.equations(stage, time)
             return State(system.group.tangent(stage.g, rates.xi), rates.mu)
 
-        return _explicit_step(TABLEAUX["rk4"], slope, state, t, h), (), StepInfo.explicit()
+        return _explicit_step(_tableau(self.tableau), slope, state, t, h), (), StepInfo.explicit()
 
 
 class RKMK(AbstractOneStepMethod):

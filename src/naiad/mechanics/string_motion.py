@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 def velocity(system: "StringSystem", g: Any, mu: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
     """xi with d ell/d xi = mu: the nodes are eliminated up to the last, then the ends are solved for."""
     rows, ends = system.split(jnp.asarray(mu))
-    s = system.wound(g)
+    s = system.wound(g, t)
+    speed = 0.0 if system.reeled else system.reel_speed(jnp.zeros(0), t)
 
     def pieces(index, near, far):
         def momentum(rate):
             at = Span(near[0], far[0], s)
             return jax.grad(system.element_kinetic, argnums=2)(index, at, Span.of(rate)).flat()
 
-        rate = jnp.concatenate([near[2], jnp.zeros(4)])
+        rate = Span(near[2], jnp.zeros(3), speed).flat()
         target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
         return Piece(momentum(rate) - target, jax.jacfwd(momentum)(rate))
 
@@ -35,7 +36,7 @@ def velocity(system: "StringSystem", g: Any, mu: Float[Array, " n"], t: Scalar) 
     group, at = system.tip_group, system.tip_element(g)
 
     def kinetic(x):
-        return system.tip_kinetic(system.tip_place(at), system.tip_rate(group.tangent(at, x)))
+        return system.tip_kinetic(system.tip_place(at, t), system.tip_rate(group.tangent(at, x), t))
 
     nothing = jnp.zeros(group.dim)
     matrix, right = last.equations(group.dim)

@@ -26,9 +26,16 @@ class Span(NamedTuple):
 
 
 class Tip(NamedTuple):
-    """The end of the string, the length s on the reel, and the attitude of the body (None if it has none); or their
-    rates, R' being the matrix."""
+    """The end of the string, the length s on the reel, the attitude of the body (None if it has none) and the guide way
+    (None if it rests at the origin); or their rates, R' being the matrix."""
 
     q: Vector
     s: Any
     R: Any
+    start: Any = None
+
+
+def pairs(first: Any, rows: Any) -> tuple[Any, Any]:
+    """The values at both ends of each element."""
+    rows = jnp.asarray(rows)
+    return jnp.concatenate([first[None], rows[:-1]]), rows

@@ -31,30 +31,51 @@ from naiad.models.rotor_spacecraft import RotorSpacecraft
 from naiad.models.signals import AbstractSignal, signal
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
-from naiad.models.string import AbstractLaw, HangingBody, Hooke, Reel, Rubber, StringPendulum, TensionOnly
+from naiad.models.string import (
+    AbstractField,
+    AbstractLaw,
+    AbstractLoad,
+    Bending,
+    GravityGradient,
+    HangingBody,
+    Hooke,
+    LineDrag,
+    MooneyRivlin,
+    Reel,
+    Rubber,
+    StringPendulum,
+    StringPoint,
+    TensionOnly,
+)
 from naiad.models.submerged_body import SubmergedBody
 from naiad.models.thrusters import Thrusters
 from naiad.models.weight import Weight
 
 __all__ = [
+    "AbstractField",
     "AbstractForce",
     "AbstractJointTorque",
     "AbstractLaw",
+    "AbstractLoad",
     "AbstractPairPotential",
     "AbstractSignal",
     "AlignedLennardJones",
+    "Bending",
     "Body",
     "BuoyantVehicle",
     "ConnectedBodies",
     "Dipoles",
     "Drag",
     "Gravity",
+    "GravityGradient",
     "HangingBody",
     "Hooke",
     "InteractingBodies",
     "IsothermalRigidBody",
     "KirchhoffBody",
     "LennardJones",
+    "LineDrag",
+    "MooneyRivlin",
     "Motion",
     "OblateSatellite",
     "PointMasses",
@@ -65,6 +86,7 @@ __all__ = [
     "SlidingDisk",
     "SphericalPendulum",
     "StringPendulum",
+    "StringPoint",
     "SubmergedBody",
     "TensionOnly",
     "Thrusters",

@@ -26,12 +26,12 @@ class StringQuadrature(AbstractQuadrature):
         return 2 if self.symmetric(system) else 1
 
     def symmetric(self, system):
-        return self.rule.symmetric or not getattr(system, "reeled", False)
+        return self.rule.symmetric or not getattr(system, "uneven", False)
 
     def action(self, system: StringSystem, tau, g, xi, t, h):
         rule, end = self.rule, system.group.compose(g, tau.tau(system.group, h * xi))
         rate = jax.tree.map(lambda x: x / h, _change(g, tau.increment(system.group, h * xi)))
-        at, tip_rate = system.tip_place(system.tip_element(g)), system.tip_rate(system.tip_element(rate))
+        at, tip_rate = system.tip_place(system.tip_element(g), t), system.tip_rate(system.tip_element(rate), t, h)
 
         def element(carry, each):
             total, near, near_rate = carry
@@ -48,10 +48,11 @@ class StringQuadrature(AbstractQuadrature):
     def slopes(self, system, tau, g, xi, t, h):
         return slopes_by_autodiff(self, system, tau, g, xi, t, h)
 
-    def work(self, system, tau, g, xi, t, h):
+    def work(self, system: StringSystem, tau, g, xi, t, h):
         end, before = moved(g, _change(g, tau.increment(system.group, h * xi)), 1.0), self.rule.force
-        after = 0.0 if before == 1.0 else (1.0 - before) * h * system.force(end, xi, t + h)
-        return before * h * system.force(g, xi, t), jnp.zeros_like(xi) + after
+        given = system.start_rate(t, h), system.reel_speed(system.split(xi)[1], t, h)
+        after = 0.0 if before == 1.0 else (1.0 - before) * h * system.forces(end, xi, t + h, given)
+        return before * h * system.forces(g, xi, t, given), jnp.zeros_like(xi) + after
 
 
 def _change(g: Any, increment: Any) -> Any:

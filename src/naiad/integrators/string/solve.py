@@ -31,7 +31,12 @@ class Problem(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the equations of the nodes are linear once the ends are known, and one sweep solves them."""
-        return not (self.system.reeled or self.rule.implicit)
+        return not self.system.reeled and self.scalar
+
+    @property
+    def scalar(self) -> bool:
+        """Whether the coupling of two nodes is the same in all directions."""
+        return not self.rule.implicit and self.system.element_force is None
 
 
 class Velocities(NamedTuple):
@@ -68,27 +73,34 @@ class _Iteration(NamedTuple):
 
 
 def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
-    """The legs of the ends at a velocity, with the force on the reel at the start of the step.
+    """The legs of the ends at a velocity, with the forces on them at the start of the step.
 
     In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d.
     """
-    system, h = problem.system, problem.h
+    system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
     increment = jax.tree.map(lambda each: each / h, TAU.increment(group, h * x))
     rate = increment._replace(R=at.R @ increment.R) if system.turning else increment
 
     def action(element, rate):
-        return problem.rule.tip_action(system, system.tip_place(element), system.tip_rate(rate), h)
+        return problem.rule.tip_action(system, system.tip_place(element, t), system.tip_rate(rate, t, h), h)
 
     by_g, by_rate = jax.grad(action, argnums=(0, 1))(at, rate)
     leg = jax.tree.map(lambda r, g: r / h - g, by_rate, by_g)
     if system.turning:
         by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
-    mu_minus, minus = pull_back(group, at, leg), pull_back(group, at, by_g)
-    if system.force is not None:
-        push = problem.rule.force * h * system.reel_force(problem.g, x[3], problem.t)
-        mu_minus, minus = mu_minus.at[3].add(-push), minus.at[3].add(push)
-    return TipLegs(mu_minus, minus)
+    push = problem.rule.force * h * tip_forces(system, problem.g, x, t)
+    return TipLegs(pull_back(group, at, leg) - push, pull_back(group, at, by_g) + push)
+
+
+def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+    """The forces on the ends and on the reel, at a configuration and a velocity of the ends."""
+    total = jnp.zeros_like(x)
+    if system.tip_force is not None:
+        total = total + system.tip_force(system.tip_place(system.tip_element(g), t), x, t)
+    if system.reeled and system.reel_force is not None:
+        total = total.at[3].add(system.reel_force(g, x[3], t))
+    return total
 
 
 def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any) -> Piece:
@@ -98,7 +110,10 @@ def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any)
     def legs(rate):
         at = Span(near[0], far[0], s)
         by_at, by_rate = jax.grad(rule.element_action, argnums=(2, 3))(system, index, at, Span.of(rate), t, h)
-        return by_rate.flat() / h - by_at.flat()
+        momenta = by_rate.flat() / h - by_at.flat()
+        if system.element_force is None:
+            return momenta
+        return momenta - rule.force * h * system.element_force(index, at, Span.of(rate), t).flat()
 
     rate = Span(near[2], far[2], speed).flat()
     target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
@@ -114,14 +129,14 @@ def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any)
 def improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Any, Any, Any, Any]:
     """Newton's method for the nodes, the ends being solved for exactly: the new velocities, the largest correction, the
     largest velocity, the residual of the ends and whether they were found."""
-    system, g = problem.system, problem.g
-    s, speed = system.wound(g), xi.ends[0] if system.reeled else 0.0
-    begin = system.start(problem.t), jnp.zeros(3), system.start_rate(problem.t, problem.h)
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, speed = system.wound(g, t), system.reel_speed(xi.ends, t, h)
+    begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
     factors, last = eliminate(
         lambda index, near, far: piece(problem, index, near, far, s, speed),
         begin,
         (system.numbers(), (jnp.asarray(g.q), problem.rows, xi.rows)),
-        scalar=not problem.rule.implicit,
+        scalar=problem.scalar,
         border=system.reeled,
     )
     x0 = jnp.concatenate([xi.rows[-1], xi.ends])
@@ -143,9 +158,16 @@ def _ends(problem: Problem, last: Last, x0: Float[Array, " n"]) -> tuple[Float[A
 
     if problem.linear:
         root = Newton().root(mismatch, x0)
-        return root.x, jnp.max(jnp.abs(mismatch(root.x))), root.converged
+        residual = jnp.max(jnp.abs(mismatch(root.x)))
+        at_rest = residual <= jnp.finfo(float).eps * _reach(problem) * jnp.max(jnp.abs(matrix))
+        return root.x, residual, root.converged | at_rest
     step = Dense().newton_step(mismatch, x0)
     return x0 - step, jnp.max(jnp.abs(mismatch(x0))), jnp.ones((), bool)
+
+
+def _reach(problem: Problem) -> Float[Array, ""]:
+    """max |q|/h: velocities below its round-off move nothing, and are all that a string at rest has."""
+    return jnp.max(jnp.abs(jnp.asarray(problem.g.q))) / jnp.abs(problem.h)
 
 
 @jax.custom_jvp
@@ -159,12 +181,14 @@ def solve(problem: Problem, guess: Velocities) -> Solved:
         xi, _, _, residual, found = improve(problem, guess)
         return Solved(xi, jnp.ones((), int), residual, found)
 
+    reach = _reach(problem)
+
     def iterate(last: _Iteration) -> _Iteration:
         xi, correction, size, residual, found = improve(problem, last.xi)
         eps = jnp.finfo(float).eps
         begins, ratio = jnp.isinf(last.correction), correction / last.correction
         shrinks = jnp.where(begins, correction / size, ratio**2)
-        still = (ratio > 0.5) & (correction <= 1e3 * eps * size)
+        still = (ratio > 0.5) & (correction <= 1e3 * eps * size + eps * reach)
         small = (correction * shrinks <= 0.5 * eps * size) | still | (correction == 0.0)
         good = found & jnp.isfinite(correction)
         count = last.iterations + 1

@@ -8,9 +8,11 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
+from naiad.integrators.string.joints import kicked_by_joints
 from naiad.integrators.string.rules import RULES, Rule
-from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_legs
+from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_forces, tip_legs
 from naiad.mechanics import LagrangianSystem, Scalar, Span, State, StringSystem, pull_back
+from naiad.mechanics.string_parts import pairs
 from naiad.numerics import static
 
 
@@ -63,7 +65,7 @@ class StringVariational(AbstractOneStepMethod):
         return 2 if self.symmetric(system) else 1
 
     def symmetric(self, system: StringSystem) -> bool:
-        return self.rule.symmetric or not system.reeled
+        return self.rule.symmetric or not system.uneven
 
     def memory(self, system: StringSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
@@ -84,13 +86,12 @@ class StringVariational(AbstractOneStepMethod):
         moved, correction = _moved(system, g, xi.rows, increment, h, renormalise=self.renormalise)
         pushed = jnp.concatenate([jnp.zeros(3), kicked.ends]) + legs.minus
         landed = group.Ad_dual_advance(increment, pushed)
-        momenta = _landed(system, rule, g, xi, kicked.rows, landed, t, h)
+        if rule.force < 1.0:
+            landed = landed + (1.0 - rule.force) * h * tip_forces(system, moved, x, t + h)
+        momenta = _landed(system, rule, g, moved, xi, kicked.rows, landed, t, h)
         momenta = _kicked(system, rule, moved, momenta, t + h, 0.5 * h)
-        ends = momenta.ends
-        if system.force is not None and rule.force < 1.0:
-            ends = ends.at[0].add((1.0 - rule.force) * h * system.reel_force(moved, xi.ends[0], t + h))
-        new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), ends]))
-        good = solved.converged & system.admissible(g)
+        new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), momenta.ends]))
+        good = solved.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         return end, Memory(xi, memory.last), StepInfo(solved.iterations, solved.residual, good, correction)
 
@@ -113,12 +114,12 @@ def _moved(
 def _tip_slope(system: StringSystem, g: Any, t: Scalar) -> Float[Array, " n"]:
     """The left-trivialised gradient of the potential of the ends."""
     group, at = system.tip_group, system.tip_element(g)
-    return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element), t))(at))
+    return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at))
 
 
 def _kicked(system: StringSystem, rule: Rule, g: Any, p: Velocities, t: Scalar, time: Scalar) -> Velocities:
     """Momenta after the potentials at the nodes have acted for some time."""
-    s, tip = system.wound(g), _tip_slope(system, g, t)
+    s, tip = system.wound(g, t), _tip_slope(system, g, t)
 
     def element(carry, each):
         pulled, total = carry
@@ -126,15 +127,17 @@ def _kicked(system: StringSystem, rule: Rule, g: Any, p: Velocities, t: Scalar, 
         by = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near, far, s), t)
         return (by.near, total + by.s), row - time * (pulled + by.far)
 
-    each = (system.numbers(), *_pairs(system.start(t), g.q), p.rows)
+    each = (system.numbers(), *pairs(system.start(t), g.q), p.rows)
     (_, total), rows = jax.lax.scan(element, (tip[:3], jnp.zeros(())), each, reverse=True)
-    return Velocities(rows, p.ends - time * (tip[3:].at[0].add(total) if system.reeled else tip[3:]))
+    kicked = Velocities(rows, p.ends - time * (tip[3:].at[0].add(total) if system.reeled else tip[3:]))
+    return kicked if system.joint_potential is None else kicked_by_joints(system, g, kicked, t, time)
 
 
 def _landed(
     system: StringSystem,
     rule: Rule,
     g: Any,
+    moved: Any,
     xi: Velocities,
     rows: Any,
     landed: Float[Array, " n"],
@@ -142,26 +145,34 @@ def _landed(
     h: Scalar,
 ) -> Velocities:
     """The momenta at the end of a step before the potentials there act: `rows` and `landed` (the ends, with what they
-    give to the last node), and D_g of the elements' action at constant increments."""
-    if not (system.reeled or rule.implicit):  # T does not depend on g
+    give to the last node), D_g of the elements' action at constant increments, and the forces of the elements."""
+    if not (system.uneven or rule.implicit):  # T does not depend on g
         return Velocities(rows.at[-1].add(landed[:3]), landed[3:])
-    s, speed = system.wound(g), xi.ends[0] if system.reeled else 0.0
+    s, s1, speed = system.wound(g, t), system.wound(moved, t + h), system.reel_speed(xi.ends, t, h)
 
     def element(carry, each):
         given, total = carry
-        index, near, far, near_rate, far_rate, row = each
+        index, near, far, near_rate, far_rate, near1, far1, row = each
         at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
         by = jax.grad(rule.element_action, argnums=2)(system, index, at, rate, t, h)
+        if system.element_force is not None:
+            by = _with_forces(system, rule, index, by, (at, Span(near1, far1, s1)), rate, t, h)
         return (by.near, total + by.s), row + given + by.far
 
-    pairs = *_pairs(system.start(t), g.q), *_pairs(system.start_rate(t, h), xi.rows)
+    nodes = *pairs(system.start(t), g.q), *pairs(system.start_rate(t, h), xi.rows)
+    ends = pairs(system.start(t + h), moved.q)
     (_, total), rows = jax.lax.scan(
-        element, (landed[:3], jnp.zeros(())), (system.numbers(), *pairs, rows), reverse=True
+        element, (landed[:3], jnp.zeros(())), (system.numbers(), *nodes, *ends, rows), reverse=True
     )
     return Velocities(rows, landed[3:].at[0].add(total) if system.reeled else landed[3:])
 
 
-def _pairs(first: Any, rows: Any) -> tuple[Any, Any]:
-    """The values at both ends of each element."""
-    rows = jnp.asarray(rows)
-    return jnp.concatenate([first[None], rows[:-1]]), rows
+def _with_forces(
+    system: StringSystem, rule: Rule, index: Any, slope: Span, at: tuple[Span, Span], rate: Span, t: Scalar, h: Scalar
+) -> Span:
+    """The slope of an element's action with its forces at the start and at the end of a step."""
+    for part, place, time in ((rule.force, at[0], t), (1.0 - rule.force, at[1], t + h)):
+        if part:
+            force = system.element_force(index, place, rate, time)
+            slope = jax.tree.map(lambda a, f, part=part: a + part * h * f, slope, force)
+    return slope

@@ -1,16 +1,19 @@
 """What hangs at the end of a string: a rigid body attached off its mass centre, or a point mass."""
 
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
+from naiad.models.forces import AbstractForce, checked_forces
 from naiad.models.inertia import inertia_matrix
 from naiad.models.positive import positive
 from naiad.models.vector import vector3
-from naiad.numerics import Module
+from naiad.numerics import Module, outer
 
 
 class HangingBody(Module):
@@ -18,14 +21,17 @@ class HangingBody(Module):
     attached; without an inertia it is a point mass.
 
     T = M |v|^2/2 + M v . R' centre + tr(R' J_d R'^T)/2, J_d = tr(J)/2 I - J, v the velocity of the point of attachment
-    [lee2010, eq. (4)].
+    [lee2010, eq. (4)]. `forces` on it, such as `Drag` and `Thrusters`, or functions of a `Motion`, hold about the same
+    point.
     """
 
     mass: float
     centre: Float[Array | np.ndarray, "3"]
     inertia: Float[Array | np.ndarray, "3 3"] | None
+    forces: tuple[AbstractForce, ...]
 
-    def __init__(self, mass: float, centre: Any = (0.0, 0.0, 0.0), inertia: Any = None):
+    def __init__(self, mass: float, centre: Any = (0.0, 0.0, 0.0), inertia: Any = None, *, forces: Any = ()):
+        self.forces = checked_forces(forces)
         self.mass = positive("mass", mass)
         self.centre = vector3("centre", centre)
         self.inertia = None if inertia is None else inertia_matrix("inertia", inertia, 3)
@@ -46,10 +52,22 @@ class HangingBody(Module):
         moving = 0.5 * self.mass * jnp.dot(v, v)
         if self.inertia is None:
             return moving
-        J = jnp.asarray(self.inertia)
-        half = 0.5 * jnp.trace(J) * jnp.eye(3) - J
-        turning = 0.5 * jnp.sum((R_rate @ half) * R_rate)
+        turning = 0.5 * jnp.sum((R_rate @ self.second_moments()) * R_rate)
         return moving + self.mass * jnp.dot(v, R_rate @ self.centre) + turning
+
+    def second_moments(self) -> Float[Array, "3 3"]:
+        """J_d = int r r^T dm about the attachment."""
+        J = jnp.asarray(self.inertia)
+        return 0.5 * jnp.trace(J) * jnp.eye(3) - J
+
+    def potential(self, phi: Callable[[Any], Any], q: Float[Array, "3"], R: Any) -> Float[Array, ""]:
+        """The energy in a field phi per unit of mass, up to its second derivatives at the mass centre."""
+        x = self.mass_centre(q, R)
+        if self.inertia is None:
+            return self.mass * phi(x)
+        centre = jnp.asarray(self.centre)
+        spread = R @ (self.second_moments() - self.mass * outer(centre, centre)) @ R.T
+        return self.mass * phi(x) + 0.5 * jnp.sum(jax.hessian(phi)(x) * spread)
 
     def mass_centre(self, q: Float[Array, "3"], R: Any) -> Float[Array, "3"]:
         """Where the mass centre is."""

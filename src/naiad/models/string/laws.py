@@ -66,6 +66,26 @@ class Rubber(AbstractLaw):
         return self.EA * strain**2 * (x + 2.0) / (6.0 * x)
 
 
+class MooneyRivlin(AbstractLaw):
+    """An incompressible string of Mooney and Rivlin's rubber, W = C1 (x^2 + 2/x - 3) + C2 (2 x + 1/x^2 - 3),
+    x = 1 + strain.
+
+    C1 and C2 in N are constants of the material times the cross section at rest; the stiffness there is 6 (C1 + C2).
+    """
+
+    C1: float
+    C2: float = 0.0
+
+    def __post_init__(self):
+        positive("MooneyRivlin: C1", self.C1, zero=True)
+        positive("MooneyRivlin: C2", self.C2, zero=True)
+        positive("MooneyRivlin: C1 + C2", self.C1 + self.C2)
+
+    def energy(self, strain: Any) -> Float[Array, ""]:
+        x = 1.0 + strain
+        return strain**2 * (self.C1 * (x + 2.0) / x + self.C2 * (2.0 * x + 1.0) / x**2)
+
+
 class GivenLaw(AbstractLaw):
     """A plain function of strain."""
 

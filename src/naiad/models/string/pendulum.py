@@ -1,6 +1,7 @@
 """The string pendulum: an elastic string with mass, on a reel or not, with a body at its end."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import jax
@@ -11,23 +12,32 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO3
 from naiad.mechanics import Scalar, Span, State, StringSystem, Tip
+from naiad.models.forces import force_on_product
 from naiad.models.positive import positive
+from naiad.models.signals import AbstractSignal, signal
+from naiad.models.string.bending import Bending
 from naiad.models.string.carnot import carnot_force
+from naiad.models.string.current import Current, Here, as_current
+from naiad.models.string.fields import AbstractField, as_field
 from naiad.models.string.hanging_body import HangingBody
+from naiad.models.string.inverse import moment_for
 from naiad.models.string.laws import AbstractLaw, as_law
+from naiad.models.string.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.models.string.reel import Reel
+from naiad.models.string.schedule import as_schedule
 from naiad.models.vector import vector3
 from naiad.numerics import cross, static
 
 KINETIC = {
     "paper": "the paper's M^3, which takes the string for unstretched there",
     "exact": "the integral over each element",
+    "lumped": "half of each element's mass at each of its nodes",
 }
 """The kinetic energies of an element of string that runs over the guide way."""
 
 
 class StringPendulum(StringSystem):
-    """An elastic string of N finite elements that hangs from a guide way at the origin [lee2010].
+    """An elastic string of N finite elements that hangs from a guide way [lee2010].
 
     ell = T - V, with the string's line `density` mu [kg/m], its whole unstretched `length` L [m], of which s is on the
     reel, its `stiffness` (EA of Hooke's law in N, an `AbstractLaw`, or an energy W(strain) in J/m), and `gravity`
@@ -36,8 +46,19 @@ class StringPendulum(StringSystem):
         T_a = mu/2 int |q'|^2,      V_a = l W(|q_{a+1} - q_a|/l - 1) - mu l gravity . (q_a + q_{a+1})/2,
 
     q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper" leaves out a factor
-    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2. `body` is a `HangingBody`, or none; `reel` a `Reel`, or none for a
-    string that is tied to the origin. A reel that is locked holds the length `wound` [m].
+    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or
+    none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked holds the length
+    `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. Beyond the paper
+    there are
+
+    - `damping` eta [N s]: the tension has a part eta strain', in each element (Kelvin and Voigt);
+    - `bending`: EI [N m^2], or a `Bending`;
+    - `loads`: forces along the string, such as `LineDrag`, or functions of a `StringPoint` (a body has its own);
+    - `current`: the velocity of the water or the wind, that loads and the body's forces see: three numbers, a function
+      U(t) or a function U(x, t);
+    - `guide`: the place of the guide way as a function of time (a crane, a ship); q are places in space;
+    - `field`: a potential phi(x, t) per unit of mass beside `gravity`, such as `GravityGradient` with x from the
+      spacecraft.
     """
 
     length: float
@@ -47,6 +68,13 @@ class StringPendulum(StringSystem):
     body: HangingBody | None
     reel: Reel | None
     held: float
+    schedule: AbstractSignal | None
+    damping: float | None
+    bending: Bending | None
+    loads: tuple[AbstractLoad, ...]
+    current: Current | None
+    guide_way: AbstractSignal | None
+    field: AbstractField | None
     elements: int = static()
     kinetic: str = static()
 
@@ -60,8 +88,14 @@ class StringPendulum(StringSystem):
         gravity: Any = (0.0, 0.0, 9.81),
         body: HangingBody | None = None,
         reel: Reel | None = None,
-        wound: float = 0.0,
-        kinetic: Literal["paper", "exact"] = "paper",
+        wound: Any = 0.0,
+        kinetic: Literal["paper", "exact", "lumped"] = "paper",
+        damping: float = 0.0,
+        bending: Any = None,
+        loads: Any = (),
+        current: Any = None,
+        guide: Any = None,
+        field: Any = None,
     ):
         if isinstance(elements, bool) or not isinstance(elements, int | np.integer) or elements < 1:
             raise InputError(f"elements = {elements!r}; expected a whole number of at least 1.")
@@ -70,10 +104,17 @@ class StringPendulum(StringSystem):
         self.length, self.density = positive("length", length), positive("density", density)
         self.law, self.gravity = as_law(stiffness), vector3("gravity", gravity)
         self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
-        self.held = positive("wound", wound, zero=True)
-        if self.held and (reel is None or not reel.locked):
+        self.damping = positive("damping", damping, zero=True) or None
+        self.bending = bending if bending is None or isinstance(bending, Bending) else Bending(bending)
+        self.loads = checked_loads(loads)
+        self.current = None if current is None else as_current(current)
+        self.guide_way = None if guide is None else signal("guide", guide, 3)
+        self.field = None if field is None else as_field(field)
+        self.schedule = as_schedule("wound", wound) if callable(wound) else None
+        self.held = 0.0 if self.schedule is not None else positive("wound", wound, zero=True)
+        if (self.held or self.schedule is not None) and (reel is None or not reel.locked):
             raise InputError(f"wound = {wound!r} is for a locked reel; a reel that turns has s in its state.")
-        if reel is not None and reel.locked and not reel.guide <= self.held < self.length:
+        if self.schedule is None and reel is not None and reel.locked and not reel.guide <= self.held < self.length:
             raise InputError(
                 f"wound = {wound!r}; expected at least the guide way's {reel.guide:g} m and less than the length "
                 f"{self.length:g} m."
@@ -88,6 +129,16 @@ class StringPendulum(StringSystem):
     def locked_at(self) -> Any:
         """The length on a reel that is locked."""
         return self.held
+
+    @property
+    def prescribed(self) -> Any:
+        """The length on a reel that is driven, as a function of time."""
+        return None if self.schedule is None else self._scheduled
+
+    @property
+    def guide(self) -> Any:
+        """The place of a guide way that moves."""
+        return self.guide_way
 
     @property
     def turning(self) -> bool:
@@ -111,24 +162,33 @@ class StringPendulum(StringSystem):
         w, middle = (speed / length) * d, self.elements - 0.5 - index
         mean = 0.5 * (rate.near + rate.far) + middle * w
         difference = 0.5 * (rate.near - rate.far + w)
+        if self.kinetic == "lumped":
+            return half * (jnp.dot(mean, mean) + jnp.dot(difference, difference))
         T = half * (jnp.dot(mean, mean) + jnp.dot(difference, difference) / 3.0)
         if self.kinetic == "exact":
             return T
         return T + half * (middle**2 + 1.0 / 12.0) * (speed**2 - jnp.dot(w, w))
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
-        """The weight."""
-        weight = 0.5 * self.density * self.element_length(at.s)
-        return -weight * jnp.dot(jnp.asarray(self.gravity), at.near + at.far)
+        """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
+        mass = self.density * self.element_length(at.s)
+        V = -0.5 * mass * jnp.dot(jnp.asarray(self.gravity), at.near + at.far)
+        if self.field is None:
+            return V
+        middle = 0.5 * (at.near + at.far)
+        return V + mass / 6.0 * (self.field(at.near, t) + 4.0 * self.field(middle, t) + self.field(at.far, t))
 
     def stiff_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """l W(strain)."""
-        length, d = self.element_length(at.s), at.far - at.near
-        return length * self.law.energy(jnp.sqrt(jnp.dot(d, d)) / length - 1.0)
+        return self.element_length(at.s) * self.law.energy(self.strain(at))
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
-        """(mu s + kappa) s'^2/2 [lee2010, eq. (2)], and that of the body."""
+        """(mu s + kappa) s'^2/2 [lee2010, eq. (2)], and that of the body. On a guide way with the velocity V the string
+        on the drum has mu s |V|^2/2 + s' V . D as well, D the slope of its first moment."""
         wound = 0.0 if self.reel is None else 0.5 * (self.density * at.s + self.reel.inertia) * rate.s**2
+        if self.reel is not None and rate.start is not None:
+            across = jnp.dot(rate.start, self.axis) * self.density * self.reel.depth(at.s)
+            wound = wound + 0.5 * self.density * at.s * jnp.dot(rate.start, rate.start) + rate.s * across
         return jnp.asarray(wound) + (0.0 if self.body is None else self.body.kinetic(rate.q, rate.R))
 
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
@@ -136,32 +196,60 @@ class StringPendulum(StringSystem):
         gravity = jnp.asarray(self.gravity)
         V = jnp.zeros(())
         if self.reel is not None:
-            d, out = self.reel.radius, at.s - self.reel.guide
-            g = jnp.sqrt(jnp.dot(gravity, gravity))
-            V = V - self.density * g * (out * self.reel.drop + d**2 * (jnp.cos(out / d) - 1.0))
+            V = V - self.density * jnp.sqrt(jnp.dot(gravity, gravity)) * self.reel.first_moment(at.s)
+            start = jnp.zeros(3) if at.start is None else at.start
+            if at.start is not None:
+                V = V - self.density * at.s * jnp.dot(gravity, start)
+            if self.field is not None:
+                V = V + self.density * at.s * self.field(start, t)
         if self.body is not None:
             V = V - self.body.mass * jnp.dot(gravity, self.body.mass_centre(at.q, at.R))
+            if self.field is not None:
+                V = V + self.body.potential(partial(self.field, t=t), at.q, at.R)
         return V
+
+    @property
+    def joint_potential(self) -> Any:
+        """The energy of bending, if it has any."""
+        return None if self.bending is None else self._bent
+
+    @property
+    def element_force(self) -> Any:
+        """Damping and loads, if there are any."""
+        return self._element_force if self.damping is not None or self.loads else None
+
+    @property
+    def tip_force(self) -> Any:
+        """The forces on the body, if there are any."""
+        return self._tip_force if self.body is not None and self.body.forces else None
+
+    def strain(self, at: Span) -> Float[Array, ""]:
+        """That of an element."""
+        d = at.far - at.near
+        return jnp.sqrt(jnp.dot(d, d)) / self.element_length(at.s) - 1.0
 
     def reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
         """u/d and Carnot's term, where the reel turns."""
         assert self.reel is not None
-        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed)
+        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed, t)
 
-    def carnot_force(self, g: Any, speed: Any) -> Float[Array, ""]:
+    def carnot_force(self, g: Any, speed: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """Carnot's term at a configuration and a speed s'."""
         assert self.reel is not None
-        first = jnp.asarray(g.q)[0]
-        strain = jnp.sqrt(jnp.dot(first, first)) / self.element_length(self.wound(g)) - 1.0
+        strain = self.strain(Span(self.start(t), jnp.asarray(g.q)[0], self.wound(g, t)))
         loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
 
-    def admissible(self, g: Any) -> Any:
+    def reel_moment(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
+        """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics."""
+        return moment_for(self, state, t)
+
+    def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
         """Whether there is string left on the drum and outside."""
-        if not self.reeled:
-            return super().admissible(g)
+        if not self.reeled and self.schedule is None:
+            return super().admissible(g, t)
         assert self.reel is not None
-        s = self.wound(g)
+        s = self.wound(g, t)
         return (s >= self.reel.guide) & (s < self.length)
 
     @property
@@ -195,24 +283,24 @@ class StringPendulum(StringSystem):
             return super().noether(state, action, dim=dim)
         return jnp.dot(self.axis, self.angular_momentum(state))[None]
 
-    def stretched_length(self, g: Any) -> Float[Array, ""]:
+    def stretched_length(self, g: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """The length of the string outside, as it is stretched."""
         q = jnp.asarray(g.q)
-        steps = jnp.concatenate([q[:1] - self.start(0.0), q[1:] - q[:-1]])
+        steps = jnp.concatenate([q[:1] - self.start(t), q[1:] - q[:-1]])
         return jnp.sum(jnp.sqrt(jnp.sum(steps**2, axis=1)))
 
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
         reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
         state = super().state(g, xi, mu, t=t, **components)
-        q = np.vstack([np.zeros(3), state.g.q])
+        q = np.vstack([np.asarray(self.start(t)), state.g.q])
         gaps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         if np.any(gaps == 0.0):
             first = int(np.argmin(gaps))
             raise InputError(f"Nodes {first} and {first + 1} of the string coincide; give different places (`q`).")
-        if self.reeled:
+        if self.reeled or self.schedule is not None:
             assert self.reel is not None
-            s = float(state.g.s[0])
+            s = float(self.wound(state.g, t))
             if not self.reel.guide <= s < self.length:
                 raise InputError(
                     f"s = {s:g} m of string on the reel; expected at least the guide way's {self.reel.guide:g} m and "
@@ -227,18 +315,56 @@ class StringPendulum(StringSystem):
         s: float | None = None,
         strain: float = 0.0,
         tip_velocity: Any = (0.0, 0.0, 0.0),
+        t: float = 0.0,
         **more,
     ) -> State:
-        """The state of a straight string, at rest but for the velocity of its end; `s` for a reel that turns, `more`
-        for the rest (`R`, `R_Omega`, `s_v`)."""
+        """The state of a straight string at t, at rest but for the velocity of its end (with a guide way that moves, in
+        its motion); `s` for a reel that turns, `more` for the rest (`R`, `R_Omega`, `s_v`)."""
         along = vector3("direction", direction)
         if not np.any(along):
             raise InputError("direction = 0; expected the direction of the string.")
         if self.reeled and s is None:
             raise InputError("straight(): give s, the length of string on the reel.")
-        length = self.element_length(self.held if s is None else s) * (1.0 + strain)
+        length = float(self.element_length(self.wound(None, t) if s is None else s)) * (1.0 + strain)
         numbers = np.arange(1, self.elements + 1)[:, None]
-        v = np.zeros((self.elements, 3))
-        v[-1] = vector3("tip_velocity", tip_velocity)
+        v = np.zeros((self.elements, 3)) + np.asarray(self.start_rate(t))
+        v[-1] += vector3("tip_velocity", tip_velocity)
         reel = {"s": [s]} if self.reeled else {}
-        return self.state(q=numbers * length * along / np.linalg.norm(along), q_v=v, **reel, **more)
+        q = np.asarray(self.start(t)) + numbers * length * along / np.linalg.norm(along)
+        return self.state(q=q, q_v=v, t=t, **reel, **more)
+
+    def _scheduled(self, t: Scalar) -> Float[Array, ""]:
+        assert self.schedule is not None
+        return jnp.reshape(self.schedule(t), ())
+
+    def _bent(self, index: Any, before: Any, at: Any, after: Any, s: Any, t: Scalar) -> Float[Array, ""]:
+        assert self.bending is not None
+        return self.bending.energy(index, before, at, after, self.element_length(s))
+
+    def _element_force(self, index: Any, at: Span, rate: Span, t: Scalar) -> Span:
+        """- l eta strain' d strain/d(near, far, s), and the loads at the middle of the element, which moves at
+        (q_a' + q_{a+1}')/2 + (N - a - 1/2) w (see `element_kinetic`)."""
+        force = Span(jnp.zeros(3), jnp.zeros(3), jnp.zeros(()))
+        if self.damping is not None:
+            slope = jax.grad(self.strain)(at)
+            strain_rate = jnp.dot(slope.near, rate.near) + jnp.dot(slope.far, rate.far) + slope.s * rate.s
+            viscous = self.damping * self.element_length(at.s) * strain_rate
+            force = jax.tree.map(lambda each: -viscous * each, slope)
+        if not self.loads:
+            return force
+        d = at.far - at.near
+        stretched = jnp.sqrt(jnp.dot(d, d))
+        by_s = -(self.elements - 0.5 - index) / (self.length - at.s) * d
+        x, v = 0.5 * (at.near + at.far), 0.5 * (rate.near + rate.far) + rate.s * by_s
+        through = v if self.current is None else v - self.current(x, t)
+        point = StringPoint(x, v, through, d / stretched, stretched / self.element_length(at.s), t)
+        total = stretched * sum((load(point) for load in self.loads), jnp.zeros(3))
+        return Span(force.near + 0.5 * total, force.far + 0.5 * total, force.s + jnp.dot(total, by_s))
+
+    def _tip_force(self, at: Tip, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+        assert self.body is not None
+        R, Omega = (at.R, x[-3:]) if self.turning else (jnp.eye(3), jnp.zeros(3))
+        current = None if self.current is None else Here(self.current, at.q)
+        wrench = force_on_product(self.body.forces, current, R, at.q, Omega, x[:3], t)
+        total = jnp.zeros_like(x).at[:3].set(wrench[3:])
+        return total.at[-3:].set(wrench[:3]) if self.turning else total

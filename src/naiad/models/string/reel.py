@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
+from naiad.models.arguments import required_arguments
 from naiad.models.positive import positive
 from naiad.models.string.carnot import CARNOT
 from naiad.numerics import Module, static
@@ -58,6 +59,15 @@ class Reel(Module):
         self.law_of_moment = _checked(moment) if callable(moment) else None
         self.carnot, self.locked = carnot, bool(locked)
 
+    def first_moment(self, s: Any) -> Any:
+        """int z of the string on the drum, z its depth below the guide way [lee2010, eq. (5), corrected]."""
+        d, out = self.radius, s - self.guide
+        return out * self.drop + d**2 * (jnp.cos(out / d) - 1.0)
+
+    def depth(self, s: Any) -> Any:
+        """The slope of that: the depth of the string's end on the drum."""
+        return self.drop - self.radius * jnp.sin((s - self.guide) / self.radius)
+
     def control(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
         """The moment u."""
         if self.law_of_moment is None:
@@ -78,20 +88,14 @@ def _number(name: str, value: Any) -> float:
 
 def _checked(function: Callable[..., Any]) -> tuple[Callable[..., Any], int]:
     """A moment with the number of its arguments, 1 or 3."""
-    import inspect
-
-    needed = [
-        each
-        for each in inspect.signature(function).parameters.values()
-        if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-    ]
-    if len(needed) not in (1, 3):
+    needed = required_arguments(function)
+    if needed not in (1, 3):
         raise InputError(
-            f"moment is a function of {len(needed)} arguments; expected u(t) or u(g, speed, t), giving a number in N m."
+            f"moment is a function of {needed} arguments; expected u(t) or u(g, speed, t), giving a number in N m."
         )
-    if len(needed) == 1:
+    if needed == 1:
         with jax.enable_x64(True):
             shape = jax.eval_shape(lambda t: jnp.asarray(function(t)), jnp.zeros(())).shape
         if shape != ():
             raise InputError(f"moment is a function whose value has shape {shape}; expected a number in N m.")
-    return function, len(needed)
+    return function, needed

@@ -1,0 +1,73 @@
+"""The figures of a tethered satellite."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from naiad.studies.tethered_satellite import Flight
+
+
+def deployment(flight: "Flight", lean: float) -> "Figure":
+    """Length outside, and the angles in and across the plane of the orbit."""
+    from naiad import viz
+    from naiad.viz.style import dress
+
+    orbits = flight.times * flight.rate / (2.0 * np.pi)
+    with viz.house():
+        figure = viz.new_figure(7.2, 5.2)
+        above, below = figure.subplots(2, 1, sharex=True)
+        above.plot(orbits, flight.observed[:, 0] / 1e3)
+        for angle, name in zip(flight.angles.T, ("in the plane", "across"), strict=True):
+            below.plot(orbits, angle, label=name)
+        until = flight.until * flight.rate / (2.0 * np.pi)
+        below.plot([0.0, until], [np.degrees(lean)] * 2, "k--", linewidth=1.0, label="sin(2 angle) = 4c/3n")
+        dress(above, "", "tether outside [km]")
+        dress(below, "time [orbits]", "angle [degrees]")
+        below.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
+        return figure
+
+
+def path(flight: "Flight") -> "Figure":
+    """The subsatellite and some shapes of the tether, seen in axes that turn with the orbit."""
+    from naiad import viz
+    from naiad.viz.style import dress
+
+    phase = flight.rate * flight.times
+    q = np.asarray(flight.run.states.g.q)
+    with viz.house():
+        figure = viz.new_figure(5.6, 5.6)
+        ax = figure.subplots()
+        for node in np.linspace(0, len(phase) - 1, 30).astype(int):
+            x, z = q[node, :, 0], q[node, :, 2]
+            ahead = np.sin(phase[node]) * z - np.cos(phase[node]) * x
+            down = np.cos(phase[node]) * z + np.sin(phase[node]) * x
+            ax.plot(np.append(0.0, ahead) / 1e3, np.append(0.0, down) / 1e3, color="#999999", linewidth=0.8)
+        ax.plot(flight.place[:, 1] / 1e3, flight.place[:, 0] / 1e3, linewidth=1.4)
+        ax.plot(0.0, 0.0, "s", color="#333333", markersize=5)
+        ax.set_aspect("equal")
+        ax.invert_yaxis()
+        dress(ax, "ahead [km]", "towards the Earth [km]")
+        return figure
+
+
+def tension(flight: "Flight", mass: float, density: float) -> "Figure":
+    """The tension at the spacecraft, beside that of a tether at rest, and the moment on the drum."""
+    from naiad import viz
+    from naiad.viz.style import dress
+
+    orbits = flight.times * flight.rate / (2.0 * np.pi)
+    length = flight.observed[:, 0]
+    with viz.house():
+        figure = viz.new_figure(7.2, 5.2)
+        above, below = figure.subplots(2, 1, sharex=True)
+        above.plot(orbits, flight.observed[:, 1], label="elastic, at the spacecraft")
+        steady = 3.0 * flight.rate**2 * (mass + 0.5 * density * length) * length
+        above.plot(orbits, steady, "k--", linewidth=1.0, label="3 n² (m + μ l/2) l")
+        below.plot(orbits, flight.moment())
+        dress(above, "", "tension [N]")
+        dress(below, "time [orbits]", "moment on the drum [N m]")
+        above.legend(loc="lower right")
+        return figure

@@ -1,0 +1,90 @@
+"""The O(N) step of a string with forces, bending, fields, a moving guide way and a given length."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.compiler import execute_rows
+from naiad.integrators import StringQuadrature, StringVariational
+from naiad.models import Bending, Drag, GravityGradient, HangingBody, LineDrag, Reel, StringPendulum, Thrusters
+from tests.integrators.strings import CENTRE, INERTIA
+from tests.integrators.test_string import off_the_legs
+
+BODY = HangingBody(
+    0.1,
+    CENTRE,
+    INERTIA,
+    forces=(Drag(linear=np.full(6, 0.02), quadratic=np.full(6, 0.05)), Thrusters((0.1, 0, 0), (0, 1, 0.3), 0.2)),
+)
+
+
+def guide(t):
+    return jnp.stack([0.3 * jnp.sin(2.0 * t), 0.1 * t, 0.2 * jnp.cos(3.0 * t)])
+
+
+def length(t):
+    return 90.0 + 0.5 * jnp.sin(t)
+
+
+def shear(x, t):
+    return jnp.stack([0.4 + 0.1 * x[2], jnp.zeros(()), 0.05 * jnp.sin(t)])
+
+
+ALL = {
+    "damping": 0.3,
+    "bending": Bending(0.5, clamp=(0.2, 0.0, 1.0)),
+    "loads": LineDrag(1.2, 0.03, normal=1.1, tangential=0.05),
+    "current": shear,
+    "guide": guide,
+    "field": GravityGradient(0.4),
+}
+CASES = {
+    "damped": {"damping": 0.3},
+    "bent": {"bending": 0.4},
+    "driven": {"wound": length, "guide": guide, "gravity": (0.0, 2.0, 9.0)},
+    "all, held": ALL | {"wound": 90.0},
+    "all, turning": ALL | {"reel": Reel(moment=lambda g, speed, t: 1.0 + 0.3 * speed + 0.1 * g.q[0, 0])},
+    "all, driven": ALL | {"wound": length},
+}
+
+
+def system(name, elements=4, **more):
+    options = {"reel": Reel(locked=True), "wound": 90.0} | CASES[name] | more
+    if not options["reel"].locked:
+        options["wound"] = 0.0
+    return StringPendulum(length=100.0, density=0.025, stiffness=40.0, elements=elements, body=BODY, **options)
+
+
+def moving(pendulum, seed=0):
+    """A state that is bent, stretched and moving in all ways."""
+    rng, N = np.random.default_rng(seed), pendulum.elements
+    q = np.asarray(pendulum.start(0.0)) + 11.0 / N * np.arange(1, N + 1)[:, None] * np.array((0.6, 0.0, 0.8))
+    more = {"s": [90.0], "s_v": [0.4]} if pendulum.reeled else {}
+    return pendulum.state(
+        q=q + 0.05 * rng.normal(size=(N, 3)), q_v=rng.normal(size=(N, 3)), R_Omega=rng.normal(size=3), **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("bent", "paper"),
+        ("all, turning", "imex"),
+        pytest.param("damped", "symmetric", marks=pytest.mark.long),
+        pytest.param("driven", "symmetric", marks=pytest.mark.long),
+        pytest.param("all, held", "symmetric", marks=pytest.mark.long),
+        pytest.param("all, turning", "paper", marks=pytest.mark.long),
+        pytest.param("all, driven", "imex", marks=pytest.mark.long),
+    ],
+)
+def test_the_step_is_that_of_the_general_integrator(name, scheme):
+    pendulum, h = system(name), 0.002
+    found = nd.simulate(
+        pendulum, moving(pendulum), t1=4 * h, dt=h, method=StringVariational(scheme), save_every=1, engine="compiled"
+    )
+    dense = nd.Variational(nd.Cayley(), StringQuadrature(scheme))
+    before, after = (jax.tree.map(lambda leaf, part=part: leaf[part], found.states) for part in (np.s_[:-1], np.s_[1:]))
+    off = execute_rows(off_the_legs, (pendulum, dense, h), before, after, found.t.to_numpy()[:-1])
+    assert np.max(np.abs(off)) < 3e-11
