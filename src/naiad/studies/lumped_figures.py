@@ -1,6 +1,5 @@
 """The figures of lumped masses against finite elements."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,30 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS = {
-    "mean_energy_error": "mean |ΔE| [J]",
-    "mean_pi3_error": "mean |Δπ₃| [kg m²/s]",
-    "mean_orthogonality_error": "mean |I - RᵀR|",
-}
 SMALLEST = 1e-17
-
-
-def table(rows: Mapping[str, Mapping[str, float]]) -> "Figure":
-    """Table 1 with ours below the paper's."""
-    from naiad import viz
-
-    with viz.house():
-        figure = viz.new_figure(7.6, 0.6 + 0.32 * (len(rows) + 1))
-        ax = figure.subplots()
-        ax.axis("off")
-        cells = [[f"{row[key]:.3e}" for key in COLUMNS] for row in rows.values()]
-        drawn = ax.table(
-            cells, rowLabels=list(rows), colLabels=list(COLUMNS.values()), loc="center", cellLoc="center", edges="B"
-        )
-        drawn.auto_set_font_size(False)
-        drawn.set_fontsize(9)
-        drawn.scale(1.0, 1.5)
-        return figure
 
 
 def conserved(found: "dict[str, nd.Trajectory]") -> "Figure":
