@@ -80,8 +80,8 @@ def moving(pendulum, seed=0):
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [
-        ("bent", "paper"),
         ("all, turning", "imex"),
+        pytest.param("bent", "paper", marks=pytest.mark.long),
         pytest.param("damped", "symmetric", marks=pytest.mark.long),
         pytest.param("driven", "symmetric", marks=pytest.mark.long),
         pytest.param("all, held", "symmetric", marks=pytest.mark.long),

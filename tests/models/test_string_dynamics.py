@@ -144,6 +144,7 @@ def moment(system, state, t):
     return system.reel_moment(state, t)
 
 
+@pytest.mark.long
 def test_the_moment_of_a_driven_reel_drives_a_free_one():
     """u(t) found for a length s(t), given to a reel that turns: s(t) comes back, to second order."""
     about = {"damping": 0.2, "kinetic": "exact", "gravity": (0.0, 0.0, 9.81)}
