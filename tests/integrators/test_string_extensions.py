@@ -8,7 +8,17 @@ import pytest
 import naiad as nd
 from naiad.compiler import execute_rows
 from naiad.integrators import StringQuadrature, StringVariational
-from naiad.models import Bending, Drag, GravityGradient, HangingBody, LineDrag, Reel, StringPendulum, Thrusters
+from naiad.models import (
+    Bending,
+    Drag,
+    GravityGradient,
+    HangingBody,
+    Inextensible,
+    LineDrag,
+    Reel,
+    StringPendulum,
+    Thrusters,
+)
 from tests.integrators.strings import CENTRE, INERTIA
 from tests.integrators.test_string import off_the_legs
 
@@ -70,8 +80,8 @@ def moving(pendulum, seed=0):
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [
-        ("bent", "paper"),
         ("all, turning", "imex"),
+        pytest.param("bent", "paper", marks=pytest.mark.long),
         pytest.param("damped", "symmetric", marks=pytest.mark.long),
         pytest.param("driven", "symmetric", marks=pytest.mark.long),
         pytest.param("all, held", "symmetric", marks=pytest.mark.long),
@@ -88,3 +98,27 @@ def test_the_step_is_that_of_the_general_integrator(name, scheme):
     before, after = (jax.tree.map(lambda leaf, part=part: leaf[part], found.states) for part in (np.s_[:-1], np.s_[1:]))
     off = execute_rows(off_the_legs, (pendulum, dense, h), before, after, found.t.to_numpy()[:-1])
     assert np.max(np.abs(off)) < 3e-11
+
+
+INEXTENSIBLE = {
+    "held": {"bending": 0.4, "loads": ALL["loads"], "current": shear},
+    "driven": {"wound": length, "guide": guide, "field": GravityGradient(0.4)},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "elements"), [("held", 1), ("driven", 3), pytest.param("held", 3, marks=pytest.mark.long)]
+)
+def test_a_string_that_does_not_stretch_takes_the_general_constrained_step(name, elements):
+    """RATTLE by sweeps, and by the general solver with multipliers."""
+    options = {"reel": Reel(locked=True), "wound": 90.0} | INEXTENSIBLE[name]
+    pendulum = StringPendulum(
+        length=100.0, density=0.025, stiffness=Inextensible(), elements=elements, body=BODY, **options
+    )
+    start, h = pendulum.straight((0.6, 0.0, 0.8), R_Omega=(0.3, -0.2, 0.5)), 0.004
+    ends = []
+    for method in (StringVariational(), nd.Variational(nd.Cayley(), StringQuadrature("symmetric"))):
+        ends.append(nd.simulate(pendulum, start, t1=5 * h, dt=h, method=method, save_every=10**9).final)
+    for mine, general in zip(jax.tree.leaves(ends[0]), jax.tree.leaves(ends[1]), strict=True):
+        np.testing.assert_allclose(mine, general, atol=2e-11)
+    assert np.max(np.abs(pendulum.links(ends[0].g, 5 * h))) < 1e-12

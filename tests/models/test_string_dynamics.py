@@ -3,11 +3,13 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.special import j0, jn_zeros
 
 import naiad as nd
 from naiad.compiler import execute, execute_rows
+from naiad.errors import InputError
 from naiad.integrators import StringVariational
-from naiad.models import Bending, GravityGradient, HangingBody, Reel, StringPendulum
+from naiad.models import Bending, GravityGradient, HangingBody, Inextensible, Reel, StringPendulum
 
 N_ORBIT = 0.5  # rad/s
 
@@ -142,6 +144,7 @@ def moment(system, state, t):
     return system.reel_moment(state, t)
 
 
+@pytest.mark.long
 def test_the_moment_of_a_driven_reel_drives_a_free_one():
     """u(t) found for a length s(t), given to a reel that turns: s(t) comes back, to second order."""
     about = {"damping": 0.2, "kinetic": "exact", "gravity": (0.0, 0.0, 9.81)}
@@ -177,3 +180,25 @@ def test_a_locked_reel_holds_what_hangs_on_it():
     state = system.state(q=hanging(1.5)[0][:, None] * np.array((0.0, 0.0, 1.0)))
     slope = (hanging(1.5 + 1e-5)[1] - hanging(1.5 - 1e-5)[1]) / 2e-5
     np.testing.assert_allclose(execute(moment, system, state, 0.0), 0.2 * slope, rtol=1e-8)
+
+
+def test_a_hanging_chain_swings_as_bessel_says():
+    """An inextensible chain: omega = 2.4048/2 sqrt(g/L), off by second order in the elements; its lengths stay."""
+    L, off = 1.2, []
+    root = jn_zeros(0, 1)[0]
+    for elements in (5, 10):
+        chain = StringPendulum(length=L, density=0.3, stiffness=Inextensible(), elements=elements)
+        depth = np.arange(1, elements + 1)[:, None] / elements
+        mode = 1e-4 * j0(root * np.sqrt(1.0 - depth)) * np.array((1.0, 0.0, 0.0))
+        start = chain.state(q=L * depth * np.array((0.0, 0.0, 1.0)), q_v=mode)
+        found = run(chain, start, 12.0, 2e-3)
+        swing = np.asarray(found.states.g.q)[:, -1, 0]
+        off.append(frequency(found.t.to_numpy(), swing) / (0.5 * root * np.sqrt(9.81 / L)) - 1.0)
+        assert np.max(np.abs(chain.links(found.final.g))) < 1e-13
+    assert abs(off[1]) < 4e-3
+    np.testing.assert_allclose(off[0] / off[1], 4.0, rtol=0.2)
+
+
+def test_an_inextensible_string_refuses_a_reel_that_turns():
+    with pytest.raises(InputError, match="cannot run on a reel"):
+        string(stiffness=Inextensible(), reel=Reel())

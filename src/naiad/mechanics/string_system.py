@@ -30,7 +30,8 @@ class StringSystem(LagrangianSystem):
     - `joint_potential(index, before, at, after, s, t)`: an energy of the three nodes around the near node of an
       element, which is taken explicitly; the node before the guide way is the guide way itself;
     - `guide(t)`: the place of the guide way, where the string begins (the origin if not given);
-    - `prescribed(t)`: the length s on a reel that is driven; one that does not turn has the length `locked_at`.
+    - `prescribed(t)`: the length s on a reel that is driven; one that does not turn has the length `locked_at`;
+    - `link_length(t)`: the length that each element keeps, if it does not stretch.
     """
 
     needs = ("elements",)
@@ -45,6 +46,7 @@ class StringSystem(LagrangianSystem):
     joint_potential: ClassVar[Any] = None
     guide: ClassVar[Any] = None
     prescribed: ClassVar[Any] = None
+    link_length: ClassVar[Any] = None
     locked_at: ClassVar[Any] = 0.0
     definite = True
 
@@ -216,6 +218,11 @@ class StringSystem(LagrangianSystem):
         ends = total[3:].at[0].add(on_reel) if self.reeled else total[3:]
         return jnp.concatenate([on_nodes.reshape(-1), ends])
 
+    @property
+    def constraint(self) -> Any:
+        """(|d|^2 - l^2)/2 of each element, if it keeps its length."""
+        return None if self.link_length is None else self.links
+
     def power(self, state: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """F . xi - d ell/dt: the rate at which forces, a guide way that moves and a reel that is driven change E."""
         g, mu = state
@@ -235,6 +242,11 @@ class StringSystem(LagrangianSystem):
         """The parts of a vector of the algebra or its dual: a row for each node, and what belongs to the ends."""
         size = 3 * self.elements
         return jnp.reshape(vector[:size], (self.elements, 3)), vector[size:]
+
+    def links(self, g: Any, t: Scalar = 0.0) -> Float[Array, " N"]:
+        """(|d|^2 - l^2)/2 of each element that should keep its length."""
+        near, far = pairs(self.start(t), g.q)
+        return 0.5 * (jnp.sum((far - near) ** 2, axis=1) - self.link_length(t) ** 2)
 
     def _each(self, energy: Any, g: Any, t: Scalar) -> Float[Array, " N"]:
         s = self.wound(g, t)

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
+from naiad.integrators.string.inextensible import held, pulled, solve_links
 from naiad.integrators.string.joints import kicked_by_joints
 from naiad.integrators.string.rules import RULES, Rule
 from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_forces, tip_legs
@@ -77,7 +78,11 @@ class StringVariational(AbstractOneStepMethod):
         kicked = _kicked(system, rule, g, Velocities(*system.split(state.mu)), t, 0.5 * h)
         problem = Problem(system, rule, g, kicked.rows, kicked.ends, t, h)
         guess = jax.tree.map(lambda last, before: 2.0 * last - before, memory.last, memory.before)
-        solved = solve(problem, guess)
+        if system.constraint is None:
+            solved = solve(problem, guess)
+        else:
+            solved, links = solve_links(problem, guess)
+            kicked = kicked._replace(rows=pulled(kicked.rows, system.start(t), g.q, links))
         xi = solved.xi
         group = system.tip_group
         x = jnp.concatenate([xi.rows[-1], xi.ends])
@@ -90,6 +95,8 @@ class StringVariational(AbstractOneStepMethod):
             landed = landed + (1.0 - rule.force) * h * tip_forces(system, moved, x, t + h)
         momenta = _landed(system, rule, g, moved, xi, kicked.rows, landed, t, h)
         momenta = _kicked(system, rule, moved, momenta, t + h, 0.5 * h)
+        if system.constraint is not None:
+            momenta = held(system, moved, momenta, t + h)
         new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), momenta.ends]))
         good = solved.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)

@@ -3,7 +3,7 @@
 from naiad.models.string.bending import Bending
 from naiad.models.string.fields import AbstractField, GravityGradient
 from naiad.models.string.hanging_body import HangingBody
-from naiad.models.string.laws import AbstractLaw, Hooke, MooneyRivlin, Rubber, TensionOnly
+from naiad.models.string.laws import AbstractLaw, Hooke, Inextensible, MooneyRivlin, Rubber, TensionOnly
 from naiad.models.string.loads import AbstractLoad, LineDrag, StringPoint
 from naiad.models.string.pendulum import StringPendulum
 from naiad.models.string.reel import Reel
@@ -16,6 +16,7 @@ __all__ = [
     "GravityGradient",
     "HangingBody",
     "Hooke",
+    "Inextensible",
     "LineDrag",
     "MooneyRivlin",
     "Reel",

@@ -41,6 +41,13 @@ class Hooke(AbstractLaw):
         return 0.5 * self.EA * strain**2
 
 
+class Inextensible(AbstractLaw):
+    """A string that does not stretch: its elements keep their lengths, by constraints, and have no elastic energy."""
+
+    def energy(self, strain: Any) -> Float[Array, ""]:
+        return jnp.zeros(())
+
+
 class TensionOnly(AbstractLaw):
     """Hooke's law in tension and nothing in compression: a string that goes slack."""
 

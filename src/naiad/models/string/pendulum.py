@@ -21,7 +21,7 @@ from naiad.models.string.current import Current, Here, as_current
 from naiad.models.string.fields import AbstractField, as_field
 from naiad.models.string.hanging_body import HangingBody
 from naiad.models.string.inverse import moment_for
-from naiad.models.string.laws import AbstractLaw, as_law
+from naiad.models.string.laws import AbstractLaw, Inextensible, as_law
 from naiad.models.string.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.models.string.reel import Reel
 from naiad.models.string.schedule import as_schedule
@@ -104,6 +104,11 @@ class StringPendulum(StringSystem):
         self.length, self.density = positive("length", length), positive("density", density)
         self.law, self.gravity = as_law(stiffness), vector3("gravity", gravity)
         self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
+        if isinstance(self.law, Inextensible) and (self.reeled or damping):
+            raise InputError(
+                "An inextensible string cannot run on a reel that turns, nor be damped; lock the reel, or drive it by "
+                "`wound`, a function of time."
+            )
         self.damping = positive("damping", damping, zero=True) or None
         self.bending = bending if bending is None or isinstance(bending, Bending) else Bending(bending)
         self.loads = checked_loads(loads)
@@ -134,6 +139,11 @@ class StringPendulum(StringSystem):
     def prescribed(self) -> Any:
         """The length on a reel that is driven, as a function of time."""
         return None if self.schedule is None else self._scheduled
+
+    @property
+    def link_length(self) -> Any:
+        """The length that an element keeps, if the string does not stretch."""
+        return self._link_length if isinstance(self.law, Inextensible) else None
 
     @property
     def guide(self) -> Any:
@@ -318,8 +328,9 @@ class StringPendulum(StringSystem):
         t: float = 0.0,
         **more,
     ) -> State:
-        """The state of a straight string at t, at rest but for the velocity of its end (with a guide way that moves, in
-        its motion); `s` for a reel that turns, `more` for the rest (`R`, `R_Omega`, `s_v`)."""
+        """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
+        its motion, with a reel that is driven, growing evenly. `s` is for a reel that turns, `more` for the rest (`R`,
+        `R_Omega`, `s_v`)."""
         along = vector3("direction", direction)
         if not np.any(along):
             raise InputError("direction = 0; expected the direction of the string.")
@@ -327,11 +338,16 @@ class StringPendulum(StringSystem):
             raise InputError("straight(): give s, the length of string on the reel.")
         length = float(self.element_length(self.wound(None, t) if s is None else s)) * (1.0 + strain)
         numbers = np.arange(1, self.elements + 1)[:, None]
-        v = np.zeros((self.elements, 3)) + np.asarray(self.start_rate(t))
+        unit = along / np.linalg.norm(along)
+        growing = 0.0 if self.reeled else -float(self.reel_speed(jnp.zeros(0), t)) * (1.0 + strain) / self.elements
+        v = np.asarray(self.start_rate(t)) + numbers * growing * unit
         v[-1] += vector3("tip_velocity", tip_velocity)
         reel = {"s": [s]} if self.reeled else {}
-        q = np.asarray(self.start(t)) + numbers * length * along / np.linalg.norm(along)
+        q = np.asarray(self.start(t)) + numbers * length * unit
         return self.state(q=q, q_v=v, t=t, **reel, **more)
+
+    def _link_length(self, t: Scalar) -> Float[Array, ""]:
+        return jnp.asarray(self.element_length(self.wound(None, t)), float)
 
     def _scheduled(self, t: Scalar) -> Float[Array, ""]:
         assert self.schedule is not None
