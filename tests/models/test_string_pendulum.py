@@ -82,6 +82,19 @@ def test_special_cases_run():
         assert run.outcome is nd.Outcome.COMPLETED
         work = 0.0 if "reel" not in more else 1e-4
         assert np.ptp(run.energy.to_numpy()) < 2e-6 + work
+    data = run.dataset
+    assert data.guide.shape == (21, 3)
+    assert data.elastic.shape == (21, 3)
+    np.testing.assert_array_equal(data.x, data.q[:, -1])
+
+
+def test_the_picture_of_a_body_is_an_ellipsoid_with_its_second_moments():
+    half, wide, height = 0.5, 0.4, 0.8  # the elliptic cylinder of the paper
+    np.testing.assert_allclose(BODY.semi_axes**2 / 5, (half**2 / 4, wide**2 / 4, height**2 / 12), rtol=1e-12)
+    assert HangingBody(0.1).semi_axes is None
+    pendulum, state = moving_case(1)
+    seen = execute(lambda pendulum, g: pendulum.pictured(g, 0.0), pendulum, state.g)
+    np.testing.assert_allclose(seen["x"], state.g.q[-1] + state.g.R @ (0.3, 0.2, 0.4), atol=1e-15)
 
 
 def test_moments_of_time_and_state():

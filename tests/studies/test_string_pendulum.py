@@ -1,11 +1,14 @@
 """The study of the string pendulum: the paper's three cases."""
 
+import json
+
 import numpy as np
 import pytest
 
 import naiad as nd
 from naiad.studies.progress import Progress
 from naiad.studies.string_pendulum import StringPendulum
+from naiad.viz.animation import motion_page
 
 
 def results(**parameters):
@@ -19,6 +22,21 @@ def test_reports_are_those_of_a_run_that_ends_there():
     alone = results(case="retrieve", t1=0.07123, elements=4)
     for name in ("s_p", "stretched_length", "Omega", "R", "q_end"):
         np.testing.assert_allclose(found["reports"][2][name], alone[name], atol=1e-13)
+
+
+def test_the_moving_picture_has_the_string_and_the_body_on_its_end():
+    findings = StringPendulum(t1=0.05, elements=4).run(Progress())
+    assert findings.dataset is not None
+    data = findings.dataset()
+    assert data.nodes.shape == (101, 4, 3)
+    lengths = np.linalg.norm(np.diff(data.nodes, axis=1, prepend=0.0), axis=2)
+    np.testing.assert_allclose(data.elastic, 0.5 * 40.0 * 2.5 * (lengths / 2.5 - 1.0) ** 2, atol=1e-14)
+    np.testing.assert_allclose(data.x - data.nodes[:, -1], data.R.to_numpy() @ (0.3, 0.2, 0.4), atol=1e-14)
+    page = motion_page(data)
+    motion = json.loads(page.partition('id="motion">')[2].partition("</script>")[0])
+    assert motion["strings"][0]["nodes"] == 5
+    assert motion["strings"][0]["body"] == 0
+    assert motion["over"]
 
 
 def test_the_energy_balance_is_of_the_order_of_the_scheme():

@@ -180,6 +180,14 @@ class StringSystem(LagrangianSystem):
         """The inverse of the inertia applied to mu, in O(N)."""
         return velocity(self, g, mu, t)
 
+    def pictured(self, g: Any, t: Scalar) -> dict[str, Any]:
+        """Where the string begins, the elastic energy of each element, and the place of what hangs at the end."""
+        return {"guide": self.start(t), "elastic": self.elastic_energies(g, t), "x": self.body_place(g)}
+
+    def body_place(self, g: Any) -> Vector:
+        """Where a picture shows what hangs at the end: there, if not given."""
+        return jnp.asarray(g.q)[-1]
+
     @property
     def force(self) -> Any:
         """What acts on nodes, reel and body; none if nothing does."""

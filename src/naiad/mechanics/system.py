@@ -39,6 +39,7 @@ class LagrangianSystem(Module):
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
     - `down`: the direction of gravity in space, which pictures draw downwards (if not given, against the third axis);
+    - `pictured(g, t)`: a dictionary of more that a picture shows, and `semi_axes` of its bodies [m], in rows;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
@@ -58,6 +59,8 @@ class LagrangianSystem(Module):
     discrete_symmetric = False
     structure = Dense()
     down: ClassVar[Any] = None
+    pictured: ClassVar[Any] = None
+    semi_axes: ClassVar[Any] = None
     definite = False
 
     @abc.abstractmethod

@@ -121,12 +121,17 @@ class Trajectory:
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
         """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry; and
-        the direction `down` of a system that has one."""
+        what a system has for pictures: `pictured`, the direction `down`, the `shapes` of bodies."""
         along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
         full = along_time.assign(velocities).assign(energy=self.energy)
         if self.system.down is not None:
             full = full.assign_attrs(down=[float(x) for x in self.system.down])
+        if self.system.semi_axes is not None:
+            full = full.assign_attrs(shapes=np.asarray(self.system.semi_axes).tolist())
+        if self.system.pictured is not None and self.attrs.get("reconstruct", True):
+            more = self._at_nodes(_pictured, self.system)
+            full = full.assign({name: variable("time", name, rows) for name, rows in more.items()})
         has_momentum = has_symmetry(self.system) and self.attrs.get("reconstruct", True)
         return full.assign(momentum=self.momentum) if has_momentum else full
 
@@ -154,7 +159,7 @@ class Trajectory:
                 f"This run followed the momentum alone, so it has no {what}; run it with reconstruct=True."
             )
 
-    def _at_nodes(self, function: Callable[..., Any], first: Any) -> np.ndarray:
+    def _at_nodes(self, function: Callable[..., Any], first: Any) -> Any:
         times = self._values("time")
         pieces = [
             execute_rows(
@@ -162,7 +167,7 @@ class Trajectory:
             )
             for i in range(0, len(times), BATCH)
         ]
-        return np.concatenate(pieces)
+        return jax.tree.map(lambda *rows: np.concatenate(rows), *pieces)
 
     def plot(self, **options: Any) -> Any:
         """An overview figure (see `naiad.viz.plot`)."""
@@ -194,6 +199,10 @@ class Trajectory:
 
 def _observed(observable: Callable[[State, Any], Any], state: State, t: Any) -> Any:
     return observable(state, t)
+
+
+def _pictured(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return system.pictured(state.g, t)
 
 
 def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:

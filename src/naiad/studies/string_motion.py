@@ -1,6 +1,7 @@
 """The motion of a string pendulum, observed at every step, in pieces that fit into memory."""
 
 import dataclasses
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from naiad.compiler import execute_rows
 from naiad.errors import RunError
 from naiad.integrators import StringVariational
 from naiad.models import StringPendulum
@@ -66,7 +68,12 @@ class StringMotion:
     frames: nd.State
     asked: list[tuple[float, nd.State]]
     ending: str
-    dataset: "xr.Dataset"
+    system: StringPendulum
+
+    @functools.cached_property
+    def dataset(self) -> "xr.Dataset":
+        """What `naiad.viz` draws."""
+        return _dataset(self.system, self.frame_times, self.frames)
 
     @property
     def final(self) -> nd.State:
@@ -115,16 +122,15 @@ def string_motion(
     table = np.concatenate(rows)
     names = OBSERVED + POWERS
     states = jax.tree.map(lambda *leaves: np.concatenate(leaves), *frames)
-    whole = np.concatenate(frame_times)
     return StringMotion(
         np.concatenate(times),
         {name: table[:, i] for i, name in enumerate(names)},
         table[:, len(names) :],
-        whole,
+        np.concatenate(frame_times),
         states,
         reports,
         ending,
-        _dataset(system, whole, states),
+        system,
     )
 
 
@@ -182,15 +188,24 @@ def _reports(
 
 
 def _dataset(system: StringPendulum, times: np.ndarray, states: nd.State) -> "xr.Dataset":
-    """Nodes and attitudes over time, as `naiad.viz` draws them: x holds the end of the string, with R the body's."""
+    """Nodes, the elastic energy of each element, mass centre and attitude of the body."""
     import xarray as xr
 
+    seen = execute_rows(_pictured, system, states.g, times)
     arrays: dict[str, Any] = {
         "nodes": (("time", "node", "axis"), states.g.q),
-        "x": (("time", "axis"), states.g.q[:, -1]),
+        "elastic": (("time", "node"), seen["elastic"], {"units": "J"}),
     }
+    attributes: dict[str, Any] = {"down": [0.0, 0.0, 1.0]}
+    if system.body is not None:
+        arrays["x"] = (("time", "axis"), seen["x"], {"units": "m"})
     if system.turning:
         arrays["R"] = (("time", "row", "column"), states.g.R)
+        attributes["shapes"] = np.asarray(system.semi_axes).tolist()
     if system.reeled:
-        arrays["s_p"] = ("time", states.g.s[:, 0])
-    return xr.Dataset(arrays, {"time": ("time", times, {"units": "s"})}, {"down": [0.0, 0.0, 1.0]})
+        arrays["s_p"] = ("time", states.g.s[:, 0], {"units": "m"})
+    return xr.Dataset(arrays, {"time": ("time", times, {"units": "s"})}, attributes)
+
+
+def _pictured(system: StringPendulum, g: Any, t: Any) -> Any:
+    return system.pictured(g, t)

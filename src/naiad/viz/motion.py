@@ -12,12 +12,13 @@ from naiad.viz.bodies import Body, bodies
 from naiad.viz.conservation import energy_error
 from naiad.viz.flow import describe_flow
 from naiad.viz.roles import turned_over
+from naiad.viz.strings import MOST_NODES, String, describe_strings, string_names, strings
 from naiad.viz.thinning import evenly
 
 if TYPE_CHECKING:
     import xarray as xr
 
-MOST_FRAMES, LEAST_FRAMES, MOST_POSES, MOST_BODIES = 2000, 200, 60_000, 200
+MOST_FRAMES, LEAST_FRAMES, MOST_POSES, MOST_BODIES, MOST_POINTS = 2000, 200, 60_000, 200, 300_000
 PROPORTIONS = np.array([1.0, 0.66, 0.38])
 GLOBE_FILL = 0.66
 COARSE = np.deg2rad(100.0)
@@ -28,56 +29,64 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
 
     Without `shapes` those of the dataset's attribute `shapes`, if it has one.
     """
-    found = _drawable(dataset)
+    found, lines = _drawable(dataset)
     axes = _semi_axes(found, dataset.attrs.get("shapes") if shapes is None else shapes)
-    chosen = evenly(len(found), MOST_BODIES)
-    keep = _frames(dataset, [found[k] for k in chosen])
+    chosen = evenly(len(found), MOST_BODIES) if found else []
+    keep = _frames(dataset, [found[k] for k in chosen], lines)
     time = dataset["time"].to_numpy()[keep]
-    moving = [k for k, body in enumerate(found) if body.position is not None]
-    extent = _extent([found[k] for k in moving], keep)
-    sizes = axes if axes is not None else _default_axes(found, extent if moving else 1.0)
-    if not moving:
+    lines = [line.thinned(keep) for line in lines]
+    paths = [_in_space(body.position, keep) for body in found if body.position is not None]
+    places = paths + [line.points.reshape(-1, 3) for line in lines]
+    sizes = axes if axes is not None else _default_axes(found, _extent(places))
+    if not places:
         sizes = sizes * (GLOBE_FILL / sizes.max())
 
-    planar = all(body.planar for body in found)
+    largest = float(sizes.max(initial=0.0))
+    planar = all(body.planar for body in found) and not lines
     names = list(dataset.attrs.get("bodies", ()))
     if len(names) == len(found):
         found = [replace(body, name=str(name)) for body, name in zip(found, names, strict=True)]
-    described = [_body(found[k], sizes[k], keep, globe=not moving and not planar) for k in chosen]
-    _lay_out(described, spacing=2.6 if not moving else 3.0 * float(sizes.max()))
+    described = [_body(found[k], sizes[k], keep, globe=not places and not planar) for k in chosen]
+    _lay_out(described, spacing=2.6 if not places else 3.0 * largest)
     scene = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
     error = energy_error(dataset)
     if error is not None and np.isfinite(error[0][keep]).all():
         scene["energy"] = _digits(error[0][keep])
-    scene["wall"] = not moving and len(described) > 1
+    scene["wall"] = not places and len(described) > 1
     over = turned_over(dataset)
-    scene |= describe_flow(dataset)
-    return scene | _stage(described, float(sizes.max()), bool(moving), over) | _note(described, len(found), time)
+    held = [found[k].position for k in chosen]
+    scene |= describe_flow(dataset) | describe_strings(lines, [None if x is None else x[keep] for x in held])
+    return scene | _stage(described, lines, largest, bool(places), over) | _note(described, len(found), time)
 
 
-def _drawable(dataset: "xr.Dataset") -> list[Body]:
+def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:
     if "time" not in dataset.coords or dataset.sizes.get("time", 0) == 0:
         raise InputError("there is nothing to animate: expected a dataset with a coordinate 'time' and some frames")
-    found = bodies(dataset)
-    if not found:
+    lines = strings(dataset)
+    found = bodies(dataset.drop_vars(string_names(dataset)))
+    if not found and not lines:
         names = ", ".join(f"{name} {variable.shape}" for name, variable in dataset.data_vars.items()) or "none"
         raise InputError(
             "there is nothing to animate: rotations in the plane or in space (R with 2x2 or 3x3 matrices, q with "
-            f"quaternions, beta) and positions (x with 2 or 3 components) can be shown; the dataset has {names}"
+            "quaternions, beta), positions (x with 2 or 3 components) and strings (nodes) can be shown; the "
+            f"dataset has {names}"
         )
-    return found
+    return found, lines
 
 
-def _frames(dataset: "xr.Dataset", found: list[Body]) -> np.ndarray:
+def _frames(dataset: "xr.Dataset", found: list[Body], lines: list[String]) -> np.ndarray:
     """The indices of the frames that are shown: evenly spaced among those that hold finite numbers."""
     parts = [part for body in found for part in (body.quaternion, body.angle, body.position) if part is not None]
+    parts += [part for line in lines for part in (line.points, line.elastic) if part is not None]
     finite = np.isfinite(dataset["time"].to_numpy())
     for part in parts:
         finite &= np.isfinite(part.reshape(len(part), -1)).all(1)
     good = np.flatnonzero(finite)
     if not len(good):
         raise InputError("there is nothing to animate: no frame of the dataset holds finite numbers only")
-    return good[evenly(len(good), int(np.clip(MOST_POSES // len(found), LEAST_FRAMES, MOST_FRAMES)))]
+    points = sum(min(line.points.shape[1], MOST_NODES) for line in lines)
+    most = min(MOST_POSES // max(len(found), 1), MOST_POINTS // max(points, 1))
+    return good[evenly(len(good), int(np.clip(most, LEAST_FRAMES, MOST_FRAMES)))]
 
 
 def _semi_axes(found: list[Body], shapes: Sequence[ArrayLike] | None) -> np.ndarray | None:
@@ -96,21 +105,20 @@ def _semi_axes(found: list[Body], shapes: Sequence[ArrayLike] | None) -> np.ndar
 
 def _default_axes(found: list[Body], extent: float) -> np.ndarray:
     """Ellipsoids that can be told from every side and leave room for the path; balls for what does not turn."""
-    size = 0.13 * extent * min(1.0, 5.0 / np.sqrt(len(found)))
+    size = 0.13 * extent * min(1.0, 5.0 / np.sqrt(max(len(found), 1)))
     turning = [body.quaternion is not None or body.angle is not None for body in found]
-    return np.array([size * PROPORTIONS if turns else np.full(3, 0.4 * size) for turns in turning])
+    axes = [size * PROPORTIONS if turns else np.full(3, 0.4 * size) for turns in turning]
+    return np.reshape(axes, (len(found), 3))
 
 
-def _extent(moving: list[Body], keep: np.ndarray) -> float:
-    """Half the largest side of the box that holds all paths; one where nothing moves from its place."""
-    if not moving:
+def _extent(places: list[np.ndarray]) -> float:
+    """Half the largest side of the box that holds all paths and strings; one where nothing moves from its place."""
+    if not places:
         return 1.0
-    points = np.concatenate([_in_space(body.position, keep) for body in moving])
-    return float(np.ptp(points, axis=0).max() / 2) or 1.0
+    return float(np.ptp(np.concatenate(places), axis=0).max() / 2) or 1.0
 
 
-def _in_space(position: np.ndarray | None, keep: np.ndarray) -> np.ndarray:
-    assert position is not None
+def _in_space(position: np.ndarray, keep: np.ndarray) -> np.ndarray:
     x = position[keep]
     return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
 
@@ -144,10 +152,12 @@ def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
             body["beside"] = anchor
 
 
-def _stage(described: list[dict[str, Any]], size: float, moving: bool, over: bool) -> dict[str, Any]:
+def _stage(
+    described: list[dict[str, Any]], lines: list[String], size: float, moving: bool, over: bool
+) -> dict[str, Any]:
     """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps; `over` where
     the third axis points downwards."""
-    corners = []
+    corners = [corner for line in lines for corner in (line.points.min((0, 1)), line.points.max((0, 1)))]
     for body in described:
         path = np.reshape(body.get("x", [0.0, 0.0, 0.0]), (-1, 3)) + body["offset"]
         corners += [path.min(0), path.max(0)]

@@ -72,3 +72,13 @@ class HangingBody(Module):
     def mass_centre(self, q: Float[Array, "3"], R: Any) -> Float[Array, "3"]:
         """Where the mass centre is."""
         return q if self.inertia is None else q + R @ jnp.asarray(self.centre)
+
+    @property
+    def semi_axes(self) -> Float[np.ndarray, "3"] | None:
+        """Those of the homogeneous ellipsoid with the same second moments along the body axes, sqrt(5 int x_i^2 dm/M)
+        about the mass centre, none below a hundredth of the largest; None for a point mass."""
+        if self.inertia is None:
+            return None
+        J, c = np.asarray(self.inertia), np.asarray(self.centre)
+        second = (0.5 * np.trace(J) - np.diag(J)) / self.mass - c**2
+        return np.sqrt(5.0 * np.maximum(second, 1e-4 * np.max(second)))

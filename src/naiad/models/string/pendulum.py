@@ -160,6 +160,16 @@ class StringPendulum(StringSystem):
         """The direction of gravity."""
         return self.gravity if np.any(self.gravity) else None
 
+    @property
+    def semi_axes(self) -> Any:
+        """Those of an ellipsoid like the body."""
+        return [self.body.semi_axes] if self.body is not None and self.turning else None
+
+    def body_place(self, g: Any) -> Float[Array, "3"]:
+        """The mass centre of the body."""
+        end = super().body_place(g)
+        return end if self.body is None or not self.turning else self.body.mass_centre(end, g.R)
+
     def element_length(self, s: Any) -> Any:
         """l = (L - s)/N."""
         return (self.length - s) / self.elements

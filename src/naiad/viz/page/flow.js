@@ -4,9 +4,8 @@ const LINES = 48, EDGE = 10;
 const stream = motion.flow ? decodeFlow(motion.flow) : null;
 
 function decodeFlow(flow) {
-  const bytes = Uint8Array.from(window.atob(flow.psi), (c) => c.charCodeAt(0)), view = new DataView(bytes.buffer);
   const [count, ny, nx] = flow.shape;
-  const values = Float32Array.from({ length: count * ny * nx }, (_, k) => view.getInt16(2 * k, true) / 32767);
+  const values = Float32Array.from(unpack(flow.psi), (step) => step / 32767);
   return { ...flow, count, ny, nx, values, now: new Float32Array(ny * nx) };
 }
 

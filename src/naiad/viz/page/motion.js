@@ -54,4 +54,10 @@ function placeOf(body, [i, j, s]) {
   return add([0, 1, 2].map((k) => mix(path[3 * i + k], path[3 * j + k], s)), body.offset);
 }
 
+// 16-bit numbers, little end first, from base64.
+function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)), view = new DataView(bytes.buffer);
+  return Int16Array.from({ length: bytes.length / 2 }, (_, k) => view.getInt16(2 * k, true));
+}
+
 const energyAt = ([i, j, s]) => mix(motion.energy[i], motion.energy[j], s);

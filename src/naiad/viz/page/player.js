@@ -56,7 +56,7 @@ function step(count) {
 function pace(change) { speed = Math.min(SPEEDS.length - 1, Math.max(0, speed + change)); stale = true; }
 function reset() { Object.assign(camera, START, { zoom: 1, pan: null, follow: false }); stale = true; }
 function follow() {
-  if (!bodies[0].x) return;
+  if (!bodies[0]?.x) return;
   camera.follow = !camera.follow;
   camera.zoom = camera.follow ? Math.max(1, motion.radius / (7 * Math.max(...bodies[0].axes))) : 1;
   stale = true;
@@ -114,8 +114,13 @@ element("slower").addEventListener("click", () => pace(-1));
 element("faster").addEventListener("click", () => pace(1));
 element("follow").addEventListener("click", follow);
 element("reset").addEventListener("click", reset);
-element("follow").hidden = !bodies[0].x;
+element("follow").hidden = !bodies[0]?.x;
 element("energy-row").hidden = !motion.energy;
+if (hottest) {
+  element("elastic-row").hidden = false;
+  element("ramp").style.background = `linear-gradient(to right, ${RAMP.map((colour, k) => `${css(colour)} ${100 * (k / (RAMP.length - 1)) ** 2}%`).join()})`;
+  element("hottest").textContent = `≥ ${Number(hottest.toPrecision(2))} J`;
+}
 element("note").hidden = !motion.note;
 element("note").textContent = motion.note || "";
 if (bodies.length > 1 && bodies.length <= 8)

@@ -11,7 +11,7 @@ let theme = {}, size = [1, 1], eye, light, right, up, toward, scale;
 function rgb(hex) { return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)); }
 function css(colour) { return `rgb(${colour[0] | 0},${colour[1] | 0},${colour[2] | 0})`; }
 function blend(a, b, s) { return [mix(a[0], b[0], s), mix(a[1], b[1], s), mix(a[2], b[2], s)]; }
-const colourOf = (index) => PALETTE[index % PALETTE.length];
+const colourOf = (index) => PALETTE[(index + (motion.strings ? 7 : 0)) % PALETTE.length]; // grey beside a coloured string
 
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
@@ -282,14 +282,15 @@ function draw(t) {
   aim();
   pen.clearRect(0, 0, size[0], size[1]);
   const under = motion.floor !== undefined && (motion.over ? eye[2] > motion.floor : eye[2] < motion.floor);
-  if (!under) drawFloor(where);
+  if (!under) { drawFloor(where); drawStringShadows(moment); }
   drawFlow(t, where);
   drawGlobes(t, false);
   const items = where.map((one) => ({ depth: project(one.place)[2], draw: () => drawBody(one.body, one.index, one.frame, one.place) }));
   for (const { body, index, frame, place } of where) items.push(...trailPieces(body, index, t, place, frame));
+  items.push(...stringPieces(moment, where));
   pen.lineCap = "round";
   items.sort((a, b) => a.depth - b.depth).forEach((item) => item.draw());
   drawGlobes(t, true);
-  if (under) drawFloor(where);
+  if (under) { drawFloor(where); drawStringShadows(moment); }
   drawCompass();
 }
