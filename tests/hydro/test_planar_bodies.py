@@ -12,7 +12,7 @@ from tests.hydro.circles import added_masses
 
 FISH = PlanarBodies([Ellipse(fish.A, fish.B)] * 3, fish.DENSITY)
 PANELS = PlanarBodies([Ellipse(fish.A, fish.B)] * 3, fish.DENSITY, boundary="panels")
-ERRATA = {
+REFERENCE = {
     (1, 1): 1231.518230479,
     (2, 2): 1.002895939,
     (3, 3): 102.694872873,
@@ -49,10 +49,10 @@ def test_192_points_are_enough_for_the_ellipses_of_the_paper():
     assert rate == pytest.approx(2 * np.arctanh(0.1), rel=0.05)  # of the kernel: ((a - b)/(a + b))^N
 
 
-@pytest.mark.parametrize("entry", ERRATA)
-def test_the_fish_has_the_inertia_of_the_errata(entry):
+@pytest.mark.parametrize("entry", REFERENCE)
+def test_the_fish_has_the_inertia_of_independent_codes(entry):
     M = FISH.added_inertia(fish.poses(0.0, 0.0))
-    assert M[entry[0] - 1, entry[1] - 1] == pytest.approx(ERRATA[entry], abs=6e-10)
+    assert M[entry[0] - 1, entry[1] - 1] == pytest.approx(REFERENCE[entry], abs=6e-10)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

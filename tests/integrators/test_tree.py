@@ -151,7 +151,7 @@ def test_the_run_of_the_paper():
 @pytest.mark.long
 @pytest.mark.parametrize(("rule", "error"), [("trapezoid", 6.19e-5), ("midpoint", 1.04e-5)])
 def test_errors_of_the_symmetric_rules_on_the_bodies_of_the_paper(rule, error):
-    """ERRATA: error in g at t = 1 with h = 0.01; the trapezoid there is that of (30), with the correction."""
+    """The error in g at t = 1 with h = 0.01; the trapezoid there is that of (30), with the correction."""
     system = Bodies(PAPER)
     state = system.state(xi=PAPER_VELOCITY)
     method = TreeVariational(rule, correction=rule == "trapezoid")

@@ -1,4 +1,4 @@
-"""The equations of the three-link fish as the paper derives them, body by body, with the corrections of the errata:
+"""The equations of the three-link fish as the paper derives them, body by body, with the corrections that it needs:
 another route to the motion, in plain NumPy."""
 
 import numpy as np

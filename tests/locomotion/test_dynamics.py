@@ -1,4 +1,4 @@
-"""The fish with torques: the equations of the errata, what is conserved, energy balance, gaits, locking, release."""
+"""The fish with torques: the corrected equations, what is conserved, energy balance, gaits, locking, release."""
 
 import jax
 import jax.numpy as jnp

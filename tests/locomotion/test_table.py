@@ -29,7 +29,7 @@ def test_inertia_and_slopes(table):
     np.testing.assert_allclose(curvature(table, shapes), curvature(FISH, shapes), rtol=0, atol=1e-5)
 
 
-def test_net_motion_of_the_errata_compiled():
+def test_net_motion_of_independent_codes_compiled():
     table = tabulated(three_link_fish(coupled=True), -1.01, 1.01)
     found = execute(net_motion, table, FORWARD, engine="compiled")
     np.testing.assert_allclose([found.beta, *found.x], (0.0, 44.131286513, -17.668303620), rtol=0, atol=1e-8)

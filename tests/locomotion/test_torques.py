@@ -1,4 +1,4 @@
-"""The torques of a gait: the numbers of the errata, the energy that they put in, and the equation of each hinge."""
+"""The torques of a gait: numbers of independent codes, the energy that they put in, and the equation of each hinge."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def hinge_equation(fish, gait, t):
     return np.array(torques), np.array(shape_terms)
 
 
-def test_the_numbers_of_the_errata():
+def test_the_numbers_of_independent_codes():
     found = gait_torques(three_link_fish(density=NEUTRAL), FORWARD, [0.0, 1.0])
     np.testing.assert_allclose(found.torques[1], (4462.3868215905, -4824.3342998776), rtol=0, atol=1e-9)
     assert found.kinetic_energy[0] == pytest.approx(1302.4727728877, abs=1e-9)

@@ -248,7 +248,7 @@ def test_weight_and_spring_energies():
 
 @pytest.mark.long
 def test_schemes_at_t1():
-    """ERRATA 000: the exact motion at t = 1, and the digits of (30) at h = 0.001."""
+    """The exact motion at t = 1, and the digits of (30) at h = 0.001."""
     bodies = three_ellipsoids("lgvi")
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
     assert float(bodies.energy(state)) == pytest.approx(9.203817003436, abs=2e-12)
@@ -263,7 +263,7 @@ def test_schemes_at_t1():
     ("scheme", "error", "order"), [("lgvi", 1.07e-2, 1), ("trapezoid", 6.19e-5, 2), ("midpoint", 1.04e-5, 2)]
 )
 def test_orders_and_errors_of_the_schemes(scheme, error, order):
-    """ERRATA 000: the errors in g at t = 1 and h = 0.01, and the orders."""
+    """The errors in g at t = 1 and h = 0.01, and the orders."""
     bodies = three_ellipsoids(scheme)
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
     exact = nd.diagnostics.reference(bodies, state, t1=1.0)

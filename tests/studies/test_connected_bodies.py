@@ -1,4 +1,4 @@
-"""The three ellipsoids of the paper: ERRATA's numbers for 000."""
+"""The three ellipsoids of the paper: numbers of an independent code."""
 
 import numpy as np
 import pytest

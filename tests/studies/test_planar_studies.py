@@ -15,7 +15,7 @@ def results(study):
     return study.run(Progress()).results
 
 
-def test_added_inertia_has_the_numbers_of_the_errata():
+def test_added_inertia_has_the_numbers_of_independent_codes():
     found = results(AddedInertia())
     M = found["matrix"]
     entries = [M[0, 0], M[1, 1], M[2, 2], M[6, 6], M[0, 6], M[0, 2], M[0, 3]]

@@ -1,4 +1,4 @@
-"""The study three-link-fish: ERRATA's numbers, the paper's claim, gaits and masses of one's own, and its pictures."""
+"""The study three-link-fish: numbers of independent codes, the paper's claim, gaits and masses of one's own, and its pictures."""
 
 import json
 
@@ -28,7 +28,7 @@ def results(**values):
         ({"gait": "forward", "mass": "neutral"}, (0.0, 18.7740855457, -5.6133635601)),
     ],
 )
-def test_decoupled_net_motion_of_the_errata(values, net):
+def test_decoupled_net_motion_of_independent_codes(values, net):
     found = results(**DECOUPLED, **values)
     assert [found["beta"], found["x"], found["y"]] == pytest.approx(net, abs=1e-9)
     assert found["beta_per_period"] == pytest.approx(net[0], abs=1e-9)
