@@ -1,4 +1,4 @@
-"""The study three-link-fish: numbers of independent codes, the paper's claim, own gaits and masses, and its pictures."""
+"""The study three-link-fish: numbers of independent codes, the paper's claim, own gaits and masses, its pictures."""
 
 import json
 
