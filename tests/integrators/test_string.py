@@ -87,7 +87,8 @@ def test_orders_against_the_exact_motion(case, scheme, order):
     assert found.order == pytest.approx(order, abs=0.1), found
 
 
-@pytest.mark.parametrize("scheme", ["symmetric", pytest.param("imex", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["symmetric", "imex"])
 def test_symmetric_schemes_with_forces_are_reversible(scheme):
     pendulum, state = moving_case(3, elements=2, carnot="none")
     assert reversibility_defect(pendulum, StringVariational(scheme), state, dt=0.002, steps=1) < 1e-12
