@@ -25,12 +25,14 @@ def test_reports_are_those_of_a_run_that_ends_there():
 
 
 def test_the_moving_picture_has_the_string_and_the_body_on_its_end():
-    findings = StringPendulum(t1=0.05, elements=4).run(Progress())
+    findings = StringPendulum(case="retrieve", t1=0.05, elements=4).run(Progress())
     assert findings.dataset is not None
     data = findings.dataset()
     assert data.nodes.shape == (101, 4, 3)
     lengths = np.linalg.norm(np.diff(data.nodes, axis=1, prepend=0.0), axis=2)
-    np.testing.assert_allclose(data.elastic, 0.5 * 40.0 * 2.5 * (lengths / 2.5 - 1.0) ** 2, atol=1e-14)
+    unstretched = (100.0 - data.s_p.to_numpy()[:, None]) / 4
+    strain = lengths / unstretched - 1.0
+    np.testing.assert_allclose(data.elastic, 0.5 * 40.0 * unstretched * strain**2, atol=1e-14)
     np.testing.assert_allclose(data.x - data.nodes[:, -1], data.R.to_numpy() @ (0.3, 0.2, 0.4), atol=1e-14)
     page = motion_page(data)
     motion = json.loads(page.partition('id="motion">')[2].partition("</script>")[0])
