@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from naiad.hydro import ClosedCurve, EllipticCylinder, moved
 from naiad.locomotion import FORWARD, TURNING, connection, curvature, locked_inertia, reconstruct, three_link_fish
+from naiad.locomotion.planar import homogeneous
 
 PERIOD = [0.0, 2.0 * np.pi]
 NEUTRAL = 1.0 / np.pi
@@ -70,3 +72,15 @@ def test_reconstruction_is_of_sixth_order():
     exact, *found = (reconstruct(fish, TURNING, PERIOD, momentum=J, steps=n).g.x[-1] for n in (320, 40, 80))
     coarse, fine = (np.linalg.norm(x - exact) for x in found)
     assert 5.7 < np.log2(coarse / fine) < 6.3
+
+
+def test_the_inertia_of_an_outline_is_that_of_its_shape_wherever_it_lies():
+    shape, x, angle = EllipticCylinder(1.3, 0.4), np.array([0.7, -0.5]), 0.6
+    c, s = np.cos(angle), np.sin(angle)
+
+    def outline(t):
+        p, q = 1.3 * np.cos(t), 0.4 * np.sin(t)
+        return x[0] + c * p - s * q, x[1] + s * p + c * q
+
+    found = homogeneous(ClosedCurve(outline))
+    np.testing.assert_allclose(found, moved(shape.inertia(1.0), x=x, R=angle), rtol=0, atol=1e-13)

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.compiler import execute_rows
 from naiad.integrators import StringVariational
 from naiad.models import HangingBody, Reel, StringPendulum
 from naiad.numerics import Module
+from naiad.studies.driven_string import DrivenString
 from naiad.studies.parameters import Names, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.smooth_moves import SHAPERS, Hoist, ShapedMove
@@ -119,20 +119,10 @@ class Observed(Module):
 
 
 @dataclasses.dataclass(frozen=True)
-class Move:
+class Move(DrivenString):
     """A motion of the crane; `last` is when the trolley stops."""
 
-    system: StringPendulum
-    run: nd.Trajectory
     last: float
-
-    @property
-    def times(self) -> np.ndarray:
-        return self.run.t.to_numpy()
-
-    @property
-    def observed(self) -> np.ndarray:
-        return self.run.record["observed"].to_numpy()
 
     @property
     def nodes(self) -> np.ndarray:
@@ -146,10 +136,6 @@ class Move:
         """The angle of the payload seen from the trolley, in degrees."""
         way = self.nodes[:, -1] - self.nodes[:, 0]
         return np.degrees(np.arctan2(way[:, 0], way[:, 2]))
-
-    def moment(self) -> np.ndarray:
-        """What the drum needs for the hoisting."""
-        return execute_rows(_moment, self.system, self.run.states, self.times)
 
     def results(self) -> dict[str, Any]:
         """The numbers to report."""
@@ -166,10 +152,6 @@ class Move:
             "energy_gain": float(energy[-1] - energy[0]),
             "energy_balance_error_max": float(np.max(np.abs(energy - energy[0] - work))),
         }
-
-
-def _moment(system: StringPendulum, state: nd.State, t: Any) -> Any:
-    return system.reel_moment(state, t)
 
 
 _NOTES = (

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import StringVariational
 from naiad.mechanics import Span
 from naiad.models import GravityGradient, HangingBody, Reel, StringPendulum, TensionOnly
 from naiad.numerics import Module
 from naiad.studies.deployment import Deployment
+from naiad.studies.driven_string import DrivenString
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -126,22 +126,12 @@ class Observed(Module):
 
 
 @dataclasses.dataclass(frozen=True)
-class Flight:
+class Flight(DrivenString):
     """A deployment: the reel slows down at `until` and stands still at `end`."""
 
-    system: StringPendulum
-    run: nd.Trajectory
     rate: float
     until: float
     end: float
-
-    @property
-    def times(self) -> np.ndarray:
-        return self.run.t.to_numpy()
-
-    @property
-    def observed(self) -> np.ndarray:
-        return self.run.record["observed"].to_numpy()
 
     @property
     def place(self) -> np.ndarray:
@@ -157,10 +147,6 @@ class Flight:
         """In the plane of the orbit, positive ahead, and across it; in degrees."""
         down, ahead, across = self.place.T
         return np.degrees(np.stack([np.arctan2(ahead, down), np.arctan2(across, np.hypot(down, ahead))], axis=1))
-
-    def moment(self) -> np.ndarray:
-        """What the drum needs."""
-        return execute_rows(_moment, self.system, self.run.states, self.times)
 
     def results(self, study: TetheredSatellite) -> dict[str, Any]:
         """The numbers to report."""
@@ -193,10 +179,6 @@ def frequency(t: np.ndarray, values: np.ndarray) -> float:
         return float("nan")
     crossings = t[at] - values[at] * (t[at + 1] - t[at]) / (values[at + 1] - values[at])
     return float(np.pi * (len(at) - 1) / (crossings[-1] - crossings[0]))
-
-
-def _moment(system: StringPendulum, state: nd.State, t: Any) -> Any:
-    return system.reel_moment(state, t)
 
 
 _NOTES = (

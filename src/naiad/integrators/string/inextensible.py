@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from naiad.integrators.string.solve import GIVE_UP, Problem, Solved, Velocities, piece, tip_legs
+from naiad.integrators.string.solve import GIVE_UP, Problem, Solved, Velocities, piece, reach_of, settled, tip_legs
 from naiad.mechanics import Scalar, Span, StringSystem
 from naiad.mechanics.string_elimination import Piece
 from naiad.mechanics.string_links import eliminate_links, substitute_links
@@ -39,18 +39,14 @@ def pulled(rows: Float[Array, "N 3"], start: Any, q: Any, links: Float[Array, " 
 
 def solve_links(problem: Problem, guess: Velocities) -> tuple[Solved, Float[Array, " N"]]:
     """The velocities of a step and the multipliers at its start."""
-    eps = jnp.finfo(float).eps
-    reach = jnp.max(jnp.abs(jnp.asarray(problem.g.q))) / jnp.abs(problem.h)
+    reach = reach_of(problem)
 
     def iterate(last: _Iteration) -> _Iteration:
         xi, links, residual = _improve(problem, last.xi)
         changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b), initial=0.0), xi, last.xi)
         sizes = jax.tree.map(lambda a: jnp.max(jnp.abs(a), initial=0.0), xi)
         correction, size = jnp.maximum(*changes), jnp.maximum(*sizes)
-        ratio = correction / last.correction
-        shrinks = jnp.where(jnp.isinf(last.correction), correction / size, ratio**2)
-        still = (ratio > 0.5) & (correction <= 1e3 * eps * size + eps * reach)
-        small = (correction * shrinks <= 0.5 * eps * size) | still | (correction == 0.0)
+        small = settled(correction, last.correction, size, reach)
         good, count = jnp.isfinite(correction), last.iterations + 1
         return _Iteration(xi, links, correction, count, residual, good & ~small & (count < GIVE_UP), good & small)
 

@@ -159,37 +159,41 @@ def _ends(problem: Problem, last: Last, x0: Float[Array, " n"]) -> tuple[Float[A
     if problem.linear:
         root = Newton().root(mismatch, x0)
         residual = jnp.max(jnp.abs(mismatch(root.x)))
-        at_rest = residual <= jnp.finfo(float).eps * _reach(problem) * jnp.max(jnp.abs(matrix))
+        at_rest = residual <= jnp.finfo(float).eps * reach_of(problem) * jnp.max(jnp.abs(matrix))
         return root.x, residual, root.converged | at_rest
     step = Dense().newton_step(mismatch, x0)
     return x0 - step, jnp.max(jnp.abs(mismatch(x0))), jnp.ones((), bool)
 
 
-def _reach(problem: Problem) -> Float[Array, ""]:
+def reach_of(problem: Problem) -> Float[Array, ""]:
     """max |q|/h: velocities below its round-off move nothing, and are all that a string at rest has."""
     return jnp.max(jnp.abs(jnp.asarray(problem.g.q))) / jnp.abs(problem.h)
 
 
+def settled(correction: Any, before: Any, size: Any, reach: Any) -> Bool[Array, ""]:
+    """Whether velocities of this size need no more corrections after this one and the one before (infinite for none).
+
+    The m-th correction d_m predicts the next, d_m (d_m / d_{m-1})^2, the first one d_1^2 / |xi|; it is over when that
+    is below rounding, or when corrections at the level of rounding shrink no more.
+    """
+    eps, ratio = jnp.finfo(float).eps, correction / before
+    shrinks = jnp.where(jnp.isinf(before), correction / size, ratio**2)
+    still = (ratio > 0.5) & (correction <= 1e3 * eps * size + eps * reach)
+    return (correction * shrinks <= 0.5 * eps * size) | still | (correction == 0.0)
+
+
 @jax.custom_jvp
 def solve(problem: Problem, guess: Velocities) -> Solved:
-    """The velocities for which every momentum is met; the derivative is the implicit one.
-
-    The m-th correction d_m predicts the next, d_m (d_m / d_{m-1})^2, the first one d_1^2 / |xi|; the iteration ends
-    when that is below rounding.
-    """
+    """The velocities for which every momentum is met; the derivative is the implicit one."""
     if problem.linear:
         xi, _, _, residual, found = improve(problem, guess)
         return Solved(xi, jnp.ones((), int), residual, found)
 
-    reach = _reach(problem)
+    reach = reach_of(problem)
 
     def iterate(last: _Iteration) -> _Iteration:
         xi, correction, size, residual, found = improve(problem, last.xi)
-        eps = jnp.finfo(float).eps
-        begins, ratio = jnp.isinf(last.correction), correction / last.correction
-        shrinks = jnp.where(begins, correction / size, ratio**2)
-        still = (ratio > 0.5) & (correction <= 1e3 * eps * size + eps * reach)
-        small = (correction * shrinks <= 0.5 * eps * size) | still | (correction == 0.0)
+        small = settled(correction, last.correction, size, reach)
         good = found & jnp.isfinite(correction)
         count = last.iterations + 1
         return _Iteration(xi, correction, count, residual, good & ~small & (count < GIVE_UP), good & small)
