@@ -11,7 +11,7 @@ from naiad.compiler.builder import Builder
 from naiad.compiler.operations import BOOL, FLOAT, INT
 from naiad.compiler.program import Buffer, Node
 
-LONG_AXIS = 32  # an array with a longer axis, or with more elements, lives in memory
+LONG_AXIS = 16  # an array with a longer axis, or with more elements, lives in memory
 MANY_ELEMENTS = 1024
 UNROLLED = 16  # sums and copies of so few elements are written out
 
@@ -27,7 +27,7 @@ class Lazy:
     """A large array: its element at an index is computed where it is needed, or read from its buffer.
 
     `reads` are the buffers that may still change; `holders` counts the variables bound to the array, so that a buffer
-    may be changed in place when nobody else will look at it.
+    may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Lazy:
         reads: Iterable[Buffer] = (),
         buffer: Any = None,
         view: bool = False,
+        cost: int = 0,
     ):
         self.shape = shape
         self.type = type
@@ -47,6 +48,7 @@ class Lazy:
         self.buffer = buffer
         self.view = view or buffer is not None
         self.holders = 0
+        self.cost = cost
 
 
 Small = np.ndarray
@@ -73,7 +75,9 @@ class Arrays:
     def lazy(self, shape: Sequence[int], type: str, at: Callable[[Index], Node], *sources: Value, view=False) -> Lazy:
         """A large array by a function of the index, computed from `sources`."""
         reads = frozenset[Buffer]().union(*(source.reads for source in sources if isinstance(source, Lazy)))
-        made = Lazy(tuple(shape), type, at, reads=reads, view=view and all(_is_view(s) for s in sources))
+        view = view and all(_is_view(s) for s in sources)
+        cost = sum(source.cost for source in sources if isinstance(source, Lazy)) + (0 if view else 1)
+        made = Lazy(tuple(shape), type, at, reads=reads, view=view, cost=cost)
         self._register(made)
         return made
 
@@ -188,7 +192,7 @@ class Arrays:
         for reader in self.readers.pop(id(buffer), []):
             if reader.holders and buffer in reader.reads:
                 copy = self.copied(reader)
-                reader.at, reader.reads, reader.buffer, reader.view = copy.at, copy.reads, copy.buffer, True
+                reader.at, reader.reads, reader.buffer, reader.view, reader.cost = copy.at, copy.reads, copy.buffer, True, 0
 
     def _register(self, value: Lazy) -> None:
         for buffer in value.reads:

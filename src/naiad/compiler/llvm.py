@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Branch, Buffer, Loop, Node, Part, Program, Region
 
+MARKED = 256  # buffers that are told apart in loads and stores
+
 SCALARS = {FLOAT: "double", INT: "i64", BOOL: "i1"}
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
 
@@ -63,6 +65,7 @@ class _Printer:
         self.in_part = False
         self.count = 0
         self.block = "entry"
+        self.buffers: list[int] = []
 
     # -- the module
 
@@ -95,7 +98,9 @@ end:
 }}"""
         head = "define internal void @one(ptr noalias %in, ptr noalias %out, ptr noalias %work) {\nentry:"
         one = f"{head}\n{body}\n  ret void\n}}"
-        return "\n".join([*tables, *sorted(self.declared), *self.helpers.values(), *self.parts, one, driver, ""])
+        return "\n".join(
+            [*tables, *sorted(self.declared), *self.helpers.values(), *self.parts, one, driver, *self._scopes(), ""]
+        )
 
     # -- what is the same in all lanes
 
@@ -399,9 +404,28 @@ end:
         shift = buffer.offset * self.lanes
         return self._emit(f"getelementptr i64, ptr %{buffer.space}, i64 {shift}") if shift else f"%{buffer.space}"
 
-    def _read(self, pointer: str, type: str, wide: bool) -> str:
+    def _alone(self, buffer: Buffer) -> str:
+        """A mark that says which buffer is meant: buffers do not overlap, and so loops over them may be vectorised."""
+        if buffer.space != "work" or self.lanes > 1:
+            return ""
+        if buffer.offset not in self.buffers:
+            if len(self.buffers) == MARKED:
+                return ""
+            self.buffers.append(buffer.offset)
+        at = 1 + 3 * self.buffers.index(buffer.offset)
+        return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
+
+    def _scopes(self) -> list[str]:
+        scopes = [1 + 3 * i for i in range(len(self.buffers))]
+        lines = ["!0 = distinct !{!0}"] if scopes else []
+        for scope in scopes:
+            others = ", ".join(f"!{other}" for other in scopes if other != scope)
+            lines += [f"!{scope} = distinct !{{!{scope}, !0}}", f"!{scope + 1} = !{{!{scope}}}", f"!{scope + 2} = !{{{others}}}"]
+        return lines
+
+    def _read(self, pointer: str, type: str, wide: bool, mark: str = "") -> str:
         memory = self._wide(MEMORY[type]) if wide else MEMORY[type]
-        value = self._emit(f"load {memory}, ptr {pointer}, align 8")
+        value = self._emit(f"load {memory}, ptr {pointer}, align 8{mark}")
         if type == BOOL:
             zero = "zeroinitializer" if wide and self.lanes > 1 else "0"
             value = self._emit(f"icmp ne {memory} {value}, {zero}")
@@ -413,7 +437,8 @@ end:
         if self._same(index):
             place = self._use(index, False)
             if buffer.space == "table" or self.lanes == 1:
-                return self._read(self._emit(f"getelementptr i64, ptr {base}, i64 {place}"), node.type, False)
+                pointer = self._emit(f"getelementptr i64, ptr {base}, i64 {place}")
+                return self._read(pointer, node.type, False, self._alone(buffer))
             return self._read(self._pointer(base, place), node.type, True)
         indices, type = self._use(index, True), SCALARS[node.type]
         vector, value = self._wide(type), "poison"
@@ -432,7 +457,7 @@ end:
         stored, type = self._in_memory_form(value)
         if self.lanes == 1:
             pointer = self._emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
-            self.lines.append(f"  store {type} {stored}, ptr {pointer}, align 8")
+            self.lines.append(f"  store {type} {stored}, ptr {pointer}, align 8{self._alone(node.value)}")
         elif self._same(index):
             pointer = self._pointer(base, self._use(index, False))
             if mask is not None:

@@ -1,5 +1,6 @@
 """What each JAX primitive does to arrays of nodes."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,9 @@ from naiad.compiler.arrays import UNROLLED, Lazy, Value, is_large, kind
 from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Node
 from naiad.compiler.trace import Refusal, Tracer, rule
+
+CHAINS = 8  # partial sums of a long sum, which a processor adds to at once
+LIGHT = 4  # operations of a term, above which its code is not repeated for each chain
 
 # -- element by element
 
@@ -473,9 +477,10 @@ def _folded(
         left = iter(outer)
         return [next(left) if i is None else i for i in index]
 
-    return _accumulated(
-        tracer, aval.shape, kind(aval.dtype), reduced, start, lambda o, i: arrays.at(x, joined(o, i)), combine
-    )
+    def term(outer: Sequence[Node], inner: Sequence[Node]) -> Node:
+        return arrays.at(x, joined(outer, inner))
+
+    return _accumulated(tracer, aval.shape, kind(aval.dtype), reduced, start, term, combine, chains=CHAINS if x.cost <= LIGHT else 1)
 
 
 def _accumulated(
@@ -486,23 +491,45 @@ def _accumulated(
     start: Node,
     term: Callable[[Sequence[Node], Sequence[Node]], Node],
     combine: Callable[[Node, Node], Node],
+    *,
+    chains: int,
 ) -> Value:
-    """The combination of term(outer, inner) over all inner indices, for every outer index of a shape."""
-    b, arrays, count = tracer.builder, tracer.arrays, math.prod(reduced)
+    """The combination of term(outer, inner) over all inner indices, for every outer index of a shape; by some chains
+    that do not wait for each other. `start` combined with a term is the term."""
+    b, arrays = tracer.builder, tracer.arrays
+    rest = tuple(reduced[1:])
+    inside = rest if math.prod(rest) <= UNROLLED else ()  # short axes after a long one are written out
+    outside = reduced[: len(reduced) - len(inside)]
+    count = math.prod(outside)
 
     def together(outers: Sequence[Sequence[Node]]) -> list[Node]:
         totals = [start] * len(outers)
+
+        def advanced(values: list[Node], position: Node) -> list[Node]:
+            first = arrays.unflat(position, outside) if len(outside) > 1 else (position,) * len(outside)
+            for index in np.ndindex(inside):
+                inner = (*first, *(b.integer(i) for i in index))
+                values = [combine(v, term(o, inner)) for v, o in zip(values, outers, strict=True)]
+            return values
+
         if count <= UNROLLED:
-            for index in np.ndindex(tuple(reduced)):
-                inner = [b.integer(i) for i in index]
-                totals = [combine(t, term(o, inner)) for t, o in zip(totals, outers, strict=True)]
+            for position in range(count):
+                totals = advanced(totals, b.integer(position))
             return totals
 
         def body(i: Node, values: list[Node]) -> list[Node]:
-            inner = arrays.unflat(i, reduced) if len(reduced) > 1 else (i,)
-            return [combine(v, term(o, inner)) for v, o in zip(values, outers, strict=True)]
+            first, width = b.op("imul", i, b.integer(chains)), len(outers)
+            rows = [values[k * width : (k + 1) * width] for k in range(chains)]
+            return [v for k, row in enumerate(rows) for v in advanced(row, b.op("iadd", first, b.integer(k)))]
 
-        return b.count(count, totals, body)
+        totals = b.count(count // chains, totals * chains, body)
+        totals = functools.reduce(
+            lambda a, c: [combine(x, y) for x, y in zip(a, c, strict=True)],
+            [totals[k * len(outers) : (k + 1) * len(outers)] for k in range(chains)],
+        )
+        for position in range(count - count % chains, count):
+            totals = advanced(totals, b.integer(position))
+        return totals
 
     if not is_large(shape):
         outers = [[b.integer(i) for i in index] for index in np.ndindex(tuple(shape))]
@@ -622,7 +649,7 @@ def _dot_general(tracer: Tracer, eqn: Any, x: Value, y: Value) -> Value:
         c = arrays.at(y, place(y.shape, y_batch, y_free, y_sum, outer, first + len(x_free), inner))
         return b.mul(a, c)
 
-    return _accumulated(tracer, aval.shape, type, [x.shape[k] for k in x_sum], zero, term, b.add)
+    return _accumulated(tracer, aval.shape, type, [x.shape[k] for k in x_sum], zero, term, b.add, chains=CHAINS)
 
 
 # -- indexing

@@ -11,7 +11,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from naiad.integrators.string.solve import GIVE_UP, Problem, Solved, Velocities, piece, reach_of, settled, tip_legs
+from naiad.integrators.string.landing import land
+from naiad.integrators.string.nodes import Nodes
+from naiad.integrators.string.problem import GIVE_UP, Problem, Solved, Velocities, reach_of, tip_legs
+from naiad.integrators.string.solve import piece, settled
 from naiad.mechanics import Scalar, Span, StringSystem
 from naiad.mechanics.string_elimination import Piece
 from naiad.mechanics.string_links import eliminate_links, substitute_links
@@ -30,15 +33,15 @@ class _Iteration(NamedTuple):
     converged: Bool[Array, ""]
 
 
-def pulled(rows: Float[Array, "N 3"], start: Any, q: Any, links: Float[Array, " N"]) -> Float[Array, "N 3"]:
-    """rows + A^T links: each link pulls at the two nodes of its element."""
+def pulled(nodes: Nodes, start: Any, q: Any, links: Float[Array, " N"]) -> Nodes:
+    """Momenta + A^T links: each link pulls at the two nodes of its element."""
     near, far = pairs(start, q)
     pull = links[:, None] * (far - near)
-    return rows + pull - jnp.concatenate([pull[1:], jnp.zeros((1, 3))])
+    return Nodes(nodes.before - pull + pairs(jnp.zeros(3), pull)[0], nodes.last + pull[-1])
 
 
-def solve_links(problem: Problem, guess: Velocities) -> tuple[Solved, Float[Array, " N"]]:
-    """The velocities of a step and the multipliers at its start."""
+def solve_links(problem: Problem, guess: Velocities) -> Solved:
+    """The velocities of a step, its start pulled by the links."""
     reach = reach_of(problem)
 
     def iterate(last: _Iteration) -> _Iteration:
@@ -55,7 +58,9 @@ def solve_links(problem: Problem, guess: Velocities) -> tuple[Solved, Float[Arra
         guess, jnp.zeros(problem.system.elements), jnp.full((), jnp.inf), jnp.zeros((), int), zero, ~no, no
     )
     end = jax.lax.while_loop(lambda i: i.goes_on, iterate, start)
-    return Solved(end.xi, end.iterations, end.residual, end.converged), end.links
+    nodes = pulled(problem.nodes, problem.system.start(problem.t), problem.g.q, end.links)
+    landing, legs = land(problem._replace(nodes=nodes), end.xi)[0], tip_legs(problem, end.xi.tip)
+    return Solved(end.xi, legs, landing, end.iterations, end.residual, end.converged)
 
 
 def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array, " N"], Float[Array, ""]]:
@@ -72,7 +77,7 @@ def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array,
         return _linked(residual, J, pull=d, slope=end, off=off)
 
     begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
-    each = (system.numbers(), (jnp.asarray(g.q), problem.rows, xi.rows))
+    each = (system.numbers(), (jnp.asarray(g.q), problem.nodes.rows, xi.rows))
     factors, last = eliminate_links(pieces, begin, each)
     x0 = jnp.concatenate([xi.rows[-1], jnp.zeros(1), xi.ends])
     matrix, right = last.equations(x0.size)
@@ -87,7 +92,7 @@ def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array,
     return new, links, jnp.max(jnp.abs(mismatch(x0)))
 
 
-def held(system: StringSystem, g: Any, p: Velocities, t: Scalar) -> Velocities:
+def held(system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t: Scalar) -> Nodes:
     """Momenta with the pull of the links that keeps the lengths of the elements to their rates at the node."""
     s, none = system.wound(g, t), jnp.zeros(0)
     speed = system.reel_speed(none, t)
@@ -106,7 +111,7 @@ def held(system: StringSystem, g: Any, p: Velocities, t: Scalar) -> Velocities:
 
     start = system.start(t)
     begin = start, jnp.zeros(3), system.start_rate(t)
-    each = (system.numbers(), (jnp.asarray(g.q), p.rows, jnp.zeros_like(p.rows)))
+    each = (system.numbers(), (jnp.asarray(g.q), nodes.rows, jnp.zeros_like(nodes.rows)))
     factors, last = eliminate_links(pieces, begin, each)
     group, at = system.tip_group, system.tip_element(g)
 
@@ -116,10 +121,10 @@ def held(system: StringSystem, g: Any, p: Velocities, t: Scalar) -> Velocities:
 
     nothing = jnp.zeros(group.dim + 1)
     matrix, right = last.equations(group.dim + 1)
-    own = jnp.concatenate([jnp.zeros(4), p.ends]) - jax.grad(kinetic)(nothing)
+    own = jnp.concatenate([jnp.zeros(4), ends]) - jax.grad(kinetic)(nothing)
     x = solve_linear(matrix + jax.hessian(kinetic)(nothing), right + own)
     _, links = substitute_links(factors, x[:3], x[3])
-    return Velocities(pulled(p.rows, start, g.q, links), p.ends)
+    return pulled(nodes, start, g.q, links)
 
 
 def _linked(residual: Any, J: Any, *, pull: Any, slope: Any, off: Any) -> Piece:

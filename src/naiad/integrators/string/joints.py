@@ -4,8 +4,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from naiad.integrators.string.solve import Velocities
+from naiad.integrators.string.nodes import Nodes
+from naiad.integrators.string.problem import Velocities
 from naiad.mechanics import Scalar, StringSystem
 from naiad.mechanics.string_parts import pairs
 
@@ -29,6 +31,10 @@ def joint_slope(system: StringSystem, g: Any, t: Scalar) -> Velocities:
     return Velocities(rows, ends.at[0].set(total) if system.reeled else ends)
 
 
-def kicked_by_joints(system: StringSystem, g: Any, p: Velocities, t: Scalar, time: Scalar) -> Velocities:
+def kicked_by_joints(
+    system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t: Scalar, time: Scalar
+) -> tuple[Nodes, Float[Array, " m"]]:
     """Momenta after the joints have acted for some time."""
-    return jax.tree.map(lambda p, slope: p - time * slope, p, joint_slope(system, g, t))
+    slope = joint_slope(system, g, t)
+    before, _ = pairs(jnp.zeros(3), slope.rows)
+    return Nodes(nodes.before - time * before, nodes.last - time * slope.rows[-1]), ends - time * slope.ends

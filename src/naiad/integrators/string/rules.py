@@ -27,6 +27,11 @@ class Rule(Module):
         """Whether the discrete Lagrangian is its own adjoint, whatever T."""
         return self.place == 0.5
 
+    def linear(self, system: StringSystem) -> bool:
+        """Whether the equations of the nodes are linear once the ends are known, each with the same couplings in all
+        directions."""
+        return not self.implicit and system.element_force is None and system.constraint is None
+
     def element_action(
         self, system: StringSystem, index: Scalar, at: Span, rate: Span, t: Scalar, h: Scalar
     ) -> Float[Array, ""]:

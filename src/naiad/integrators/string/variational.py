@@ -8,13 +8,15 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
-from naiad.integrators.string.inextensible import held, pulled, solve_links
+from naiad.integrators.string.inextensible import held, solve_links
 from naiad.integrators.string.joints import kicked_by_joints
 from naiad.integrators.string.rules import RULES, Rule
-from naiad.integrators.string.solve import TAU, Problem, Velocities, solve, tip_forces, tip_legs
-from naiad.mechanics import LagrangianSystem, Scalar, Span, State, StringSystem, pull_back
-from naiad.mechanics.string_parts import pairs
-from naiad.numerics import static
+from naiad.integrators.string.solve import solve
+from naiad.integrators.string.landing import kicked
+from naiad.integrators.string.nodes import Nodes
+from naiad.integrators.string.problem import TAU, Problem, Velocities, tip_forces
+from naiad.mechanics import LagrangianSystem, Scalar, State, StringSystem, pull_back
+from naiad.numerics import extrapolate, history, remember, static
 
 
 class Memory(NamedTuple):
@@ -22,6 +24,11 @@ class Memory(NamedTuple):
 
     last: Velocities
     before: Velocities
+
+    @property
+    def guess(self) -> Velocities:
+        """The next ones, if they change as before."""
+        return jax.tree.map(lambda last, before: 2.0 * last - before, self.last, self.before)
 
 
 class StringVariational(AbstractOneStepMethod):
@@ -68,47 +75,57 @@ class StringVariational(AbstractOneStepMethod):
     def symmetric(self, system: StringSystem) -> bool:
         return self.rule.symmetric or not system.uneven
 
-    def memory(self, system: StringSystem, state: State, t: Scalar) -> Memory:
-        """Constant rates, those of the node."""
+    def memory(self, system: StringSystem, state: State, t: Scalar) -> Any:
+        """Constant rates, those of the node; of the ends alone where the others follow from them."""
         xi = Velocities(*system.split(system.velocity(state.g, state.mu, t)))
-        return Memory(xi, xi)
+        return history(xi.tip) if self.rule.linear(system) else Memory(xi, xi)
 
     def advance(self, system: StringSystem, state, memory, t, h, inputs):
         g, rule = state.g, self.rule
-        kicked = _kicked(system, rule, g, Velocities(*system.split(state.mu)), t, 0.5 * h)
-        problem = Problem(system, rule, g, kicked.rows, kicked.ends, t, h)
-        guess = jax.tree.map(lambda last, before: 2.0 * last - before, memory.last, memory.before)
-        if system.constraint is None:
-            solved = solve(problem, guess)
-        else:
-            solved, links = solve_links(problem, guess)
-            kicked = kicked._replace(rows=pulled(kicked.rows, system.start(t), g.q, links))
-        xi = solved.xi
-        group = system.tip_group
-        x = jnp.concatenate([xi.rows[-1], xi.ends])
-        legs = tip_legs(problem, x)
+        rows, ends = system.split(state.mu)
+        nodes, reel = kicked(system, rule, g, rows, t, 0.5 * h)
+        nodes, ends = _kicked_ends(system, g, nodes, ends, reel, t, 0.5 * h)
+        problem = Problem(system, rule, g, nodes, ends, t, h)
+        guess = memory.guess if isinstance(memory, Memory) else extrapolate(memory)
+        solved = solve(problem, guess) if system.constraint is None else solve_links(problem, guess)
+        group, x = system.tip_group, solved.xi.tip
         increment = TAU.increment(group, h * x)
-        moved, correction = _moved(system, g, xi.rows, increment, h, renormalise=self.renormalise)
-        pushed = jnp.concatenate([jnp.zeros(3), kicked.ends]) + legs.minus
+        moved, correction = _moved(system, g, solved.landing.q, increment, renormalise=self.renormalise)
+        pushed = jnp.concatenate([jnp.zeros(3), ends]) + solved.legs.minus
         landed = group.Ad_dual_advance(increment, pushed)
         if rule.force < 1.0:
             landed = landed + (1.0 - rule.force) * h * tip_forces(system, moved, x, t + h)
-        momenta = _landed(system, rule, g, moved, xi, kicked.rows, landed, t, h)
-        momenta = _kicked(system, rule, moved, momenta, t + h, 0.5 * h)
+        nodes = solved.landing.nodes
+        nodes = nodes._replace(last=nodes.last + landed[:3])
+        nodes, ends = _kicked_ends(system, moved, nodes, landed[3:], solved.landing.reel, t + h, 0.5 * h)
         if system.constraint is not None:
-            momenta = held(system, moved, momenta, t + h)
-        new = State(moved, jnp.concatenate([momenta.rows.reshape(-1), momenta.ends]))
+            nodes = held(system, moved, nodes, ends, t + h)
+        new = State(moved, jnp.concatenate([nodes.rows.reshape(-1), ends]))
         good = solved.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
-        return end, Memory(xi, memory.last), StepInfo(solved.iterations, solved.residual, good, correction)
+        memory = Memory(solved.xi, memory.last) if isinstance(memory, Memory) else remember(memory, x)
+        return end, memory, StepInfo(solved.iterations, solved.residual, good, correction)
+
+
+def _kicked_ends(
+    system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], reel: Any, t: Scalar, time: Scalar
+) -> tuple[Nodes, Float[Array, " m"]]:
+    """The momenta after the potentials of the ends and of the joints have acted for some time, and what the elements add
+    to the reel's."""
+    group, at = system.tip_group, system.tip_element(g)
+    slope = jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at)
+    tip = time * pull_back(group, at, slope)
+    nodes, ends = nodes._replace(last=nodes.last - tip[:3]), ends - tip[3:]
+    if system.reeled:
+        ends = ends.at[0].add(reel)
+    return (nodes, ends) if system.joint_potential is None else kicked_by_joints(system, g, nodes, ends, t, time)
 
 
 def _moved(
-    system: StringSystem, g: Any, rows: Float[Array, "N 3"], increment: Any, h: Scalar, *, renormalise: bool
+    system: StringSystem, g: Any, q: Float[Array, "N 3"], increment: Any, *, renormalise: bool
 ) -> tuple[Any, Float[Array, ""]]:
     """The configuration after a step, and the round-off correction of the attitude."""
-    correction = jnp.zeros(())
-    parts = {"q": jnp.asarray(g.q) + h * rows}
+    correction, parts = jnp.zeros(()), {"q": q}
     if system.reeled:
         parts["s"] = g.s + increment.s
     if system.turning:
@@ -116,70 +133,3 @@ def _moved(
         R = factor.advance(g.R, increment.R)
         parts["R"], correction = renormalised(factor, R) if renormalise else (R, correction)
     return g._replace(**parts), correction
-
-
-def _tip_slope(system: StringSystem, g: Any, t: Scalar) -> Float[Array, " n"]:
-    """The left-trivialised gradient of the potential of the ends."""
-    group, at = system.tip_group, system.tip_element(g)
-    return pull_back(group, at, jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at))
-
-
-def _kicked(system: StringSystem, rule: Rule, g: Any, p: Velocities, t: Scalar, time: Scalar) -> Velocities:
-    """Momenta after the potentials at the nodes have acted for some time."""
-    s, tip = system.wound(g, t), _tip_slope(system, g, t)
-
-    def element(carry, each):
-        pulled, total = carry
-        index, near, far, row = each
-        by = jax.grad(rule.element_potential, argnums=2)(system, index, Span(near, far, s), t)
-        return (by.near, total + by.s), row - time * (pulled + by.far)
-
-    each = (system.numbers(), *pairs(system.start(t), g.q), p.rows)
-    (_, total), rows = jax.lax.scan(element, (tip[:3], jnp.zeros(())), each, reverse=True)
-    kicked = Velocities(rows, p.ends - time * (tip[3:].at[0].add(total) if system.reeled else tip[3:]))
-    return kicked if system.joint_potential is None else kicked_by_joints(system, g, kicked, t, time)
-
-
-def _landed(
-    system: StringSystem,
-    rule: Rule,
-    g: Any,
-    moved: Any,
-    xi: Velocities,
-    rows: Any,
-    landed: Float[Array, " n"],
-    t: Scalar,
-    h: Scalar,
-) -> Velocities:
-    """The momenta at the end of a step before the potentials there act: `rows` and `landed` (the ends, with what they
-    give to the last node), D_g of the elements' action at constant increments, and the forces of the elements."""
-    if not (system.uneven or rule.implicit):  # T does not depend on g
-        return Velocities(rows.at[-1].add(landed[:3]), landed[3:])
-    s, s1, speed = system.wound(g, t), system.wound(moved, t + h), system.reel_speed(xi.ends, t, h)
-
-    def element(carry, each):
-        given, total = carry
-        index, near, far, near_rate, far_rate, near1, far1, row = each
-        at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
-        by = jax.grad(rule.element_action, argnums=2)(system, index, at, rate, t, h)
-        if system.element_force is not None:
-            by = _with_forces(system, rule, index, by, (at, Span(near1, far1, s1)), rate, t, h)
-        return (by.near, total + by.s), row + given + by.far
-
-    nodes = *pairs(system.start(t), g.q), *pairs(system.start_rate(t, h), xi.rows)
-    ends = pairs(system.start(t + h), moved.q)
-    (_, total), rows = jax.lax.scan(
-        element, (landed[:3], jnp.zeros(())), (system.numbers(), *nodes, *ends, rows), reverse=True
-    )
-    return Velocities(rows, landed[3:].at[0].add(total) if system.reeled else landed[3:])
-
-
-def _with_forces(
-    system: StringSystem, rule: Rule, index: Any, slope: Span, at: tuple[Span, Span], rate: Span, t: Scalar, h: Scalar
-) -> Span:
-    """The slope of an element's action with its forces at the start and at the end of a step."""
-    for part, place, time in ((rule.force, at[0], t), (1.0 - rule.force, at[1], t + h)):
-        if part:
-            force = system.element_force(index, place, rate, time)
-            slope = jax.tree.map(lambda a, f, part=part: a + part * h * f, slope, force)
-    return slope
