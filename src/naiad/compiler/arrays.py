@@ -11,8 +11,9 @@ from naiad.compiler.builder import Builder
 from naiad.compiler.operations import BOOL, FLOAT, INT
 from naiad.compiler.program import Buffer, Node
 
-LONG_AXIS = 16  # an array with a longer axis, or with more elements, lives in memory
+LONG_AXIS = 32  # an array with a longer axis, or with more elements, lives in memory
 MANY_ELEMENTS = 1024
+TALL, NARROW = 16, 4  # so does a stack of more rows that are no longer than this
 UNROLLED = 16  # sums and copies of so few elements are written out
 
 Index = tuple[Node, ...]
@@ -20,7 +21,8 @@ Index = tuple[Node, ...]
 
 def is_large(shape: Sequence[int]) -> bool:
     """Whether an array of this shape lives in memory."""
-    return math.prod(shape) > MANY_ELEMENTS or max(shape, default=0) > LONG_AXIS
+    tall = len(shape) > 1 and shape[0] > TALL and math.prod(shape[1:]) <= NARROW
+    return tall or math.prod(shape) > MANY_ELEMENTS or max(shape, default=0) > LONG_AXIS
 
 
 class Lazy:
@@ -192,7 +194,13 @@ class Arrays:
         for reader in self.readers.pop(id(buffer), []):
             if reader.holders and buffer in reader.reads:
                 copy = self.copied(reader)
-                reader.at, reader.reads, reader.buffer, reader.view, reader.cost = copy.at, copy.reads, copy.buffer, True, 0
+                reader.at, reader.reads, reader.buffer, reader.view, reader.cost = (
+                    copy.at,
+                    copy.reads,
+                    copy.buffer,
+                    True,
+                    0,
+                )
 
     def _register(self, value: Lazy) -> None:
         for buffer in value.reads:

@@ -420,7 +420,11 @@ end:
         lines = ["!0 = distinct !{!0}"] if scopes else []
         for scope in scopes:
             others = ", ".join(f"!{other}" for other in scopes if other != scope)
-            lines += [f"!{scope} = distinct !{{!{scope}, !0}}", f"!{scope + 1} = !{{!{scope}}}", f"!{scope + 2} = !{{{others}}}"]
+            lines += [
+                f"!{scope} = distinct !{{!{scope}, !0}}",
+                f"!{scope + 1} = !{{!{scope}}}",
+                f"!{scope + 2} = !{{{others}}}",
+            ]
         return lines
 
     def _read(self, pointer: str, type: str, wide: bool, mark: str = "") -> str:

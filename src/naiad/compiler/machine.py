@@ -63,8 +63,8 @@ def _optimised(ir: str, target: Any, level: int) -> Any:
     module = llvm.parse_assembly(ir)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.slp_vectorization = options.loop_vectorization = True
-    options.loop_unrolling = False
+    options.slp_vectorization = options.loop_unrolling = False
+    options.loop_vectorization = True  # of loops over arrays in memory
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     return module

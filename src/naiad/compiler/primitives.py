@@ -480,7 +480,9 @@ def _folded(
     def term(outer: Sequence[Node], inner: Sequence[Node]) -> Node:
         return arrays.at(x, joined(outer, inner))
 
-    return _accumulated(tracer, aval.shape, kind(aval.dtype), reduced, start, term, combine, chains=CHAINS if x.cost <= LIGHT else 1)
+    return _accumulated(
+        tracer, aval.shape, kind(aval.dtype), reduced, start, term, combine, chains=CHAINS if x.cost <= LIGHT else 1
+    )
 
 
 def _accumulated(

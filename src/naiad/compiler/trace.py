@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from naiad.compiler.arrays import Arrays, Lazy, Value, element_type, is_large, kind
+from naiad.compiler.arrays import UNROLLED, Arrays, Lazy, Value, element_type, is_large, kind
 from naiad.compiler.builder import Builder
 from naiad.compiler.operations import BOOL
 from naiad.compiler.program import Buffer, Node, Program, Slot
@@ -350,7 +350,7 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
         results = b.count(length, carry.scalars, step)
         carry.finished()
     ys = [arrays.whole(buffer, aval.shape) for buffer, aval in zip(buffers, stacked, strict=True)]
-    return [*carry.arrays_of(results), *(y if is_large(y.shape) else arrays.small(y) for y in ys)]
+    return [*carry.arrays_of(results), *(y if length > UNROLLED or is_large(y.shape) else arrays.small(y) for y in ys)]
 
 
 def _written_out(tracer, body, consts, carry, xs, order, stacked) -> list[Value]:

@@ -41,7 +41,7 @@ def kicked(
 
 
 def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
-    """The end of a step: the momenta at its start, D_g of the elements' action at constant increments, their forces, and
+    """The end of a step: the momenta at its start, D_g of the elements' action at constant increments, their forces and
     half a step of the potentials there; and how far the momenta at the start are from what the velocities need."""
     system, rule, g, t, h = problem.system, problem.rule, problem.g, problem.t, problem.h
     speed = system.reel_speed(xi.ends, t, h)
@@ -68,7 +68,7 @@ def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
     nothing = jnp.zeros(3), jnp.zeros(3)
     (before, off), (last, last_off), (q, given, needed, sizes) = to_nodes(element, begin, each, nothing)
     landing = Landing(q, Nodes(before, problem.nodes.last + last), jnp.sum(given))
-    inner = jnp.max(jnp.abs(off[1:]))
+    inner = jnp.max(jnp.abs(off[1:]), initial=0.0)
     return landing, Mismatch(inner, jnp.max(sizes), problem.nodes.last + last_off, jnp.sum(needed))
 
 

@@ -1,4 +1,4 @@
-"""The velocities of a step of a string whose nodes' equations are linear once s' is known: Newton's method for the ends.
+"""The velocities of a step of a string whose nodes' equations are linear once s' is known: Newton's method for ends.
 
 For given velocities of the last node and of the reel the nodes are eliminated from the guide way on, and how theirs
 change with those follows from the same elimination. So Newton's method is one for the ends alone; from a good guess its
@@ -24,8 +24,8 @@ NEGLIGIBLE_SQUARED = 1e-9  # a correction, in parts of what is corrected
 
 class Chain(NamedTuple):
     """back_{j-1} x_{j-1} + diagonal_j x_j + ahead_j x_{j+1} = right_j for the node j before each element, eliminated to
-    x_j = z_j - G_j x_{j+1} with z_j = inverse_j right_j - lower_j z_{j-1}; at the last node diagonal x + back z_{N-1} is
-    left. The guide way is not an unknown: its inverse is 0."""
+    x_j = z_j - G_j x_{j+1} with z_j = inverse_j right_j - lower_j z_{j-1}; at the last node diagonal x + back z_{N-1}
+    is left. The guide way is not an unknown: its inverse is 0."""
 
     inverse: Float[Array, " N"]
     lower: Float[Array, " N"]
@@ -56,7 +56,7 @@ class Chain(NamedTuple):
     def responses(
         self, z: Float[Array, "N 3"], weights: Float[Array, "N 3"]
     ) -> tuple[Float[Array, "N 3"], Float[Array, " N"], Float[Array, "3"], Float[Array, ""]]:
-        """The solution where the last node's is 0, and its derivative in that, a number, at the node after each element;
+        """The solution where the last node's is 0 and its derivative in that, a number, at the node after each element;
         and the sums over the nodes before the elements of `weights` times these."""
 
         def element(carry, each):
@@ -73,8 +73,8 @@ class Chain(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """Velocities of the ends and the legs there, what else came of them, the correction that led there, and what is left
-    of the equations, together with whether it is lost in rounding."""
+    """Velocities of the ends and the legs there, what else came of them, the correction that led there, and what is
+    left of the equations, together with whether it is lost in rounding."""
 
     x: Float[Array, " n"]
     legs: TipLegs
@@ -188,7 +188,7 @@ def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Chain, Float[
 
 
 def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]:
-    """Right side and diagonal of the node before each element, those of the last node, and the couplings ahead and back.
+    """Right side and diagonal of the node before each element, those of the last node, the couplings ahead and back.
 
     The guide way has an infinite diagonal: it is not an unknown.
     """
@@ -224,13 +224,20 @@ def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[
         near, near_rate = node
         index, far, far_rate = one
 
-        def legs(rate):
-            return element_legs(problem, index, Span(near, far, s), rate)
+        def slopes(s, speed):
+            at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
+            return jax.grad(problem.rule.element_action, argnums=(2, 3))(system, index, at, rate, t, h)
 
-        rate = Span(near_rate, far_rate, speed)
-        value, change = jax.jvp(lambda speed: legs(rate._replace(s=speed)), (speed,), (jnp.ones(()),))
-        slope = jax.grad(lambda rate: legs(rate).s)(rate)
-        return (far, far_rate), (-change.near, slope.near), (-change.far, slope.far), (value.s, change.s)
+        (by_at, by_rate), (at_change, rate_change) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (jnp.ones(()),))
+        _, (_, by_place) = jax.jvp(lambda s: slopes(s, speed), (s,), (jnp.ones(()),))
+        change = jax.tree.map(lambda r, g: r / h - g, rate_change, at_change)
+        slope = jax.tree.map(lambda r, g: r / h - g, rate_change, by_place)  # of by_rate.s / h - by_at.s
+        return (
+            (far, far_rate),
+            (-change.near, slope.near),
+            (-change.far, slope.far),
+            (by_rate.s / h - by_at.s, change.s),
+        )
 
     begin, each = (system.start(t), system.start_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
     before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))

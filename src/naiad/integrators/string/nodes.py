@@ -30,8 +30,8 @@ def to_nodes(
     """What elements give to their nodes, summed there: at the nodes before the elements, the first of which has `first`
     beside, and at the last; and other results, stacked.
 
-    `element(near, one)` takes the data of its near node (`begin` for the guide way) and its own, and returns the data of
-    its far node, what it gives to the near and to the far node, and other results.
+    `element(near, one)` takes the data of its near node (`begin` for the guide way) and its own, and returns the data
+    of its far node, what it gives to the near and to the far node, and other results.
     """
 
     def step(carry, one):

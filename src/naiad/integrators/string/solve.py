@@ -14,6 +14,7 @@ from naiad.mechanics import Span
 from naiad.mechanics.string_elimination import Last, Piece, eliminate, substitute
 from naiad.numerics import Dense
 
+
 class _Iteration(NamedTuple):
     xi: Velocities
     correction: Float[Array, ""]
@@ -83,8 +84,8 @@ def settled(correction: Any, before: Any, size: Any, reach: Any) -> Bool[Array, 
 
 @jax.custom_jvp
 def solve(problem: Problem, guess: Any) -> Solved:
-    """The velocities for which every momentum is met; the derivative is the implicit one. The guess is one of all, or of
-    those of the ends alone where the nodes' equations are linear."""
+    """The velocities for which every momentum is met; the derivative is the implicit one. The guess is one of all, or
+    of those of the ends alone where the nodes' equations are linear."""
     if problem.rule.linear(problem.system):
         return solve_chain(problem, guess)
 

@@ -10,11 +10,11 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
 from naiad.integrators.string.inextensible import held, solve_links
 from naiad.integrators.string.joints import kicked_by_joints
-from naiad.integrators.string.rules import RULES, Rule
-from naiad.integrators.string.solve import solve
 from naiad.integrators.string.landing import kicked
 from naiad.integrators.string.nodes import Nodes
 from naiad.integrators.string.problem import TAU, Problem, Velocities, tip_forces
+from naiad.integrators.string.rules import RULES, Rule
+from naiad.integrators.string.solve import solve
 from naiad.mechanics import LagrangianSystem, Scalar, State, StringSystem, pull_back
 from naiad.numerics import extrapolate, history, remember, static
 
@@ -110,8 +110,8 @@ class StringVariational(AbstractOneStepMethod):
 def _kicked_ends(
     system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], reel: Any, t: Scalar, time: Scalar
 ) -> tuple[Nodes, Float[Array, " m"]]:
-    """The momenta after the potentials of the ends and of the joints have acted for some time, and what the elements add
-    to the reel's."""
+    """The momenta after the potentials of the ends and of the joints have acted for some time, with what the elements
+    add to the reel's."""
     group, at = system.tip_group, system.tip_element(g)
     slope = jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at)
     tip = time * pull_back(group, at, slope)

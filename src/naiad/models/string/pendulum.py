@@ -176,18 +176,15 @@ class StringPendulum(StringSystem):
 
     def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
         """[lee2010, eq. (30)]: the velocity is linear along an element, from q_a' + (N - a) w to q_{a+1}' + (N - a - 1)
-        w with w = (q_a - q_{a+1}) s'/(N l), a from 0; T_a = mu l (|mean|^2 + |half the difference|^2/3)/2."""
-        length = self.element_length(at.s)
-        d, speed, half = at.near - at.far, rate.s / self.elements, 0.5 * self.density * length
-        w, middle = (speed / length) * d, self.elements - 0.5 - index
-        mean = 0.5 * (rate.near + rate.far) + middle * w
-        difference = 0.5 * (rate.near - rate.far + w)
-        if self.kinetic == "lumped":
-            return half * (jnp.dot(mean, mean) + jnp.dot(difference, difference))
-        T = half * (jnp.dot(mean, mean) + jnp.dot(difference, difference) / 3.0)
-        if self.kinetic == "exact":
-            return T
-        return T + half * (middle**2 + 1.0 / 12.0) * (speed**2 - jnp.dot(w, w))
+        w with w = (q_a - q_{a+1}) s'/(N l), a from 0. With mean m and half difference d of the nodes' velocities, M = N -
+        a - 1/2 and k = 1/3 (1 if lumped), T_a = mu l (|m|^2 + k |d|^2 + w . (2 M m + k d) + (M^2 + k/4) |w|^2)/2."""
+        length, speed, middle = self.element_length(at.s), rate.s / self.elements, self.elements - 0.5 - index
+        way, mean, half = at.near - at.far, 0.5 * (rate.near + rate.far), 0.5 * (rate.near - rate.far)
+        share = 1.0 if self.kinetic == "lumped" else 1.0 / 3.0
+        own = length * (jnp.dot(mean, mean) + share * jnp.dot(half, half))
+        shared = speed * jnp.dot(way, 2.0 * middle * mean + share * half)
+        ratio = length if self.kinetic == "paper" else jnp.dot(way, way) / length  # l |w|^2 / speed^2
+        return 0.5 * self.density * (own + shared + (middle**2 + 0.25 * share) * ratio * speed**2)
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
