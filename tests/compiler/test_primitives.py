@@ -513,11 +513,27 @@ def test_library_functions_have_all_their_digits(name):
     assert_near(nc.compile(getattr(lax, name), cache=False).batch(x), want, 2)
 
 
-def test_sums_of_floats_are_left_to_right():
-    """So that lanes, and every machine, give the same digits."""
-    x = np.random.default_rng(0).normal(size=2000) * np.logspace(-8, 8, 2000)
-    total = 0.0
-    for term in x:
-        total += term
-    assert nc.compile(lambda x: x.sum(), cache=False)(x) == total
-    assert nc.compile(lambda x: x.sum(), cache=False)(x[:30]) == np.cumsum(x[:30])[-1]
+def test_sums_of_floats_have_a_fixed_order():
+    """So that lanes, and every machine, give the same digits; long sums are eight interleaved ones and what is left."""
+    x = np.random.default_rng(0).normal(size=2003) * np.logspace(-8, 8, 2003)
+
+    def left_to_right(terms):
+        return np.cumsum(terms)[-1]
+
+    chains = left_to_right([left_to_right(x[k:2000:8]) for k in range(8)])
+    add = nc.compile(lambda x: x.sum(), cache=False)
+    assert add(x) == left_to_right([chains, *x[2000:]])
+    assert add(x) != left_to_right(x)
+    np.testing.assert_array_equal(add.batch(np.stack([x, 2.0 * x, x])), [add(x), 2.0 * add(x), add(x)])
+    assert add(x[:30]) == left_to_right(x[:30])
+    heavy = nc.compile(lambda x: jnp.sum(jnp.sin(jnp.cos(jnp.sin(jnp.cos(jnp.sin(x)))))), cache=False)
+    terms = nc.compile(lambda x: jnp.sin(jnp.cos(jnp.sin(jnp.cos(jnp.sin(x))))), cache=False)(x)
+    assert heavy(x) == left_to_right(terms)
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (3, 40), (40, 3, 2), (40, 30), (17, 3), (33,), (5, 7)])
+def test_reductions_over_all_axes(shape):
+    x = np.random.default_rng(1).normal(size=shape)
+    for reduce in (jnp.sum, jnp.max, jnp.min, jnp.prod):
+        found = nc.compile(lambda x, reduce=reduce: reduce(1.5 * x), cache=False)(x)
+        np.testing.assert_allclose(found, getattr(np, reduce.__name__)(1.5 * x), rtol=1e-13, atol=1e-13)

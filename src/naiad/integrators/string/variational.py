@@ -86,7 +86,7 @@ class StringVariational(AbstractOneStepMethod):
         nodes, reel = kicked(system, rule, g, rows, t, 0.5 * h)
         nodes, ends = _kicked_ends(system, g, nodes, ends, reel, t, 0.5 * h)
         problem = Problem(system, rule, g, nodes, ends, t, h)
-        guess = memory.guess if isinstance(memory, Memory) else extrapolate(memory)
+        guess: Any = memory.guess if isinstance(memory, Memory) else extrapolate(memory)
         solved = solve(problem, guess) if system.constraint is None else solve_links(problem, guess)
         group, x = system.tip_group, solved.xi.tip
         increment = TAU.increment(group, h * x)

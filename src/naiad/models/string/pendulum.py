@@ -176,8 +176,9 @@ class StringPendulum(StringSystem):
 
     def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
         """[lee2010, eq. (30)]: the velocity is linear along an element, from q_a' + (N - a) w to q_{a+1}' + (N - a - 1)
-        w with w = (q_a - q_{a+1}) s'/(N l), a from 0. With mean m and half difference d of the nodes' velocities, M = N -
-        a - 1/2 and k = 1/3 (1 if lumped), T_a = mu l (|m|^2 + k |d|^2 + w . (2 M m + k d) + (M^2 + k/4) |w|^2)/2."""
+        w with w = (q_a - q_{a+1}) s'/(N l), a from 0. With mean m and half difference d of the nodes' velocities and
+        M = N - a - 1/2, k = 1/3 (1 if lumped), T_a = mu l (|m|^2 + k |d|^2 + w . (2 M m + k d) + (M^2 + k/4) |w|^2)/2.
+        """
         length, speed, middle = self.element_length(at.s), rate.s / self.elements, self.elements - 0.5 - index
         way, mean, half = at.near - at.far, 0.5 * (rate.near + rate.far), 0.5 * (rate.near - rate.far)
         share = 1.0 if self.kinetic == "lumped" else 1.0 / 3.0
