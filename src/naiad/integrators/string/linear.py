@@ -19,7 +19,7 @@ from naiad.mechanics import Span
 from naiad.numerics import solve
 
 ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
-NEGLIGIBLE_SQUARED = 1e-9  # a correction, in parts of what is corrected
+NEGLIGIBLE_SQUARED = 1e-8  # a correction, in parts of what is corrected
 
 
 class Chain(NamedTuple):
