@@ -226,17 +226,17 @@ def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[
 
         def slopes(s, speed):
             at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
-            return jax.grad(problem.rule.element_action, argnums=(2, 3))(system, index, at, rate, t, h)
+            return jax.grad(problem.rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
 
         (by_at, by_rate), (at_change, rate_change) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (jnp.ones(()),))
         _, (_, by_place) = jax.jvp(lambda s: slopes(s, speed), (s,), (jnp.ones(()),))
-        change = jax.tree.map(lambda r, g: r / h - g, rate_change, at_change)
-        slope = jax.tree.map(lambda r, g: r / h - g, rate_change, by_place)  # of by_rate.s / h - by_at.s
+        change = jax.tree.map(lambda r, g: r - h * g, rate_change, at_change)
+        slope = jax.tree.map(lambda r, g: r - h * g, rate_change, by_place)  # of by_rate.s - h by_at.s
         return (
             (far, far_rate),
             (-change.near, slope.near),
             (-change.far, slope.far),
-            (by_rate.s / h - by_at.s, change.s),
+            (by_rate.s - h * by_at.s, change.s),
         )
 
     begin, each = (system.start(t), system.start_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)

@@ -71,8 +71,8 @@ def element_legs(problem: Problem, index: Any, at: Span, rate: Span) -> Span:
     """The momenta at the start of a step that an element needs for its rates: - D_{g_k} L_d = D_r L_d / h - D_g L_d,
     less the forces there."""
     system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
-    by_at, by_rate = jax.grad(rule.element_action, argnums=(2, 3))(system, index, at, rate, t, h)
-    momenta = jax.tree.map(lambda r, g: r / h - g, by_rate, by_at)
+    by_at, by_rate = jax.grad(rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
+    momenta = jax.tree.map(lambda r, g: r - h * g, by_rate, by_at)
     if system.element_force is None:
         return momenta
     force = system.element_force(index, at, rate, t)
@@ -86,14 +86,17 @@ def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
     """
     system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
-    increment = jax.tree.map(lambda each: each / h, TAU.increment(group, h * x))
-    rate = increment._replace(R=at.R @ increment.R) if system.turning else increment
+    increment = TAU.increment(group, h * x)
+    rate = jax.tree.map(lambda each: each / h, increment)
+    if system.turning:
+        rate = rate._replace(R=at.R @ rate.R)
 
-    def action(element, rate):
-        return problem.rule.tip_action(system, system.tip_place(element, t), system.tip_rate(rate, t, h), h)
+    def mean(element, rate):
+        return problem.rule.tip_mean(system, system.tip_place(element, t), system.tip_rate(rate, t, h), h)
 
-    by_g, by_rate = jax.grad(action, argnums=(0, 1))(at, rate)
-    leg = jax.tree.map(lambda r, g: r / h - g, by_rate, by_g)
+    by_g, by_rate = jax.grad(mean, argnums=(0, 1))(at, rate)
+    by_g = jax.tree.map(lambda g: h * g, by_g)
+    leg = jax.tree.map(jnp.subtract, by_rate, by_g)
     if system.turning:
         by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
     push = problem.rule.force * h * tip_forces(system, problem.g, x, t)

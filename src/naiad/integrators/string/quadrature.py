@@ -37,11 +37,11 @@ class StringQuadrature(AbstractQuadrature):
             total, near, near_rate = carry
             index, far, far_rate = each
             span, span_rate = Span(near, far, at.s), Span(near_rate, far_rate, tip_rate.s)
-            return (total + rule.element_action(system, index, span, span_rate, t, h), far, far_rate), None
+            return (total + rule.element_mean(system, index, span, span_rate, t, h), far, far_rate), None
 
-        start = (rule.tip_action(system, at, tip_rate, h), system.start(t), system.start_rate(t, h))
+        start = (rule.tip_mean(system, at, tip_rate, h), system.start(t), system.start_rate(t, h))
         each = (system.numbers(), jnp.asarray(g.q), rate.q)
-        action = jax.lax.scan(element, start, each)[0][0]
+        action = h * jax.lax.scan(element, start, each)[0][0]
         energy = system.smooth_potential if rule.implicit else system.potential
         return action - 0.5 * h * (energy(g, t) + energy(end, t + h))
 

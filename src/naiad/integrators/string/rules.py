@@ -32,18 +32,18 @@ class Rule(Module):
         directions."""
         return not self.implicit and system.element_force is None and system.constraint is None
 
-    def element_action(
+    def element_mean(
         self, system: StringSystem, index: Scalar, at: Span, rate: Span, t: Scalar, h: Scalar
     ) -> Float[Array, ""]:
-        """The part of L_d that is not a potential at the nodes, of an element."""
-        action = h * system.element_kinetic(index, moved(at, rate, self.place * h), rate)
+        """The part of L_d / h that is not a potential at the nodes, of an element."""
+        T = system.element_kinetic(index, moved(at, rate, self.place * h), rate)
         if self.implicit:
-            action = action - h * system.stiff_potential(index, moved(at, rate, 0.5 * h), t + 0.5 * h)
-        return action
+            return T - system.stiff_potential(index, moved(at, rate, 0.5 * h), t + 0.5 * h)
+        return T
 
-    def tip_action(self, system: StringSystem, at: Tip, rate: Tip, h: Scalar) -> Float[Array, ""]:
+    def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, h: Scalar) -> Float[Array, ""]:
         """The same of the ends."""
-        return h * system.tip_kinetic(moved(at, rate, self.place * h), rate)
+        return system.tip_kinetic(moved(at, rate, self.place * h), rate)
 
     def element_potential(self, system: StringSystem, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The potential of an element at the nodes of time."""
