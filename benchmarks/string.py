@@ -101,15 +101,15 @@ def energy_errors() -> list[tuple[str, ...]]:
     hung = np.outer(np.arange(1, 21), (0.0, 0.0, 0.5 * (1.0 + RINGING)))
     straight = {"q0": hung, "v_end0": (0.0, 0.0, 0.0), "rho_c": (0.0, 0.0, 0.4)}
     every = [("symmetric", 2), *(("imex", order) for order in ORDERS), ("symmetric", 6), ("symmetric", 8)]
-    some = [("imex", 2), ("imex", 6), ("imex", 8), ("symmetric", 6)]
+    some = [("imex", 2), ("imex", 6), ("imex", 8)]
     stiff, stiffer = {"EA": 4000.0}, {"EA": 400_000.0}
     problems: list[tuple[str, dict[str, Any], float, list[tuple[str, int]]]] = [
         ("case 1, EA = 40 N", {}, 5e-4, every),
         ("case 1, EA = 4,000 N", stiff, 5e-5, every),
-        ("case 1, EA = 4,000 N", stiff, 1e-4, some),
-        ("case 1, EA = 4,000 N", stiff, 2e-4, some),
+        ("case 1, EA = 4,000 N", stiff, 1e-4, some[1:]),
+        ("case 1, EA = 4,000 N", stiff, 2e-4, some[1:]),
         ("case 1, EA = 4,000 N", stiff, 5e-4, some),
-        ("case 1, EA = 400,000 N", stiffer, 5e-6, [("imex", 6), ("symmetric", 6)]),
+        ("case 1, EA = 400,000 N", stiffer, 5e-6, every),
         ("case 1, EA = 400,000 N", stiffer, 5e-5, some),
         ("straight and ringing, EA = 4,000 N", stiff | straight, 5e-4, [("imex", 2)]),
     ]
