@@ -10,7 +10,7 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.models import StringPendulum as Pendulum
 from naiad.models.string.carnot import CARNOT
-from naiad.models.string.pendulum import KINETIC
+from naiad.models.string.kinetic import KINETIC
 from naiad.numerics import Module
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
