@@ -54,3 +54,9 @@ def test_what_does_not_fit_is_refused():
         nd.Composition(nd.Variational(), 4, weights=(0.5, 0.25, 0.25))
     with pytest.raises(nd.InputError, match=r"tableau 'rk5' is not known; expected one of euler"):
         nd.RKMK("rk5")
+
+
+def test_a_composition_fails_in_the_words_of_its_method():
+    string = nd.StringVariational("imex")
+    assert nd.Composition(string, 4).failure == string.failure
+    assert "the string on the reel ran out" in string.failure

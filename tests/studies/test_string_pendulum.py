@@ -49,6 +49,24 @@ def test_the_energy_balance_is_of_the_order_of_the_scheme():
     assert errors[1]["carnot_work"] < 0
 
 
+@pytest.mark.parametrize("order", [pytest.param(4, marks=pytest.mark.long), 6])
+def test_the_order_is_that_of_the_motion_and_of_the_balance(order):
+    given = {"case": "retrieve", "scheme": "imex", "order": order, "elements": 3, "t1": 0.4}
+    fine, *coarse = (results(**given, dt=dt) for dt in (0.0025, 0.02, 0.01))
+    first, second = (np.max(np.abs(each["q_end"] - fine["q_end"])) for each in coarse)
+    assert np.log2(first / second) == pytest.approx(order, abs=0.4)
+    first, second = (each["energy_balance_error_max"] for each in coarse)
+    assert np.log2(first / second) > order - 0.4
+    assert fine["energy_balance_error_max"] < 1e-10
+
+
+def test_imex_composed_has_less_energy_error_at_ten_times_the_step():
+    plain = results(scheme="symmetric", dt=0.0005, t1=4.0, elements=5)
+    composed = results(scheme="imex", order=6, dt=0.005, t1=4.0, elements=5)
+    for name in ("mean_energy_error", "max_energy_error"):
+        assert composed[name] < 1e-3 * plain[name]
+
+
 def test_the_run_ends_where_the_reel_runs_out():
     found = results(case="deploy", u=-2.0, s_p0=0.52, direction0=(0, 0, 1), t1=2.0, dt=0.002, elements=4)
     assert found["ending"].startswith("the reel ran out of string at t = ")
@@ -72,6 +90,7 @@ def test_the_run_ends_where_the_body_is_wound_in():
         ({"direction0": (0, 0, 0)}, "direction0=0,0,0"),
         ({"t1": 1.0, "report_times": (2.0,)}, "after the end of the run"),
         ({"J": (0.01, 0.01, 0.01)}, "not positive definite"),
+        ({"order": 4, "case": "retrieve"}, "order=4: scheme=paper is of first order here.*use scheme=symmetric"),
     ],
 )
 def test_bad_input(parameters, message):
@@ -79,7 +98,9 @@ def test_bad_input(parameters, message):
         results(**parameters)
 
 
-@pytest.mark.parametrize(("name", "value"), [("elements", 0), ("EA", -1.0), ("mu", 0.0), ("case", "wrong")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("elements", 0), ("EA", -1.0), ("mu", 0.0), ("case", "wrong"), ("order", 3)]
+)
 def test_bad_values_are_refused(name, value):
     with pytest.raises(nd.InputError, match=name):
         StringPendulum(**{name: value})
@@ -93,6 +114,16 @@ def test_the_papers_first_case():
     assert found["mean_orthogonality_error"] < 1e-14
     np.testing.assert_allclose(found["elastic_energy_peaks"][:2], (1.797, 5.519), atol=6e-4)
     np.testing.assert_allclose(found["reports"][0]["stretched_length"], 10.677315697, atol=1e-9)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("EA", "dt"), [(40.0, 0.0005), (4000.0, 0.00005)])
+@pytest.mark.parametrize(("order", "part"), [(6, 0.2), (8, 2e-3)])
+def test_imex_composed_has_less_energy_error_at_ten_times_the_step_through_the_whole_run(EA, dt, order, part):
+    plain = results(scheme="symmetric", dt=dt, EA=EA)
+    composed = results(scheme="imex", order=order, dt=10 * dt, EA=EA)
+    for name in ("mean_energy_error", "max_energy_error"):
+        assert composed[name] < part * plain[name]
 
 
 @pytest.mark.long

@@ -14,7 +14,11 @@ from naiad.studies.tethered_satellite import TetheredSatellite
 def test_a_crane_swings_as_the_linear_theory_says_and_shaping_stops_it():
     """Fixed length, a gentle move: the amplitude left is |int a(t) e^{i omega t} dt|/(g/omega)."""
     study = Crane(shapers="plain,zv", L0=10.0, L1=10.0, distance=1.0, t_move=4.0, t_after=8.0, elements=2, dt=0.02)
-    found = study.run(Progress()).results
+    findings = study.run(Progress())
+    found = findings.results
+    table = findings.tables["moves"]()
+    assert [row[0] for row in table.rows] == ["plain", "zv"]
+    assert float(table.rows[1][3]) == pytest.approx(found["zv"]["residual_swing"], rel=1e-4)
     omega, T = 2.0 * np.pi / found["period"], 4.0
 
     def acceleration(t):
@@ -30,7 +34,13 @@ def test_a_crane_swings_as_the_linear_theory_says_and_shaping_stops_it():
 
 def test_a_tether_leans_and_librates():
     """The lean of the theory without mass, and Lindstedt's frequency for the amplitude."""
-    found = TetheredSatellite(l1=600.0, fade=400.0, elements=3, orbits=1.2, tilt=0.0, dt=2.0).run(Progress()).results
+    findings = TetheredSatellite(l1=600.0, fade=400.0, elements=3, orbits=1.2, tilt=0.0, dt=2.0).run(Progress())
+    found = findings.results
+    assert findings.dataset is not None
+    shown = findings.dataset()
+    ahead, _, down = shown.x.to_numpy().T  # in axes that turn with the orbit
+    assert np.max(np.abs(np.degrees(np.arctan2(ahead, down)))) == pytest.approx(found["libration_amplitude"], abs=1.0)
+    np.testing.assert_allclose(np.linalg.norm(shown.nodes, axis=2), np.linalg.norm(shown.q_fixed_axes, axis=2))
     assert found["lean_mean"] == pytest.approx(found["lean_expected"], abs=0.2)
     amplitude = 2.0 * np.radians(found["libration_amplitude"])  # 2 theta is a pendulum of rate sqrt(3) n
     assert found["libration_frequency"] == pytest.approx(np.sqrt(3.0) * (1.0 - amplitude**2 / 16.0), rel=3e-3)

@@ -139,6 +139,25 @@ class RotorChain(nd.LagrangianSystem):
         return 0.5 * jnp.sum(Omega * (Omega @ self.J)) + self.k * alignment
 
 
+def hanging_string(*, reel: bool) -> tuple[nd.models.StringPendulum, nd.State]:
+    """A string of three elements with a body, of a fixed length or on a reel that turns freely, moving in all ways."""
+    rng = np.random.default_rng(3)
+    inertia = np.array([[0.06, -0.004, -0.006], [-0.004, 0.07, -0.005], [-0.006, -0.005, 0.03]])
+    string = nd.models.StringPendulum(
+        length=4.0,
+        density=0.4,
+        stiffness=8.0,
+        elements=3,
+        gravity=(0.0, 0.0, 2.0),
+        body=nd.models.HangingBody(0.5, (0.1, 0.05, 0.15), inertia),
+        reel=nd.models.Reel(radius=0.3, inertia=0.5, guide=0.2, carnot="none", locked=not reel),
+        wound=0.0 if reel else 1.5,
+    )
+    q = np.outer(np.arange(1, 4), np.array((0.5, 0.15, 0.65))) + 0.05 * rng.normal(size=(3, 3))
+    more = {"s": [1.5], "s_v": [0.3]} if reel else {}
+    return string, string.state(q=q, q_v=0.3 * rng.normal(size=(3, 3)), R_Omega=(0.3, -0.5, 0.4), **more)
+
+
 def problems() -> dict[str, Problem]:
     rng = np.random.default_rng(7)
     J = np.array([[1.0, 0.1, 0.0], [0.1, 2.0, -0.2], [0.0, -0.2, 2.6]])
@@ -158,6 +177,9 @@ def problems() -> dict[str, Problem]:
     buoyant = nd.models.BuoyantVehicle(
         1.5, (1.0, 2.0, 0.5), J, 4.0, (0.2, -0.1, 0.3), gravity=(0.0, 0.0, 2.0), current=(0.0, 0.0, 0.3)
     )
+
+    string, string_state = hanging_string(reel=False)
+    reeled, reeled_state = hanging_string(reel=True)
 
     def turn_pose(s, g):
         R = about_vertical(s)
@@ -200,6 +222,8 @@ def problems() -> dict[str, Problem]:
             2.0,
             lambda s, g: fish.symmetry(jnp.concatenate([s, 0.5 * s, -s]), g),
         ),
+        "string": Problem(string, string_state, 1.0, string.symmetry),
+        "string-reel": Problem(reeled, reeled_state, 1.0, reeled.symmetry, refinement=2),
         "planar-body": Problem(planar, planar.state(beta=0.4, x=(0.5, -0.3), Omega=0.7, v=(0.3, 0.2)), 2.0),
         "rotor-chain": Problem(
             rotors,

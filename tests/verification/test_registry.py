@@ -36,7 +36,10 @@ DEAR = {
     ("heavy-top", "rkmk2-adjoint"),
 }
 MAPS = ("exp", "new", "skew", "compose8", "flv", "rk4")
+STRING_METHODS = tuple(name for name in METHODS if name.startswith("string"))
 ONLY = {
+    "string": STRING_METHODS,
+    "string-reel": STRING_METHODS,
     "tree": tuple(name for name in METHODS if name.startswith("tree")),
     "swimmer": ("cay", "cay-midpoint", "exp-midpoint", "compose4-midpoint", "rk4"),
 }

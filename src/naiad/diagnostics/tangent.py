@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, State, StringSystem
 
 Flow = Callable[[State], State]
 COMPILED = 6
@@ -63,7 +63,8 @@ def step_jacobian(
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after some steps, and the derivative of their map."""
     n = system.group.dim
-    engine = "auto" if n <= COMPILED or isinstance(method, Splitting) else "xla"  # long series take XLA an hour
+    loops = isinstance(system, StringSystem) or isinstance(method, Splitting)  # XLA is slow on long series and sweeps
+    engine = "auto" if n <= COMPILED or loops else "xla"
     about, numbers = (system, method), (float(t), float(dt), steps)
     images, columns = execute_rows(_pushed, about, np.eye(2 * n), state, *numbers, shared=(2, 3, 4, 5), engine=engine)
     return jax.tree.map(lambda leaf: leaf[0], images), columns.T

@@ -32,6 +32,11 @@ class Composition(AbstractOneStepMethod):
         if abs(sum(self.weights) - 1.0) > 1e-12 or self.weights != self.weights[::-1]:
             raise InputError(f"Composition: the weights {self.weights} must sum to 1 and read the same backwards.")
 
+    @property
+    def failure(self) -> str | None:
+        """What the method says."""
+        return self.method.failure
+
     def check(self, system: LagrangianSystem) -> None:
         self.method.check(system)
         if not self.method.symmetric(system):

@@ -1,6 +1,7 @@
 """A crane: a payload on a cable below a trolley that moves, with hoisting."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,9 +15,17 @@ from naiad.studies.driven_string import DrivenString
 from naiad.studies.parameters import Names, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.smooth_moves import SHAPERS, Hoist, ShapedMove
-from naiad.studies.study import Findings, Study
+from naiad.studies.study import Findings, Study, Table
 
 RADIUS, SPARE = 0.3, 5.0  # of the drum; cable that stays on it
+COLUMNS = {
+    "t_stop": "stops at [s]",
+    "peak_swing": "peak swing [°]",
+    "residual_swing": "residual swing [°]",
+    "tension_max": "tension up to [N]",
+    "moment_max": "moment up to [N m]",
+    "energy_balance_error_max": "energy balance error [J]",
+}
 
 
 class Crane(Study, name="crane"):
@@ -58,7 +67,10 @@ class Crane(Study, name="crane"):
             "hoist": lambda: figures.hoist(moves),
         }
         first = next(iter(moves.values()))
-        return Findings(results, lambda: first.run.dataset, drawn, notes=_NOTES)
+        rows = {name: results[name] for name in moves}
+        return Findings(
+            results, lambda: first.run.dataset, drawn, notes=_NOTES, tables={"moves": lambda: comparison(rows)}
+        )
 
     def period(self) -> float:
         """Of small swings at the mean length, the cable straight: 2 pi sqrt((M + m/3) L/((M + m/2) g))."""
@@ -152,6 +164,12 @@ class Move(DrivenString):
             "energy_gain": float(energy[-1] - energy[0]),
             "energy_balance_error_max": float(np.max(np.abs(energy - energy[0] - work))),
         }
+
+
+def comparison(rows: Mapping[str, Mapping[str, Any]]) -> Table:
+    """The moves beside each other."""
+    cells = ((name, *(f"{row[key]:.5g}" for key in COLUMNS)) for name, row in rows.items())
+    return Table(("", *COLUMNS.values()), tuple(cells))
 
 
 _NOTES = (

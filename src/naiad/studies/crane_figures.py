@@ -36,8 +36,8 @@ def snapshots(moves: "dict[str, Move]") -> "Figure":
     from naiad.viz.style import colours, dress
 
     with viz.house():
-        figure = viz.new_figure(5.6, 2.9 * len(moves))
-        panels = np.atleast_1d(figure.subplots(len(moves), 1, sharex=True, sharey=True))
+        figure = viz.new_figure(max(4.0, 3.0 * len(moves)), 2.8)
+        panels = np.atleast_1d(figure.subplots(1, len(moves), sharex=True, sharey=True))
         for ax, (name, move), colour in zip(panels, moves.items(), colours(len(moves)), strict=True):
             chosen = np.linspace(0, len(move.times) - 1, SHOTS).astype(int)
             nodes = move.nodes
@@ -47,7 +47,7 @@ def snapshots(moves: "dict[str, Move]") -> "Figure":
             ax.plot(*nodes[chosen, -1][:, (0, 2)].T, "o", color=colour, markersize=3)
             ax.set_aspect("equal")
             ax.set_title(name)
-            dress(ax, "x [m]" if ax is panels[-1] else "", "z, down [m]")
+            dress(ax, "x [m]", "z, down [m]" if ax is panels[0] else "")
         panels[0].invert_yaxis()
         return figure
 

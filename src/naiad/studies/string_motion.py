@@ -13,7 +13,7 @@ import numpy as np
 import naiad as nd
 from naiad.compiler import execute_rows
 from naiad.errors import RunError
-from naiad.integrators import StringVariational
+from naiad.integrators import AbstractMethod
 from naiad.models import StringPendulum
 from naiad.numerics import Module
 from naiad.studies.progress import Progress
@@ -59,7 +59,7 @@ class Observed(Module):
 @dataclasses.dataclass(frozen=True)
 class StringMotion:
     """Observables at every step by name, states at some (stacked, with their times), the states at the times that were
-    asked for, and how it ended."""
+    asked for, how it ended, and the order to which all that is accurate, at least 2."""
 
     times: np.ndarray
     observed: dict[str, np.ndarray]
@@ -69,6 +69,7 @@ class StringMotion:
     asked: list[tuple[float, nd.State]]
     ending: str
     system: StringPendulum
+    order: int
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
@@ -81,13 +82,13 @@ class StringMotion:
         return jax.tree.map(lambda leaf: leaf[-1], self.frames)
 
     def work(self) -> dict[str, np.ndarray]:
-        """The work of Carnot's term and of the moment since the start, by the trapezoidal rule over every step."""
-        dt = np.diff(self.times)
-        found = {}
-        for name in POWERS:
-            power = self.observed[name]
-            found[name] = np.concatenate([[0.0], np.cumsum(0.5 * dt * (power[1:] + power[:-1]))])
-        return found
+        """The work of Carnot's term and of the moment since the start: the integrals of the splines of this order
+        through the powers at every step (the trapezoidal rule for order 2)."""
+        from scipy.interpolate import make_interp_spline
+
+        degree = min(self.order, len(self.times)) - 1
+        through = {name: make_interp_spline(self.times, self.observed[name], k=degree) for name in POWERS}
+        return {name: spline.antiderivative()(self.times) for name, spline in through.items()}
 
 
 def string_motion(
@@ -96,7 +97,7 @@ def string_motion(
     *,
     t1: float,
     dt: float,
-    method: StringVariational,
+    method: AbstractMethod,
     events: dict[str, nd.Section],
     asked: Sequence[float],
     progress: Progress,
@@ -131,6 +132,7 @@ def string_motion(
         reports,
         ending,
         system,
+        max(2, method.order(system)),
     )
 
 
@@ -139,7 +141,7 @@ def _pieces(
     state: nd.State,
     t1: float,
     dt: float,
-    method: StringVariational,
+    method: AbstractMethod,
     events: dict[str, nd.Section],
     progress: Progress,
 ) -> Iterator[nd.Trajectory]:
@@ -170,7 +172,7 @@ def _pieces(
 
 
 def _reports(
-    system: StringPendulum, method: StringVariational, piece: nd.Trajectory, asked: Sequence[float], *, first: bool, dt
+    system: StringPendulum, method: AbstractMethod, piece: nd.Trajectory, asked: Sequence[float], *, first: bool, dt
 ) -> list[tuple[float, nd.State]]:
     """The states at those of the times that lie in a piece, by one shorter step from the node before."""
     times, found = piece.t.to_numpy(), []

@@ -8,22 +8,17 @@ from jaxtyping import Array, Float
 import naiad as nd
 from naiad.compiler import execute
 from naiad.errors import InputError
-from naiad.integrators import StringVariational
 from naiad.models import StringPendulum as Pendulum
 from naiad.models.string.carnot import CARNOT
-from naiad.models.string.pendulum import KINETIC
+from naiad.models.string.kinetic import KINETIC
 from naiad.numerics import Module
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.string_cases import CASES, CENTRE, INERTIA, LAWS, pendulum, start
+from naiad.studies.string_methods import ORDERS, SCHEMES, longest_stage, string_method
 from naiad.studies.string_motion import OBSERVED, POWERS, Observed, StringMotion, string_motion
 from naiad.studies.study import Findings, Study
 
-SCHEMES = {
-    "paper": "the paper's discrete Lagrangian, inertia and forces at the start of a step: first order with a reel",
-    "symmetric": "inertia half-way, half of the forces at each end: second order",
-    "imex": "the same with the elastic energy half-way: not bound by the fastest wave",
-}
 OUT, IN = "the reel ran out of string", "the body was wound in"
 PROMINENCE = 0.25
 
@@ -44,6 +39,7 @@ class StringPendulum(Study, name="string-pendulum"):
 
     case: str = parameter("fixed", choices={k: c.what for k, c in CASES.items()}, help="what happens at the reel")
     scheme: str = parameter("paper", choices=SCHEMES, help="discrete Lagrangian")
+    order: int = parameter(2, help="order of accuracy: 2 (1 for scheme=paper with a reel), or 4, 6, 8 by composition")
     kinetic: str = parameter("paper", choices=KINETIC, help="kinetic energy of string that runs over the guide way")
     carnot: str = parameter("paper", choices=CARNOT, help="Carnot's term at the guide way")
     law: str = parameter("hooke", choices=LAWS, help="elastic energy per unit of unstretched length")
@@ -75,6 +71,10 @@ class StringPendulum(Study, name="string-pendulum"):
     Omega0: Vector = parameter((0.0, 0.0, 0.0), unit="rad/s", size=3, help="its initial angular velocity")
     shortest: float = parameter(0.1, unit="m", above=0.0, help="length outside at which the body counts as wound in")
 
+    def validate(self) -> None:
+        if self.order not in ORDERS:
+            raise InputError(f"order={self.order}: expected one of {', '.join(map(str, ORDERS))}")
+
     def run(self, progress: Progress) -> Findings:
         system = pendulum(self)
         state = start(self, system)
@@ -87,7 +87,7 @@ class StringPendulum(Study, name="string-pendulum"):
             state,
             t1=t1,
             dt=self.dt,
-            method=StringVariational(self.scheme),  # pyright: ignore[reportArgumentType]
+            method=string_method(system, self.scheme, self.order),
             events=self._events(system),
             asked=asked,
             progress=progress,
@@ -108,7 +108,8 @@ class StringPendulum(Study, name="string-pendulum"):
             return {}
         shortest = self.shortest
         if self.scheme != "imex":  # where the fastest wave is too fast for dt
-            shortest = max(shortest, float(np.sqrt(3.0 * self.EA / self.mu)) * self.dt * self.elements)
+            stage = self.dt * longest_stage(self.order)
+            shortest = max(shortest, float(np.sqrt(3.0 * self.EA / self.mu)) * stage * self.elements)
         return {
             OUT: nd.Section(Outside(system, self.b), direction=-1, terminal=True),
             IN: nd.Section(Outside(system, self.L - shortest), direction=1, terminal=True),
@@ -172,9 +173,9 @@ def peaks(times: np.ndarray, values: np.ndarray) -> np.ndarray:
 _NOTES = (
     "All errors are in SI units and run over every step: of the energy [J] and of pi_3 [kg m^2/s] since the start, and "
     "the Frobenius norm of R^T R - I. `energy_balance_error_max` is the largest |E - E_0 - carnot_work - input_work|, "
-    "the works by the trapezoidal rule over the powers at the nodes; it is of the order of the scheme. `Omega` is in "
-    "the body frame, the kinetic energy of rotation is Omega . J Omega/2. With carnot=paper the term gives energy in "
-    "deployment; carnot=dissipative takes it out in both directions. `elastic_energy_peaks` are the times of the "
-    "maxima that stand out by a quarter of the highest. scheme=paper starts from the continuous momentum, with all of "
-    "the force at the first node."
+    "the works by splines through the powers at the nodes (straight lines for order 2); it is of the order of the "
+    "method. `Omega` is in the body frame, the kinetic energy of rotation is Omega . J Omega/2. With carnot=paper the "
+    "term gives energy in deployment; carnot=dissipative takes it out in both directions. `elastic_energy_peaks` are "
+    "the times of the maxima that stand out by a quarter of the highest. scheme=paper starts from the continuous "
+    "momentum, with all of the force at the first node."
 )

@@ -35,19 +35,15 @@ def path(flight: "Flight") -> "Figure":
     from naiad import viz
     from naiad.viz.style import dress
 
-    phase = flight.rate * flight.times
-    q = np.asarray(flight.run.states.g.q)
+    nodes = flight.nodes / 1e3
     with viz.house():
-        figure = viz.new_figure(5.6, 5.6)
+        figure = viz.new_figure(7.2, 5.6)
         ax = figure.subplots()
-        for node in np.linspace(0, len(phase) - 1, 30).astype(int):
-            x, z = q[node, :, 0], q[node, :, 2]
-            ahead = np.sin(phase[node]) * z - np.cos(phase[node]) * x
-            down = np.cos(phase[node]) * z + np.sin(phase[node]) * x
-            ax.plot(np.append(0.0, ahead) / 1e3, np.append(0.0, down) / 1e3, color="#999999", linewidth=0.8)
-        ax.plot(flight.place[:, 1] / 1e3, flight.place[:, 0] / 1e3, linewidth=1.4)
+        for shape in nodes[np.linspace(0, len(nodes) - 1, 30).astype(int)]:
+            ax.plot(np.append(0.0, shape[:, 1]), np.append(0.0, shape[:, 0]), color="#999999", linewidth=0.8)
+        ax.plot(nodes[:, -1, 1], nodes[:, -1, 0], linewidth=1.4)
         ax.plot(0.0, 0.0, "s", color="#333333", markersize=5)
-        ax.set_aspect("equal")
+        ax.set_aspect("equal", adjustable="datalim")
         ax.invert_yaxis()
         dress(ax, "ahead [km]", "towards the Earth [km]")
         return figure

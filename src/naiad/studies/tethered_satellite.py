@@ -1,7 +1,7 @@
 """A subsatellite on a tether, deployed from a spacecraft on a circular orbit."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,9 @@ from naiad.studies.driven_string import DrivenString
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 EARTH = 3.986004418e14  # m^3/s^2
 RADIUS = 6.378137e6  # m
@@ -97,7 +100,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             "path": lambda: figures.path(flight),
             "tension": lambda: figures.tension(flight, self.m, self.mu),
         }
-        return Findings(flight.results(self), lambda: run.dataset, drawn, notes=_NOTES)
+        return Findings(flight.results(self), lambda: flight.dataset, drawn, notes=_NOTES)
 
     def _start(self, system: StringPendulum) -> nd.State:
         """A straight tether towards the Earth that leans ahead and turns with the orbit, stretched by its tension."""
@@ -134,13 +137,27 @@ class Flight(DrivenString):
     end: float
 
     @property
-    def place(self) -> np.ndarray:
-        """The subsatellite in axes that turn with the orbit: down, ahead, across."""
-        q, phase = np.asarray(self.run.states.g.q)[:, -1], self.rate * self.times
-        x, y, z = q.T
+    def nodes(self) -> np.ndarray:
+        """The tether in axes that turn with the orbit: down, ahead, across."""
+        x, y, z = np.moveaxis(np.asarray(self.run.states.g.q), 2, 0)
+        phase = self.rate * self.times[:, None]
         down = np.cos(phase) * z + np.sin(phase) * x
         ahead = np.sin(phase) * z - np.cos(phase) * x
-        return np.stack([down, ahead, y], axis=1)
+        return np.stack([down, ahead, y], axis=2)
+
+    @property
+    def place(self) -> np.ndarray:
+        """The subsatellite in the same axes."""
+        return self.nodes[:, -1]
+
+    @property
+    def dataset(self) -> "xr.Dataset":
+        """The run, with `nodes` and `x` as a page shows them: ahead, across and down, in axes that turn with the
+        orbit."""
+        seen = self.nodes[:, :, (1, 2, 0)] * (1.0, -1.0, 1.0)
+        pictured = {"nodes": (("time", "node", "axis"), seen), "x": (("time", "axis"), seen[:, -1])}
+        shown = self.run.dataset.drop_vars(["guide", "energy", "x"]).rename(q="q_fixed_axes").assign(pictured)
+        return shown.assign_attrs(down=[0.0, 0.0, 1.0])
 
     @property
     def angles(self) -> np.ndarray:
@@ -187,6 +204,7 @@ _NOTES = (
     "`lean_expected`. Frequencies are in orbital rates, from the crossings of zero after the deployment: sqrt(3) and 2 "
     "for small angles, less for larger ones. Tensions [N] are elastic ones at the spacecraft, "
     "`tension_expected` is 3 n^2 (m + mu l/2) l. `jacobi_error_max` is the relative change of E - n L after the "
-    "deployment, which only internal damping and the integrator change. Orbital axes do not turn: the gravity gradient "
-    "is a potential that turns."
+    "deployment, which only internal damping and the integrator change. The motion is computed in axes that do not "
+    "turn, where the gravity gradient is a potential that does; `nodes` and `x`, and the moving picture, are in axes "
+    "that turn with the orbit: ahead, across, down; `q_fixed_axes`, `q_v` and `q_p` are not."
 )

@@ -18,22 +18,19 @@ from naiad.models.signals import AbstractSignal, signal
 from naiad.models.string.bending import Bending
 from naiad.models.string.carnot import carnot_force
 from naiad.models.string.current import Current, Here, as_current
+from naiad.models.string.element_forces import load_force, viscous_force
 from naiad.models.string.fields import AbstractField, as_field
 from naiad.models.string.hanging_body import HangingBody
 from naiad.models.string.inverse import moment_for
+from naiad.models.string.kinetic import KINETIC, element_kinetic
 from naiad.models.string.laws import AbstractLaw, Inextensible, as_law
-from naiad.models.string.loads import AbstractLoad, StringPoint, checked_loads
+from naiad.models.string.loads import AbstractLoad, checked_loads
 from naiad.models.string.reel import Reel
 from naiad.models.string.schedule import as_schedule
+from naiad.models.string.states import checked_string, straight_string
+from naiad.models.string.wound import wound_kinetic, wound_potential
 from naiad.models.vector import vector3
 from naiad.numerics import cross, static
-
-KINETIC = {
-    "paper": "the paper's M^3, which takes the string for unstretched there",
-    "exact": "the integral over each element",
-    "lumped": "half of each element's mass at each of its nodes",
-}
-"""The kinetic energies of an element of string that runs over the guide way."""
 
 
 class StringPendulum(StringSystem):
@@ -175,17 +172,8 @@ class StringPendulum(StringSystem):
         return (self.length - s) / self.elements
 
     def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
-        """[lee2010, eq. (30)]: the velocity is linear along an element, from q_a' + (N - a) w to q_{a+1}' + (N - a - 1)
-        w with w = (q_a - q_{a+1}) s'/(N l), a from 0. With mean m and half difference d of the nodes' velocities and
-        M = N - a - 1/2, k = 1/3 (1 if lumped), T_a = mu l (|m|^2 + k |d|^2 + w . (2 M m + k d) + (M^2 + k/4) |w|^2)/2.
-        """
-        length, speed, middle = self.element_length(at.s), rate.s / self.elements, self.elements - 0.5 - index
-        way, mean, half = at.near - at.far, 0.5 * (rate.near + rate.far), 0.5 * (rate.near - rate.far)
-        share = 1.0 if self.kinetic == "lumped" else 1.0 / 3.0
-        own = length * (jnp.dot(mean, mean) + share * jnp.dot(half, half))
-        shared = speed * jnp.dot(way, 2.0 * middle * mean + share * half)
-        ratio = length if self.kinetic == "paper" else jnp.dot(way, way) / length  # l |w|^2 / speed^2
-        return 0.5 * self.density * (own + shared + (middle**2 + 0.25 * share) * ratio * speed**2)
+        """T_a by the chosen rule."""
+        return element_kinetic(self.kinetic, self.density, self.element_length(at.s), self.elements, index, at, rate)
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
@@ -201,25 +189,16 @@ class StringPendulum(StringSystem):
         return self.element_length(at.s) * self.law.energy(self.strain(at))
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
-        """(mu s + kappa) s'^2/2 [lee2010, eq. (2)], and that of the body. On a guide way with the velocity V the string
-        on the drum has mu s |V|^2/2 + s' V . D as well, D the slope of its first moment."""
-        wound = 0.0 if self.reel is None else 0.5 * (self.density * at.s + self.reel.inertia) * rate.s**2
-        if self.reel is not None and rate.start is not None:
-            across = jnp.dot(rate.start, self.axis) * self.density * self.reel.depth(at.s)
-            wound = wound + 0.5 * self.density * at.s * jnp.dot(rate.start, rate.start) + rate.s * across
-        return jnp.asarray(wound) + (0.0 if self.body is None else self.body.kinetic(rate.q, rate.R))
+        """That of the reel and of the body."""
+        T = 0.0 if self.reel is None else wound_kinetic(self.reel, self.density, self.axis, at, rate)
+        return jnp.asarray(T) + (0.0 if self.body is None else self.body.kinetic(rate.q, rate.R))
 
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
-        """The weight of the string on the drum [lee2010, eq. (5), corrected] and of the body."""
+        """That of the string on the drum and of the body."""
         gravity = jnp.asarray(self.gravity)
         V = jnp.zeros(())
         if self.reel is not None:
-            V = V - self.density * jnp.sqrt(jnp.dot(gravity, gravity)) * self.reel.first_moment(at.s)
-            start = jnp.zeros(3) if at.start is None else at.start
-            if at.start is not None:
-                V = V - self.density * at.s * jnp.dot(gravity, start)
-            if self.field is not None:
-                V = V + self.density * at.s * self.field(start, t)
+            V = V + wound_potential(self.reel, self.density, gravity, self.field, at, t)
         if self.body is not None:
             V = V - self.body.mass * jnp.dot(gravity, self.body.mass_centre(at.q, at.R))
             if self.field is not None:
@@ -310,21 +289,7 @@ class StringPendulum(StringSystem):
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
         reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
-        state = super().state(g, xi, mu, t=t, **components)
-        q = np.vstack([np.asarray(self.start(t)), state.g.q])
-        gaps = np.linalg.norm(np.diff(q, axis=0), axis=1)
-        if np.any(gaps == 0.0):
-            first = int(np.argmin(gaps))
-            raise InputError(f"Nodes {first} and {first + 1} of the string coincide; give different places (`q`).")
-        if self.reeled or self.schedule is not None:
-            assert self.reel is not None
-            s = float(self.wound(state.g, t))
-            if not self.reel.guide <= s < self.length:
-                raise InputError(
-                    f"s = {s:g} m of string on the reel; expected at least the guide way's {self.reel.guide:g} m and "
-                    f"less than the length {self.length:g} m."
-                )
-        return state
+        return checked_string(self, super().state(g, xi, mu, t=t, **components), t)
 
     def straight(
         self,
@@ -339,20 +304,7 @@ class StringPendulum(StringSystem):
         """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
         its motion, with a reel that is driven, growing evenly. `s` is for a reel that turns, `more` for the rest (`R`,
         `R_Omega`, `s_v`)."""
-        along = vector3("direction", direction)
-        if not np.any(along):
-            raise InputError("direction = 0; expected the direction of the string.")
-        if self.reeled and s is None:
-            raise InputError("straight(): give s, the length of string on the reel.")
-        length = float(self.element_length(self.wound(None, t) if s is None else s)) * (1.0 + strain)
-        numbers = np.arange(1, self.elements + 1)[:, None]
-        unit = along / np.linalg.norm(along)
-        growing = 0.0 if self.reeled else -float(self.reel_speed(jnp.zeros(0), t)) * (1.0 + strain) / self.elements
-        v = np.asarray(self.start_rate(t)) + numbers * growing * unit
-        v[-1] += vector3("tip_velocity", tip_velocity)
-        reel = {"s": [s]} if self.reeled else {}
-        q = np.asarray(self.start(t)) + numbers * length * unit
-        return self.state(q=q, q_v=v, t=t, **reel, **more)
+        return self.state(t=t, **straight_string(self, direction, s, strain, tip_velocity, t), **more)
 
     def _link_length(self, t: Scalar) -> Float[Array, ""]:
         return jnp.asarray(self.element_length(self.wound(None, t)), float)
@@ -366,24 +318,12 @@ class StringPendulum(StringSystem):
         return self.bending.energy(index, before, at, after, self.element_length(s))
 
     def _element_force(self, index: Any, at: Span, rate: Span, t: Scalar) -> Span:
-        """- l eta strain' d strain/d(near, far, s), and the loads at the middle of the element, which moves at
-        (q_a' + q_{a+1}')/2 + (N - a - 1/2) w (see `element_kinetic`)."""
-        force = Span(jnp.zeros(3), jnp.zeros(3), jnp.zeros(()))
-        if self.damping is not None:
-            slope = jax.grad(self.strain)(at)
-            strain_rate = jnp.dot(slope.near, rate.near) + jnp.dot(slope.far, rate.far) + slope.s * rate.s
-            viscous = self.damping * self.element_length(at.s) * strain_rate
-            force = jax.tree.map(lambda each: -viscous * each, slope)
+        if self.damping is None:
+            return load_force(self, index, at, rate, t)
+        viscous = viscous_force(self, at, rate)
         if not self.loads:
-            return force
-        d = at.far - at.near
-        stretched = jnp.sqrt(jnp.dot(d, d))
-        by_s = -(self.elements - 0.5 - index) / (self.length - at.s) * d
-        x, v = 0.5 * (at.near + at.far), 0.5 * (rate.near + rate.far) + rate.s * by_s
-        through = v if self.current is None else v - self.current(x, t)
-        point = StringPoint(x, v, through, d / stretched, stretched / self.element_length(at.s), t)
-        total = stretched * sum((load(point) for load in self.loads), jnp.zeros(3))
-        return Span(force.near + 0.5 * total, force.far + 0.5 * total, force.s + jnp.dot(total, by_s))
+            return viscous
+        return jax.tree.map(jnp.add, viscous, load_force(self, index, at, rate, t))
 
     def _tip_force(self, at: Tip, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
         assert self.body is not None
