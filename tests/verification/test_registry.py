@@ -68,7 +68,7 @@ SHORT = [
 LONG = [case for case in CASES if case not in SHORT]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _few_programs():
     """Each case compiles dozens of programs that no other uses; hundreds of cases in one process exhaust XLA."""
     yield
@@ -136,6 +136,7 @@ def test_method_on_problem(problem, method):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("_few_programs")
 @pytest.mark.parametrize(("problem", "method"), LONG, ids=lambda name: name)
 def test_method_on_problem_long(problem, method):
     too_long = (problem, method) in TOO_LONG

@@ -65,15 +65,17 @@ def step_jacobian(
     n = system.group.dim
     loops = isinstance(system, StringSystem) or isinstance(method, Splitting)  # XLA is slow on long series and sweeps
     engine = "auto" if n <= COMPILED or loops else "xla"
-    about, numbers = (system, method), (float(t), float(dt), steps)
-    images, columns = execute_rows(_pushed, about, np.eye(2 * n), state, *numbers, shared=(2, 3, 4, 5), engine=engine)
+    about, numbers = (system, method), (float(t), float(dt)) if steps == 1 else (float(t), float(dt), steps)
+    shared = range(2, 3 + len(numbers))
+    images, columns = execute_rows(_pushed, about, np.eye(2 * n), state, *numbers, shared=shared, engine=engine)
     return jax.tree.map(lambda leaf: leaf[0], images), columns.T
 
 
-def _pushed(about, direction, state, t, h, steps):
-    """The state after some steps, and the derivative of their map in a direction."""
+def _pushed(about, direction, state, t, h, steps=None):
+    """The state after some steps (one, without a loop to differentiate, if none are given), and the derivative of their
+    map in a direction."""
     (system, method), group = about, about[0].group
-    flow = many_steps(system, method, t, h, steps)
+    flow = one_step(system, method, t, h) if steps is None else many_steps(system, method, t, h, steps)
 
     def local(z):
         image = flow(displaced(group, state, z))
