@@ -7,15 +7,14 @@ import shutil
 import tempfile
 
 # Tests compile many short programs and run each for a moment: let XLA compile quickly rather than well.
-QUICKLY = (
-    "--xla_backend_optimization_level=0",
-    "--xla_llvm_disable_expensive_passes=true",
-    "--xla_cpu_use_fusion_emitters=false",  # they take three times as long as the older ones
+os.environ["XLA_FLAGS"] = " ".join(
+    [
+        os.environ.get("XLA_FLAGS", ""),
+        "--xla_backend_optimization_level=0",
+        "--xla_llvm_disable_expensive_passes=true",
+        "--xla_cpu_use_fusion_emitters=false",  # they take three times as long as the older ones
+    ]
 )
-os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *QUICKLY])
-
-# Tracing makes many small objects that live on: looking for garbage among them as often as Python does costs a tenth.
-gc.set_threshold(50_000, 20, 20)
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # one cache for all workers, and nothing from or into the user's
     os.environ["NAIAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="naiad-tests-")
@@ -25,3 +24,6 @@ from hypothesis import settings
 
 settings.register_profile("naiad", deadline=None)
 settings.load_profile("naiad")
+
+# Tracing makes many small objects that live on: looking for garbage among them as often as Python does costs a tenth.
+gc.set_threshold(50_000, 20, 20)

@@ -52,24 +52,22 @@ PARTICLE = Particle(2.0, np.array([[0.7]]), 0.3, 0.0)
 
 
 @nd.double
-def one_step(system, method, h):
-    """(g, mu, dW) -> (g, mu) after one step, as a function of flat vectors."""
+@jax.jit
+def linearised(system, method, h):
+    """One step (g, mu, dW) -> (g, mu) from where all entries are one, and its derivatives."""
     n = system.group.dim
 
     def step(z, increments):
         carry = method.init(system, nd.State(z[:n], z[n:]), 0.0, h)
         return jnp.concatenate(method.step(system, carry, 0.0, h, increments / h).state)
 
-    return step
+    at = jnp.ones(2 * n), jnp.ones(method.noise_size(system))
+    return step(*at), *jax.jacfwd(step, (0, 1))(*at)
 
 
 def linear_map(system, method, h):
     """A and B of z -> A z + B dW for a linear system, from the step itself."""
-    n = system.group.dim
-    with jax.enable_x64(True):
-        A, B = jax.jacfwd(one_step(system, method, h), (0, 1))(jnp.ones(2 * n), jnp.ones(method.noise_size(system)))
-        A, B = np.asarray(A), np.asarray(B)
-        at = one_step(system, method, h)(jnp.ones(2 * n), jnp.ones(B.shape[1]))
+    at, A, B = (np.asarray(each) for each in linearised(system, method, h))
     np.testing.assert_allclose(at, A.sum(1) + B.sum(1), atol=1e-14)  # linear indeed
     return A, B
 

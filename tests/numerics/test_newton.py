@@ -1,5 +1,7 @@
 """Newton's method and the linear solves behind it."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -34,13 +36,14 @@ def test_chain_finds_the_root_and_its_derivative_as_dense_does(blocks, size, bor
     def root(structure, target):
         return Newton().root(lambda x: chain_residual(x, target, size=size, border=border), jnp.zeros(n), structure)
 
-    dense, chain = root(Dense(), target), root(Chain(size, border), target)
+    structures = Dense(), Chain(size, border)
+    dense, chain = (jax.jit(functools.partial(root, each))(target) for each in structures)
     assert bool(dense.converged)
     assert bool(chain.converged)
     np.testing.assert_allclose(chain.x, dense.x, atol=1e-14)
     np.testing.assert_allclose(chain_residual(chain.x, target, size=size, border=border), 0.0, atol=1e-14)
     weight = jnp.arange(1.0, n + 1)
-    gradients = [jax.grad(lambda t, s=s: weight @ root(s, t).x)(target) for s in (Dense(), Chain(size, border))]
+    gradients = [jax.jit(jax.grad(lambda t, s=each: weight @ root(s, t).x))(target) for each in structures]
     np.testing.assert_allclose(gradients[1], gradients[0], rtol=1e-11, atol=1e-12)
 
 

@@ -48,6 +48,11 @@ def stumpff(k: int, u: Scalar) -> Scalar:
     c_0 = cos theta, c_1 = sin theta / theta, c_2 = (1 - cos theta) / theta^2, c_3 = (theta - sin theta) / theta^3,
     c_k = 1/k! - u c_{k+2} and c_k' = (k c_{k+2} - c_{k+1}) / 2. [stumpff1959]
     """
+    return _stumpff(k, u)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _stumpff(k: int, u: Scalar) -> Scalar:
     small = u < SWITCH
     coefficients = [(-1.0) ** j / math.factorial(2 * j + k) for j in range(STUMPFF_TERMS)]
     series = horner(coefficients, jnp.where(small, u, 0.0))
@@ -79,6 +84,7 @@ def dexp_inv_coefficient(u: Scalar) -> Scalar:
     return (stumpff(3, u) - 2.0 * stumpff(4, u)) / (2.0 * stumpff(2, u))
 
 
+@jax.jit
 def rotation_angle_ratio(w: Scalar, s: Scalar) -> Scalar:
     """2 atan2(sqrt(s), w) / sqrt(s): the rotation angle over the sine of its half, for s = |v|^2, quaternion (w, v).
 

@@ -1,9 +1,11 @@
 """Vectors of R^3 and the plane as the algebras of rotations."""
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
+@jax.jit
 def cross(x: Float[Array, "3"], y: Float[Array, "3"]) -> Float[Array, "3"]:
     """The cross product x cross y."""
     x1, x2, x3 = x
@@ -11,6 +13,7 @@ def cross(x: Float[Array, "3"], y: Float[Array, "3"]) -> Float[Array, "3"]:
     return jnp.stack([x2 * y3 - x3 * y2, x3 * y1 - x1 * y3, x1 * y2 - x2 * y1])
 
 
+@jax.jit
 def hat(x: Float[Array, "3"]) -> Float[Array, "3 3"]:
     """The skew matrix with hat(x) y = x cross y."""
     x1, x2, x3 = x
@@ -18,6 +21,7 @@ def hat(x: Float[Array, "3"]) -> Float[Array, "3 3"]:
     return jnp.stack([zero, -x3, x2, x3, zero, -x1, -x2, x1, zero]).reshape(3, 3)
 
 
+@jax.jit
 def vee(X: Float[Array, "3 3"]) -> Float[Array, "3"]:
     """The vector of the skew part of a matrix: vee(hat(x)) = x."""
     return 0.5 * jnp.stack([X[2, 1] - X[1, 2], X[0, 2] - X[2, 0], X[1, 0] - X[0, 1]])
