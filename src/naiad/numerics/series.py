@@ -3,7 +3,8 @@
 The only file with small-angle branches. Below `SWITCH` a function is its Taylor polynomial, above it its closed form;
 the switch lies so high that neither the values nor the derivatives of the closed forms cancel there. Derivatives come
 by automatic differentiation; those of Stumpff functions are Stumpff functions. The argument of the unused branch is
-replaced by a harmless one, so that no derivative meets 0/0 or an overflow.
+replaced by a harmless one, so that no derivative meets 0/0 or an overflow. Long ones are under `jax.jit`, so that a
+program traces each of them once.
 """
 
 import functools

@@ -1,4 +1,7 @@
-"""Vectors of R^3 and the plane as the algebras of rotations."""
+"""Vectors of R^3 and the plane as the algebras of rotations.
+
+What a program uses in many places is under `jax.jit`, so that it is traced once; the code that comes out is the same.
+"""
 
 import jax
 import jax.numpy as jnp
