@@ -190,6 +190,7 @@ def _stretch(about: tuple[Program, Section, Any], passage: Passage) -> Stretch:
     program, _, h = about
     carry = program.restored(passage.kept)
 
+    @jax.jit  # its searches trace it once
     def state_at(fraction: Any) -> State:
         return program.state(program.step(carry, passage.t, fraction * h, passage.inputs))
 
