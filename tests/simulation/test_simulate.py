@@ -339,7 +339,7 @@ def test_pairs_within_a_step_are_found():
         run = nd.simulate(body, state, t1=100.0, dt=dt, method=method, sections={"s": section}, reconstruct=False)
         return run.crossings["s"]["time"].to_numpy()
 
-    exact = crossings(0.02, nd.Splitting(6), False)
+    exact = crossings(0.002, nd.RK4(), False)
     assert len(exact) == 24
     assert len(crossings(0.5, nd.Splitting(8, "top"), False)) == 16
     np.testing.assert_allclose(crossings(0.5, nd.Splitting(8, "top"), True), exact, rtol=0, atol=1e-6)
