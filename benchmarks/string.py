@@ -25,8 +25,8 @@ from naiad.studies.string_methods import ORDERS, string_method
 from naiad.studies.string_pendulum import StringPendulum as Study
 
 COUNTS = (20, 100, 1000, 10_000)
-ELEMENTS = 200_000  # element-steps in a round
-ROUNDS = 5
+ELEMENTS = 1_000_000  # element-steps in a round
+ROUNDS = 7
 SCHEMES = ("paper", "symmetric", "imex")
 RINGING = 0.05  # the strain from which a straight string is let go
 

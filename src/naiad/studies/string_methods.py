@@ -8,7 +8,7 @@ from naiad.numerics.composition import COMPOSITIONS
 SCHEMES = {
     "paper": "the paper's discrete Lagrangian, inertia and forces at the start of a step: first order with a reel",
     "symmetric": "inertia half-way, half of the forces at each end: second order",
-    "imex": "the same with the elastic energy half-way: not bound by the fastest wave",
+    "imex": "the same with the elastic energy at the mean of the strains of both ends: not bound by the fastest wave",
 }
 ORDERS = (2, *COMPOSITIONS)
 

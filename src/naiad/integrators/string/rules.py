@@ -1,8 +1,8 @@
 """The discrete Lagrangians of a string: what an element, the ends, and the potentials at the nodes give to a step.
 
 With the displacements D = g_{k+1} - g_k in the ambient space, L_d = h T(g*, D/h) - h (V_k + V_{k+1})/2, g* being g_k
-(first order where T depends on g) or half-way (symmetric, second order); the elastic energy may be taken at half-way
-instead, so that the step is not bound by the fastest wave.
+(first order where T depends on g) or half-way (symmetric, second order); the elastic energy may be taken between both
+ends instead, so that the step is not bound by the fastest wave.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from naiad.numerics import Module, static
 
 class Rule(Module):
     """Where in a step the inertia is taken (0: at its start), which part of the forces acts at its start, and whether
-    the elastic energy is taken half-way."""
+    the elastic energy is taken between its ends."""
 
     place: float = static()
     force: float = static()
@@ -37,9 +37,7 @@ class Rule(Module):
     ) -> Float[Array, ""]:
         """The part of L_d / h that is not a potential at the nodes, of an element."""
         T = system.element_kinetic(index, moved(at, rate, self.place * h), rate)
-        if self.implicit:
-            return T - system.stiff_potential(index, moved(at, rate, 0.5 * h), t + 0.5 * h)
-        return T
+        return T - system.stiff_between(index, at, moved(at, rate, h), t + 0.5 * h) if self.implicit else T
 
     def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, h: Scalar) -> Float[Array, ""]:
         """The same of the ends."""

@@ -39,8 +39,8 @@ class StringVariational(AbstractOneStepMethod):
 
     - "paper": at the start, and all of the forces there too: second order for a fixed length, else first;
     - "symmetric": half-way, and half of the forces at each end: second order;
-    - "imex": the same, with the elastic energy half-way too: implicit in the waves along the string, explicit in the
-      rest [stern2009].
+    - "imex": the same, with the elastic energy between the ends, at the mean of their strains: implicit in the waves
+      along the string, explicit in the rest [stern2009]. As the string gets stiffer it becomes RATTLE.
 
     For given velocities of the ends the equations of the nodes are linear (but for "imex"): they are eliminated in a
     sweep. A step that cannot be solved, or that starts from what is not `admissible`, leaves the state where it is.

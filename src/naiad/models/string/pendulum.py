@@ -188,6 +188,12 @@ class StringPendulum(StringSystem):
         """l W(strain)."""
         return self.element_length(at.s) * self.law.energy(self.strain(at))
 
+    def stiff_between(self, index: Scalar, at: Span, end: Span, t: Scalar) -> Float[Array, ""]:
+        """l W at the mean of both strains: it pulls along the element as that is at each end of the step, and becomes
+        RATTLE as the string gets stiffer; half-way an element that turns would seem too short."""
+        length = self.element_length(0.5 * (at.s + end.s))
+        return length * self.law.energy(0.5 * (self.strain(at) + self.strain(end)))
+
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
         """That of the reel and of the body."""
         T = 0.0 if self.reel is None else wound_kinetic(self.reel, self.density, self.axis, at, rate)
