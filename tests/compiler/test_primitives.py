@@ -91,7 +91,8 @@ ELEMENTS: dict[str, tuple[Any, tuple[np.ndarray, ...], float]] = {
     "where": (lambda x, y: jnp.where(x < y, x, -y), FF, 0),
     "angles": (lambda x: (jnp.sin(x), jnp.cos(x), jnp.tan(x)), (ANGLES,), 4),
     "inverse angles": (lambda x: (jnp.arcsin(x), jnp.arccos(x), jnp.arctanh(x)), (UNIT,), 4),
-    "atan": (lambda x: (jnp.arctan(x), jnp.cbrt(x)), (FLOATS,), 4),
+    "atan": (jnp.arctan, (FLOATS,), 4),
+    "cbrt": (jnp.cbrt, (FLOATS,), 4),
     "atan2": (jnp.arctan2, FF, 4),
     "hyperbolic": (lambda x: (jnp.sinh(x), jnp.cosh(x), jnp.tanh(x), jnp.arcsinh(x)), (MODERATE,), 4),
     "acosh": (jnp.arccosh, (POSITIVE,), 4),
@@ -148,11 +149,14 @@ ELEMENTS: dict[str, tuple[Any, tuple[np.ndarray, ...], float]] = {
 }
 
 
+BY_NUMPY = {"cbrt": np.cbrt}  # XLA loses two digits of 1e100 to a power when it compiles quickly
+
+
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_of_elements(name):
     function, columns, ulp = ELEMENTS[name]
     compiled = nc.compile(function, fma=False, cache=False)
-    want = xla(function, *columns)
+    want = [BY_NUMPY[name](*columns)] if name in BY_NUMPY else xla(function, *columns)
     count = len(columns[0])
     together = compiled.batch(*columns)
     assert_near(together, want, ulp, "lanes")
