@@ -25,7 +25,7 @@ from naiad.studies.string_methods import ORDERS, string_method
 from naiad.studies.string_pendulum import StringPendulum as Study
 
 COUNTS = (20, 100, 1000, 10_000)
-ELEMENTS = 1_000_000  # element-steps in a round
+ELEMENTS = 200_000  # element-steps in a round
 ROUNDS = 7
 SCHEMES = ("paper", "symmetric", "imex")
 RINGING = 0.05  # the strain from which a straight string is let go
@@ -54,7 +54,7 @@ def nanoseconds(count: int, scheme: str, *, reel: bool) -> float:
     """An element and a step, the best of some rounds."""
     system, state = moving(count, reel=reel)
     method = nd.StringVariational(scheme)  # pyright: ignore[reportArgumentType]
-    steps = max(ELEMENTS // count, 20)
+    steps = max(ELEMENTS // count, 100)
     h = 0.01 / count
     run = Compiled(functools.partial(march, method))
     best = np.inf

@@ -13,16 +13,10 @@ from naiad.compiler.program import Buffer, Node
 
 LONG_AXIS = 32  # an array with a longer axis, or with more elements, lives in memory
 MANY_ELEMENTS = 1024
-TALL, NARROW = 16, 4  # so does a stack of more rows that are no longer than this
+TALL, NARROW = 16, 4  # so does a stack of more rows, each no longer than this, that a loop goes through
 UNROLLED = 16  # sums and copies of so few elements are written out
 
 Index = tuple[Node, ...]
-
-
-def is_large(shape: Sequence[int]) -> bool:
-    """Whether an array of this shape lives in memory."""
-    tall = len(shape) > 1 and shape[0] > TALL and math.prod(shape[1:]) <= NARROW
-    return tall or math.prod(shape) > MANY_ELEMENTS or max(shape, default=0) > LONG_AXIS
 
 
 class Lazy:
@@ -60,14 +54,21 @@ Value = Any  # a Small or a Lazy
 class Arrays:
     """The ways from one kind of array to the other."""
 
-    def __init__(self, builder: Builder):
+    def __init__(self, builder: Builder, stacks: frozenset[int] = frozenset()):
         self.builder = builder
+        self.stacks = stacks  # how many rows loops go through
         self.readers: dict[int, list[Lazy]] = {}
+
+    def is_large(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape lives in memory."""
+        if math.prod(shape) > MANY_ELEMENTS or max(shape, default=0) > LONG_AXIS:
+            return True
+        return len(shape) > 1 and shape[0] > TALL and shape[0] in self.stacks and math.prod(shape[1:]) <= NARROW
 
     def lift(self, values: Any, type: str) -> Value:
         """An array of constants."""
         values = np.asarray(values)
-        if is_large(values.shape):
+        if self.is_large(values.shape):
             return self.whole(self.builder.table(values, type), values.shape)
         nodes = np.empty(values.shape, object)
         for index in np.ndindex(values.shape):

@@ -13,6 +13,8 @@ from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Branch, Buffer, Loop, Node, Part, Program, Region
 
 MARKED = 256  # buffers that are told apart in loads and stores
+VECTORISED = 1000  # operations of a loop over elements that LLVM may vectorise
+FIRST_LOOP = 1 + 3 * MARKED  # the marks of loops come after those of buffers
 
 SCALARS = {FLOAT: "double", INT: "i64", BOOL: "i1"}
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
@@ -66,6 +68,7 @@ class _Printer:
         self.count = 0
         self.block = "entry"
         self.buffers: list[int] = []
+        self.plain_loops = 0
 
     # -- the module
 
@@ -99,7 +102,7 @@ end:
         head = "define internal void @one(ptr noalias %in, ptr noalias %out, ptr noalias %work) {\nentry:"
         one = f"{head}\n{body}\n  ret void\n}}"
         return "\n".join(
-            [*tables, *sorted(self.declared), *self.helpers.values(), *self.parts, one, driver, *self._scopes(), ""]
+            [*tables, *sorted(self.declared), *self.helpers.values(), *self.parts, one, driver, *self._marks(), ""]
         )
 
     # -- what is the same in all lanes
@@ -159,8 +162,8 @@ end:
         self.lines.append(f"{label}:")
         self.block = label
 
-    def _jump(self, label: str) -> None:
-        self.lines.append(f"  br label %{label}")
+    def _jump(self, label: str, mark: str = "") -> None:
+        self.lines.append(f"  br label %{label}{mark}")
 
     def _fork(self, condition: str, yes: str, no: str) -> None:
         self.lines.append(f"  br i1 {condition}, label %{yes}, label %{no}")
@@ -274,7 +277,7 @@ end:
         if masked:
             yields = self._kept_where_done(loop.params, yields, goes_on)
         again = self.block
-        self._jump(head)
+        self._jump(head, "" if self._over_elements(loop) else self._not_vectorised())
         for mark, param, init, new in zip(marks, loop.params, inits, yields, strict=False):
             name, type = self.names[param.number], self._type_of(param)
             self.lines[mark] = f"  {name} = phi {type} [{init}, %{before}], [{new}, %{again}]"
@@ -283,6 +286,17 @@ end:
         self._start(end)
         for result, param in zip(loop.results, loop.params, strict=True):
             self._define(result, self.names[param.number])
+
+    def _over_elements(self, loop: Loop) -> bool:
+        """Whether a loop treats the elements of an array, one like the other."""
+        items = loop.body.items
+        plain = not any(isinstance(node, Loop | Branch | Part) for node in items)
+        return self.lanes == 1 and plain and len(items) <= VECTORISED and any(node.op == "store" for node in items)
+
+    def _not_vectorised(self) -> str:
+        """A mark of a loop that is not worth the time that LLVM takes to look whether it may be vectorised."""
+        self.plain_loops += 1
+        return f", !llvm.loop !{FIRST_LOOP + self.plain_loops}"
 
     def _kept_where_done(self, params: list[Node], news: list[str], goes_on: str) -> list[str]:
         """The new values in the lanes that go on, the old ones in the others; mostly all go on, and none is chosen."""
@@ -415,7 +429,8 @@ end:
         at = 1 + 3 * self.buffers.index(buffer.offset)
         return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
 
-    def _scopes(self) -> list[str]:
+    def _marks(self) -> list[str]:
+        """What the marks of buffers and loops stand for."""
         scopes = [1 + 3 * i for i in range(len(self.buffers))]
         lines = ["!0 = distinct !{!0}"] if scopes else []
         for scope in scopes:
@@ -425,7 +440,10 @@ end:
                 f"!{scope + 1} = !{{!{scope}}}",
                 f"!{scope + 2} = !{{{others}}}",
             ]
-        return lines
+        loops = [FIRST_LOOP + i for i in range(1, self.plain_loops + 1)]
+        if loops:
+            lines.append(f'!{FIRST_LOOP} = !{{!"llvm.loop.vectorize.enable", i1 false}}')
+        return [*lines, *(f"!{loop} = distinct !{{!{loop}, !{FIRST_LOOP}}}" for loop in loops)]
 
     def _read(self, pointer: str, type: str, wide: bool, mark: str = "") -> str:
         memory = self._wide(MEMORY[type]) if wide else MEMORY[type]

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.arrays import UNROLLED, Lazy, Value, is_large, kind
+from naiad.compiler.arrays import UNROLLED, Lazy, Value, kind
 from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Node
 from naiad.compiler.trace import Refusal, Tracer, rule
 
 CHAINS = 8  # partial sums of a long sum, which a processor adds to at once
+ABREAST = 32  # sums that are in the making at once
 LIGHT = 4  # operations of a term, above which its code is not repeated for each chain
 
 # -- element by element
@@ -20,7 +21,7 @@ LIGHT = 4  # operations of a term, above which its code is not repeated for each
 
 def _map(tracer: Tracer, eqn: Any, function: Callable[..., Node], inputs: Sequence[Value]) -> Value:
     aval = eqn.outvars[0].aval
-    if is_large(aval.shape) or any(isinstance(x, Lazy) for x in inputs):
+    if tracer.arrays.is_large(aval.shape) or any(isinstance(x, Lazy) for x in inputs):
         at = tracer.arrays.at
 
         def element(index):
@@ -187,19 +188,19 @@ def _view(tracer: Tracer, eqn: Any, x: Value, source: Callable[[tuple[Node, ...]
     )
 
 
-def _goes_lazy(eqn: Any, *inputs: Value) -> bool:
-    return is_large(eqn.outvars[0].aval.shape) or any(isinstance(x, Lazy) for x in inputs)
+def _goes_lazy(tracer: Tracer, eqn: Any, *inputs: Value) -> bool:
+    return tracer.arrays.is_large(eqn.outvars[0].aval.shape) or any(isinstance(x, Lazy) for x in inputs)
 
 
 def _shrunk(tracer: Tracer, eqn: Any, value: Lazy) -> Value:
     """A view that has become small is read at once."""
-    return value if is_large(eqn.outvars[0].aval.shape) else tracer.arrays.small(value)
+    return value if tracer.arrays.is_large(eqn.outvars[0].aval.shape) else tracer.arrays.small(value)
 
 
 @rule("broadcast_in_dim")
 def _broadcast(tracer: Tracer, eqn: Any, x: Value) -> Value:
     shape, dims = eqn.params["shape"], eqn.params["broadcast_dimensions"]
-    if not _goes_lazy(eqn, x):
+    if not _goes_lazy(tracer, eqn, x):
         expanded = [1] * len(shape)
         for axis, dim in enumerate(dims):
             expanded[dim] = x.shape[axis]
@@ -212,7 +213,7 @@ def _broadcast(tracer: Tracer, eqn: Any, x: Value) -> Value:
 @rule("reshape")
 def _reshape(tracer: Tracer, eqn: Any, x: Value) -> Value:
     shape = eqn.params["new_sizes"]
-    if not _goes_lazy(eqn, x):
+    if not _goes_lazy(tracer, eqn, x):
         return x.reshape(shape)
     arrays = tracer.arrays
     if isinstance(x, Lazy) and x.buffer is not None:
@@ -297,14 +298,14 @@ def _split(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
             return x.at(tuple(b.add(i, b.integer(start)) if k == axis else i for k, i in enumerate(index)))
 
         part = tracer.arrays.lazy(variable.aval.shape, x.type, at, x, view=True)
-        parts.append(part if is_large(part.shape) else tracer.arrays.small(part))
+        parts.append(part if tracer.arrays.is_large(part.shape) else tracer.arrays.small(part))
     return parts
 
 
 @rule("concatenate")
 def _concatenate(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     axis = eqn.params["dimension"]
-    if not _goes_lazy(eqn, *inputs):
+    if not _goes_lazy(tracer, eqn, *inputs):
         return np.concatenate(inputs, axis=axis)
     b, arrays = tracer.builder, tracer.arrays
     buffer = b.buffer(math.prod(eqn.outvars[0].aval.shape), kind(eqn.outvars[0].aval.dtype))
@@ -323,7 +324,7 @@ def _concatenate(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
 @rule("stack")
 def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     axis = eqn.params.get("axis", eqn.params.get("dimension", 0))
-    if not _goes_lazy(eqn, *inputs):
+    if not _goes_lazy(tracer, eqn, *inputs):
         return np.stack(inputs, axis=axis)
     b, arrays = tracer.builder, tracer.arrays
     shape = eqn.outvars[0].aval.shape
@@ -343,7 +344,7 @@ def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
 def _empty(tracer: Tracer, eqn: Any) -> Value:
     aval = eqn.outvars[0].aval
     zero = tracer.builder.const(0, kind(aval.dtype))
-    if is_large(aval.shape):
+    if tracer.arrays.is_large(aval.shape):
         return tracer.arrays.lazy(aval.shape, zero.type, lambda index: zero, view=True)
     return np.full(aval.shape, zero, object)
 
@@ -358,7 +359,7 @@ def _platform_index(tracer: Tracer, eqn: Any) -> Value:
 
 @rule("tile")
 def _tile(tracer: Tracer, eqn: Any, x: Value) -> Value:
-    if not _goes_lazy(eqn, x):
+    if not _goes_lazy(tracer, eqn, x):
         return np.tile(x, eqn.params["reps"])
     b = tracer.builder
     (x,) = tracer.settled([x])
@@ -379,7 +380,7 @@ def _unstack(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
             return x.at((*index[:axis], b.integer(position), *index[axis:]))
 
         part = tracer.arrays.lazy(variable.aval.shape, x.type, at, x, view=True)
-        parts.append(part if is_large(part.shape) else tracer.arrays.small(part))
+        parts.append(part if tracer.arrays.is_large(part.shape) else tracer.arrays.small(part))
     return parts
 
 
@@ -387,7 +388,7 @@ def _unstack(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
 def _pad(tracer: Tracer, eqn: Any, x: Value, filling: Value) -> Value:
     config, shape = eqn.params["padding_config"], eqn.outvars[0].aval.shape
     b, at = tracer.builder, tracer.arrays.at
-    if _goes_lazy(eqn, x):
+    if _goes_lazy(tracer, eqn, x):
 
         def element(index):
             inside, source = b.const(True, BOOL), []
@@ -414,7 +415,7 @@ def _pad(tracer: Tracer, eqn: Any, x: Value, filling: Value) -> Value:
 def _iota(tracer: Tracer, eqn: Any) -> Value:
     aval, dimension = eqn.outvars[0].aval, eqn.params["dimension"]
     b, type = tracer.builder, kind(eqn.outvars[0].aval.dtype)
-    if is_large(aval.shape):
+    if tracer.arrays.is_large(aval.shape):
 
         def at(index):
             return b.op("to_float", index[dimension]) if type == FLOAT else index[dimension]
@@ -519,21 +520,24 @@ def _accumulated(
                 totals = advanced(totals, b.integer(position))
             return totals
 
+        width = len(outers)
+        several = chains if width * chains <= ABREAST else 1
+
         def body(i: Node, values: list[Node]) -> list[Node]:
-            first, width = b.op("imul", i, b.integer(chains)), len(outers)
-            rows = [values[k * width : (k + 1) * width] for k in range(chains)]
+            first = b.op("imul", i, b.integer(several))
+            rows = [values[k * width : (k + 1) * width] for k in range(several)]
             return [v for k, row in enumerate(rows) for v in advanced(row, b.op("iadd", first, b.integer(k)))]
 
-        totals = b.count(count // chains, totals * chains, body)
+        totals = b.count(count // several, totals * several, body)
         totals = functools.reduce(
             lambda a, c: [combine(x, y) for x, y in zip(a, c, strict=True)],
-            [totals[k * len(outers) : (k + 1) * len(outers)] for k in range(chains)],
+            [totals[k * width : (k + 1) * width] for k in range(several)],
         )
-        for position in range(count - count % chains, count):
+        for position in range(count - count % several, count):
             totals = advanced(totals, b.integer(position))
         return totals
 
-    if not is_large(shape):
+    if not tracer.arrays.is_large(shape):
         outers = [[b.integer(i) for i in index] for index in np.ndindex(tuple(shape))]
         result = np.empty(shape, object)
         result.reshape(-1)[:] = together(outers) if outers else []
@@ -619,7 +623,7 @@ def _dot_general(tracer: Tracer, eqn: Any, x: Value, y: Value) -> Value:
     x_free = [k for k in range(len(x.shape)) if k not in x_sum and k not in x_batch]
     y_free = [k for k in range(len(y.shape)) if k not in y_sum and k not in y_batch]
     zero = b.const(0, type)
-    if not _goes_lazy(eqn, x, y):
+    if not _goes_lazy(tracer, eqn, x, y):
         left = np.transpose(x, (*x_batch, *x_free, *x_sum))
         right = np.transpose(y, (*y_batch, *y_free, *y_sum))
         batch = left.shape[: len(x_batch)]
@@ -749,7 +753,7 @@ def _gather(tracer: Tracer, eqn: Any, x: Value, indices: Value) -> Value:
         found = arrays.at(x, start)
         return b.select(inside, found, filling) if filling is not None else found
 
-    if is_large(shape):
+    if tracer.arrays.is_large(shape):
         return arrays.lazy(shape, kind(eqn.outvars[0].aval.dtype), element, x, indices, view=True)
     result = np.empty(shape, object)
     for index in np.ndindex(shape):

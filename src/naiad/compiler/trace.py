@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from naiad.compiler.arrays import UNROLLED, Arrays, Lazy, Value, element_type, is_large, kind
+from naiad.compiler.arrays import UNROLLED, Arrays, Lazy, Value, element_type, kind
 from naiad.compiler.builder import Builder
 from naiad.compiler.operations import BOOL
 from naiad.compiler.program import Buffer, Node, Program, Slot
@@ -43,13 +43,13 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = None) -> Program:
     """The scalar program of a jaxpr; `known` marks the elements of its arguments that are 0 or 1 (others with -1)."""
-    tracer = Tracer()
+    tracer = Tracer(_stacks(closed.jaxpr))
     b, arrays = tracer.builder, tracer.arrays
     inputs, in_size = _slots(closed.in_avals)
     args: list[Value] = []
     for slot, marks in zip(inputs, known or [None] * len(inputs), strict=True):
         type = _kind(np.dtype(slot.dtype), "an argument")
-        if is_large(slot.shape):
+        if arrays.is_large(slot.shape):
             args.append(arrays.whole(Buffer("in", slot.offset, math.prod(slot.shape), type, region=b.root), slot.shape))
         else:
             nodes = np.empty(slot.shape, object)
@@ -73,9 +73,9 @@ def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = 
 class Tracer:
     """Evaluates jaxprs over small arrays of nodes and large lazy ones."""
 
-    def __init__(self):
+    def __init__(self, stacks: frozenset[int]):
         self.builder = Builder()
-        self.arrays = Arrays(self.builder)
+        self.arrays = Arrays(self.builder, stacks)
         self._equations: list[Any] = []  # the one at work, inside those that contain it
 
     def evaluate(self, jaxpr: core.Jaxpr, consts: Sequence[Any], args: Sequence[Value]) -> list[Value]:
@@ -327,7 +327,7 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     order = range(length - 1, -1, -1) if params["reverse"] else range(length)
     slices = [variable.aval.shape for variable in body.jaxpr.invars[m + n :]]
     stacked = [variable.aval for variable in eqn.outvars[n:]]
-    small = not any(isinstance(value, Lazy) for value in inputs) and not any(is_large(a.shape) for a in stacked)
+    small = not any(isinstance(value, Lazy) for value in inputs) and not any(arrays.is_large(a.shape) for a in stacked)
     if small and (length <= 1 or length * _operations(body.jaxpr) <= UNROLLED_OPERATIONS):
         return _written_out(tracer, body, list(inputs[:m]), list(inputs[m : m + n]), inputs[m + n :], order, stacked)
     settled = tracer.settled(inputs)
@@ -350,7 +350,10 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
         results = b.count(length, carry.scalars, step)
         carry.finished()
     ys = [arrays.whole(buffer, aval.shape) for buffer, aval in zip(buffers, stacked, strict=True)]
-    return [*carry.arrays_of(results), *(y if length > UNROLLED or is_large(y.shape) else arrays.small(y) for y in ys)]
+    return [
+        *carry.arrays_of(results),
+        *(y if length > UNROLLED or arrays.is_large(y.shape) else arrays.small(y) for y in ys),
+    ]
 
 
 def _written_out(tracer, body, consts, carry, xs, order, stacked) -> list[Value]:
@@ -373,7 +376,7 @@ def _written_out(tracer, body, consts, carry, xs, order, stacked) -> list[Value]
 
 def _row(arrays: Arrays, rows: Lazy, position: Node, shape: tuple[int, ...]) -> Value:
     row = arrays.lazy(shape, rows.type, lambda index: rows.at((position, *index)), rows, view=True)
-    return row if is_large(shape) else arrays.small(row)
+    return row if arrays.is_large(shape) else arrays.small(row)
 
 
 @rule("cond")
@@ -514,14 +517,32 @@ def _operations(jaxpr: core.Jaxpr) -> int:
     """About how many scalar operations a jaxpr makes."""
     total = 0
     for eqn in jaxpr.eqns:
-        inner = [p for p in jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr) if _is_jaxpr(p)]
-        total += sum(_operations(getattr(j, "jaxpr", j)) for j in inner)
+        inner = _inside(eqn)
+        total += sum(map(_operations, inner))
         if eqn.primitive.name == "while":
             total += UNROLLED_OPERATIONS
         if not inner:
             avals: list[Any] = [v.aval for v in eqn.outvars]
             total += sum(math.prod(aval.shape) for aval in avals)
     return total
+
+
+def _stacks(jaxpr: core.Jaxpr) -> frozenset[int]:
+    """The lengths of the scans that stay loops, and those of what is left of their rows without the first or last."""
+    found: set[int] = set()
+    for eqn in jaxpr.eqns:
+        for inner in _inside(eqn):
+            found |= _stacks(inner)
+            length = eqn.params.get("length", 0)
+            if eqn.primitive.name == "scan" and length * _operations(inner) > UNROLLED_OPERATIONS:
+                found |= {length, length - 1}
+    return frozenset(found)
+
+
+def _inside(eqn: Any) -> list[core.Jaxpr]:
+    """The jaxprs of an equation."""
+    leaves = jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr)
+    return [getattr(leaf, "jaxpr", leaf) for leaf in leaves if _is_jaxpr(leaf)]
 
 
 def _is_jaxpr(x: Any) -> bool:

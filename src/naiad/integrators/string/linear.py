@@ -22,7 +22,7 @@ ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
 NEGLIGIBLE_SQUARED = 1e-8  # a correction, in parts of what is corrected
 
 
-class Chain(NamedTuple):
+class Swept(NamedTuple):
     """back_{j-1} x_{j-1} + diagonal_j x_j + ahead_j x_{j+1} = right_j for the node j before each element, eliminated to
     x_j = z_j - G_j x_{j+1} with z_j = inverse_j right_j - lower_j z_{j-1}; at the last node diagonal x + back z_{N-1}
     is left. The guide way is not an unknown: its inverse is 0."""
@@ -168,7 +168,7 @@ def _attempt(problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callab
     return _Attempt(x, legs, more, jnp.max(jnp.abs(change)), residual, met)
 
 
-def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Chain, Float[Array, "N 3"], Float[Array, "3"]]:
+def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[Array, "N 3"], Float[Array, "3"]]:
     """The nodes eliminated for the s' of `x0`: the chain, z, and the right side that is left at the last node."""
     (right, diagonal), (last_right, last_diagonal), (ahead, back) = _equations(problem, x0)
 
@@ -183,7 +183,7 @@ def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Chain, Float[
     zero = jnp.zeros(())
     each = right, diagonal, ahead, back
     (inverse, z, coupling, back), made = jax.lax.scan(element, (zero, jnp.zeros(3), zero, zero), each)
-    chain = Chain(*made[:3], last_diagonal - coupling * inverse, back)
+    chain = Swept(*made[:3], last_diagonal - coupling * inverse, back)
     return chain, made[3], last_right - back * z
 
 
