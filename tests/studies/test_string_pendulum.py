@@ -67,6 +67,16 @@ def test_imex_composed_has_less_energy_error_at_ten_times_the_step():
         assert composed[name] < 1e-3 * plain[name]
 
 
+@pytest.mark.parametrize(("case", "sdot0"), [("fixed", 0.0), ("deploy", -0.2), ("retrieve", 0.1)])
+def test_a_string_that_does_not_stretch(case, sdot0):
+    found = results(case=case, law="inextensible", scheme="symmetric", sdot0=sdot0, elements=4, t1=0.3, dt=0.001)
+    assert found["stretched_length"] == pytest.approx(100.0 - found["s_p"], abs=1e-12)
+    assert found["carnot_work"] == 0.0
+    assert found["energy_balance_error_max"] < 1e-4
+    assert found["mean_pi3_error"] < 1e-14
+    assert np.all(np.isfinite(found["Omega"]))
+
+
 def test_the_run_ends_where_the_reel_runs_out():
     found = results(case="deploy", u=-2.0, s_p0=0.52, direction0=(0, 0, 1), t1=2.0, dt=0.002, elements=4)
     assert found["ending"].startswith("the reel ran out of string at t = ")

@@ -107,7 +107,7 @@ class StringPendulum(Study, name="string-pendulum"):
         if not system.reeled:
             return {}
         shortest = self.shortest
-        if self.scheme != "imex":  # where the fastest wave is too fast for dt
+        if self.scheme != "imex" and system.link_length is None:  # where the fastest wave is too fast for dt
             stage = self.dt * longest_stage(self.order)
             shortest = max(shortest, float(np.sqrt(3.0 * self.EA / self.mu)) * stage * self.elements)
         return {
