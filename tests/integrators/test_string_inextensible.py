@@ -132,6 +132,23 @@ def test_orders_and_balance(scheme, order):
     np.testing.assert_allclose(np.log2(off[0] / off[1]), order, atol=0.05)
 
 
+@pytest.mark.long
+def test_the_step_is_bound_by_the_waves_across():
+    """h < 2/omega of the fastest mode between the reel and a heavy mass: omega^2 = 12 T/(mu l^2), less for N = 10."""
+    N, each, mu, M = 10, 0.2, 0.02, 5.0
+    system = pendulum(N, length=1.0 + N * each, density=mu, body=HangingBody(M), reel=Reel(inertia=1e9))
+    v = 1e-6 * np.random.default_rng(0).normal(size=(N, 3)) * (1.0, 1.0, 0.0)
+    start = system.state(q=each * np.arange(1, N + 1)[:, None] * (0.0, 0.0, 1.0), q_v=v, s=[1.0], s_v=[0.0])
+    angle = np.pi * (N - 1) / N
+    stiffness, mass = 2.0 * (1.0 - np.cos(angle)), (2.0 + np.cos(angle)) / 3.0
+    bound = 2.0 * each * np.sqrt(mu * mass / (stiffness * 9.81 * M))
+    np.testing.assert_allclose(bound, each * np.sqrt(mu / (3.0 * 9.81 * M)), rtol=0.05)
+    found = run(system, start, 1000 * 0.98 * bound, 0.98 * bound, save_every=10**9)
+    assert np.max(np.abs(found.final.g.q[:, :2])) < 1e-6
+    with pytest.warns(RuntimeWarning, match="a step could not be solved"):
+        run(system, start, 1000 * 1.02 * bound, 1.02 * bound, save_every=10**9)
+
+
 DRIVEN = {"reel": Reel(locked=True, radius=D), "wound": lambda t: 90.0 + 0.5 * jnp.sin(2.0 * t)}
 
 

@@ -84,8 +84,9 @@ def test_the_run_ends_where_the_reel_runs_out():
     assert 0.5 <= found["s_p"] < 0.51
 
 
-def test_the_run_ends_where_the_body_is_wound_in():
-    found = results(case="retrieve", u=20.0, s_p0=99.0, t1=2.0, dt=0.0005, elements=4, shortest=0.5)
+@pytest.mark.parametrize("law", ["hooke", "inextensible"])
+def test_the_run_ends_where_the_body_is_wound_in(law):
+    found = results(case="retrieve", law=law, u=20.0, s_p0=99.0, t1=2.0, dt=0.0005, elements=4, shortest=0.5)
     assert found["ending"].startswith("the body was wound in at t = ")
     assert 99.4 < found["s_p"] < 99.5
 

@@ -51,7 +51,8 @@ class StringVariational(AbstractOneStepMethod):
 
     failure = (
         "a step could not be solved: the string on the reel ran out, the body was wound in, or dt is too long for the "
-        "fastest wave (h below the time in which it runs along half an element); take a smaller dt or scheme='imex'."
+        "fastest wave (h below the time in which it runs along half an element); take a smaller dt or, for a string "
+        "that stretches, scheme='imex'."
     )
 
     def __post_init__(self):
