@@ -67,7 +67,9 @@ def test_imex_composed_has_less_energy_error_at_ten_times_the_step():
         assert composed[name] < 1e-3 * plain[name]
 
 
-@pytest.mark.parametrize(("case", "sdot0"), [("fixed", 0.0), ("deploy", -0.2), ("retrieve", 0.1)])
+@pytest.mark.parametrize(
+    ("case", "sdot0"), [pytest.param("fixed", 0.0, marks=pytest.mark.long), ("deploy", -0.2), ("retrieve", 0.1)]
+)
 def test_a_string_that_does_not_stretch(case, sdot0):
     found = results(case=case, law="inextensible", scheme="symmetric", sdot0=sdot0, elements=4, t1=0.3, dt=0.001)
     assert found["stretched_length"] == pytest.approx(100.0 - found["s_p"], abs=1e-12)
@@ -84,7 +86,7 @@ def test_the_run_ends_where_the_reel_runs_out():
     assert 0.5 <= found["s_p"] < 0.51
 
 
-@pytest.mark.parametrize("law", ["hooke", "inextensible"])
+@pytest.mark.parametrize("law", ["hooke", pytest.param("inextensible", marks=pytest.mark.long)])
 def test_the_run_ends_where_the_body_is_wound_in(law):
     found = results(case="retrieve", law=law, u=20.0, s_p0=99.0, t1=2.0, dt=0.0005, elements=4, shortest=0.5)
     assert found["ending"].startswith("the body was wound in at t = ")
