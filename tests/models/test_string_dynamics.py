@@ -199,6 +199,6 @@ def test_a_hanging_chain_swings_as_bessel_says():
     np.testing.assert_allclose(off[0] / off[1], 4.0, rtol=0.2)
 
 
-def test_an_inextensible_string_refuses_a_reel_that_turns():
-    with pytest.raises(InputError, match="cannot run on a reel"):
-        string(stiffness=Inextensible(), reel=Reel())
+def test_an_inextensible_string_refuses_damping():
+    with pytest.raises(InputError, match=r"damping = 0\.1 N s of an inextensible string"):
+        string(stiffness=Inextensible(), damping=0.1)

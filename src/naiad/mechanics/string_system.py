@@ -31,7 +31,7 @@ class StringSystem(LagrangianSystem):
       element, which is taken explicitly; the node before the guide way is the guide way itself;
     - `guide(t)`: the place of the guide way, where the string begins (the origin if not given);
     - `prescribed(t)`: the length s on a reel that is driven; one that does not turn has the length `locked_at`;
-    - `link_length(t)`: the length that each element keeps, if it does not stretch.
+    - `link_length(s)`: the length that each element keeps with s on the reel, if it does not stretch.
     """
 
     needs = ("elements",)
@@ -232,14 +232,18 @@ class StringSystem(LagrangianSystem):
 
     @property
     def constraint(self) -> Any:
-        """(|d|^2 - l^2)/2 of each element, if it keeps its length."""
+        """(|d|^2 - l(s)^2)/2 of each element, if it keeps its length."""
         return None if self.link_length is None else self.links
 
     def power(self, state: Any, t: Scalar = 0.0) -> Float[Array, ""]:
-        """F . xi - d ell/dt: the rate at which forces, a guide way that moves and a reel that is driven change E."""
+        """F . xi - d ell/dt - lambda . d(constraint)/dt: the rate at which forces, a guide way that moves and a reel
+        that is driven change E."""
         g, mu = state
-        xi = self.velocity(g, mu, t)
-        given = -jax.grad(self.lagrangian, argnums=2)(g, xi, jnp.asarray(t, float))
+        t, xi = jnp.asarray(t, float), self.velocity(g, mu, t)
+        given = -jax.grad(self.lagrangian, argnums=2)(g, xi, t)
+        if self.constraint is not None and not (self.guide is None and self.prescribed is None):
+            change = jax.jvp(lambda t: self.links(g, t), (t,), (jnp.ones(()),))[1]
+            given = given - jnp.dot(self.equations(state, t).multipliers, change)
         return given if self.force is None else given + jnp.dot(self.force(g, xi, t), xi)
 
     def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
@@ -256,9 +260,9 @@ class StringSystem(LagrangianSystem):
         return jnp.reshape(vector[:size], (self.elements, 3)), vector[size:]
 
     def links(self, g: Any, t: Scalar = 0.0) -> Float[Array, " N"]:
-        """(|d|^2 - l^2)/2 of each element that should keep its length."""
+        """(|d|^2 - l(s)^2)/2 of each element that should keep its length."""
         near, far = pairs(self.start(t), g.q)
-        return 0.5 * (jnp.sum((far - near) ** 2, axis=1) - self.link_length(t) ** 2)
+        return 0.5 * (jnp.sum((far - near) ** 2, axis=1) - self.link_length(self.wound(g, t)) ** 2)
 
     def _each(self, energy: Any, g: Any, t: Scalar) -> Float[Array, " N"]:
         s = self.wound(g, t)

@@ -7,7 +7,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.models import HangingBody, Hooke, Reel, Rubber, StringPendulum, TensionOnly
+from naiad.models import HangingBody, Hooke, Inextensible, Reel, Rubber, StringPendulum, TensionOnly
 
 SLOPE = np.deg2rad(15.0)
 CENTRE = (0.3, 0.2, 0.4)
@@ -17,8 +17,14 @@ LAWS = {
     "hooke": "EA strain^2/2",
     "tension-only": "the same, and nothing in compression",
     "rubber": "neo-Hookean, EA at rest",
+    "inextensible": "none: the elements keep their lengths, whatever EA",
 }
-_LAWS = {"hooke": Hooke, "tension-only": TensionOnly, "rubber": Rubber}
+_LAWS = {
+    "hooke": Hooke,
+    "tension-only": TensionOnly,
+    "rubber": Rubber,
+    "inextensible": lambda _: Inextensible(),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,8 +93,9 @@ def start(study: Any, system: StringPendulum) -> nd.State:
     else:
         q = _rows("q0", study.q0, count)
     if study.qdot0 is None:
-        v = np.zeros((count, 3))
-        v[-1] = study.v_end0
+        growing = 0.0 if system.link_length is None else study.sdot0 / (study.L - s_p)
+        v = -growing * q
+        v[-1] += study.v_end0
     else:
         v = _rows("qdot0", study.qdot0, count)
     parts: dict[str, Any] = {"q": q, "q_v": v}

@@ -21,6 +21,7 @@ from naiad.studies.study import Findings, Study
 
 OUT, IN = "the reel ran out of string", "the body was wound in"
 PROMINENCE = 0.25
+SPARE = 10.0  # the tension of a string that whips about, over that at the start
 
 
 class StringPendulum(Study, name="string-pendulum"):
@@ -88,7 +89,7 @@ class StringPendulum(Study, name="string-pendulum"):
             t1=t1,
             dt=self.dt,
             method=string_method(system, self.scheme, self.order),
-            events=self._events(system),
+            events=self._events(system, state),
             asked=asked,
             progress=progress,
         )
@@ -102,18 +103,26 @@ class StringPendulum(Study, name="string-pendulum"):
         }
         return Findings(results(system, motion), lambda: motion.dataset, drawn, notes=_NOTES)
 
-    def _events(self, system: Pendulum) -> dict[str, nd.Section]:
-        """The surfaces at which a run with a reel ends."""
+    def _events(self, system: Pendulum, state: nd.State) -> dict[str, nd.Section]:
+        """The surfaces at which a run with a reel ends: also where the fastest wave is too fast for dt."""
         if not system.reeled:
             return {}
-        shortest = self.shortest
-        if self.scheme != "imex":  # where the fastest wave is too fast for dt
-            stage = self.dt * longest_stage(self.order)
-            shortest = max(shortest, float(np.sqrt(3.0 * self.EA / self.mu)) * stage * self.elements)
+        stage = self.dt * longest_stage(self.order)
+        fastest = float(np.sqrt(3.0 * self._hardest_pull(system, state) / self.mu))
+        shortest = max(self.shortest, fastest * stage * self.elements)
         return {
             OUT: nd.Section(Outside(system, self.b), direction=-1, terminal=True),
             IN: nd.Section(Outside(system, self.L - shortest), direction=1, terminal=True),
         }
+
+    def _hardest_pull(self, system: Pendulum, state: nd.State) -> float:
+        """What drives the fastest wave that binds dt: the stiffness, or the tension of a string that does not stretch;
+        nothing for imex."""
+        if system.link_length is None:
+            return 0.0 if self.scheme == "imex" else self.EA
+        assert system.reel is not None
+        weight = self.g * (self.M + self.mu * (self.L - float(state.g.s[0])))
+        return SPARE * (abs(float(system.reel.moment)) / self.d + weight)
 
 
 class Outside(Module):

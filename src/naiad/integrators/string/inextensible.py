@@ -1,8 +1,9 @@
 """The step of a string that does not stretch: the lengths of its elements are held by multipliers, in O(N).
 
 mu_minus(g_k, xi_k) = mu_k + A_k^T lambda with the lengths right at g_{k+1}, then mu_{k+1} = mu_plus + A_{k+1}^T lambda'
-with the rates of the lengths right at the node (RATTLE [andersen1983]); A is the slope of (|d|^2 - l^2)/2, d the way
-along an element.
+with the rates of the lengths right at the node (RATTLE [andersen1983]); A is the slope of (|d|^2 - l(s)^2)/2, d the way
+along an element and l its length with s on the reel: a link pulls at the two nodes of its element and, where the reel
+turns, at the reel.
 """
 
 from typing import Any, NamedTuple
@@ -13,11 +14,10 @@ from jaxtyping import Array, Bool, Float, Int
 
 from naiad.integrators.string.landing import land
 from naiad.integrators.string.nodes import Nodes
-from naiad.integrators.string.problem import GIVE_UP, Problem, Solved, Velocities, reach_of, tip_legs
+from naiad.integrators.string.problem import GIVE_UP, Problem, Solved, Velocities, reach_of, tip_legs, winding
 from naiad.integrators.string.solve import piece, settled
 from naiad.mechanics import Scalar, Span, StringSystem
-from naiad.mechanics.string_elimination import Piece
-from naiad.mechanics.string_links import eliminate_links, substitute_links
+from naiad.mechanics.string_links import LinkPiece, eliminate_links, substitute_links
 from naiad.mechanics.string_parts import pairs
 from naiad.numerics import Dense
 from naiad.numerics import solve as solve_linear
@@ -33,16 +33,20 @@ class _Iteration(NamedTuple):
     converged: Bool[Array, ""]
 
 
-def pulled(nodes: Nodes, start: Any, q: Any, links: Float[Array, " N"]) -> Nodes:
-    """Momenta + A^T links: each link pulls at the two nodes of its element."""
-    near, far = pairs(start, q)
+def pulled(
+    system: StringSystem, g: Any, nodes: Nodes, links: Float[Array, " N"], t: Scalar
+) -> tuple[Nodes, Float[Array, ""]]:
+    """The nodes' momenta + A^T links, and what the links add to the reel's."""
+    near, far = pairs(system.start(t), g.q)
     pull = links[:, None] * (far - near)
-    return Nodes(nodes.before - pull + pairs(jnp.zeros(3), pull)[0], nodes.last + pull[-1])
+    moved = Nodes(nodes.before - pull + pairs(jnp.zeros(3), pull)[0], nodes.last + pull[-1])
+    return moved, -_half_square(system, system.wound(g, t))[1] * jnp.sum(links)
 
 
 def solve_links(problem: Problem, guess: Velocities) -> Solved:
     """The velocities of a step, its start pulled by the links."""
-    reach = reach_of(problem)
+    wound = jnp.asarray(problem.system.wound(problem.g, problem.t))
+    reach = jnp.maximum(reach_of(problem), wound / jnp.abs(problem.h))  # the lengths are rounded as s is
 
     def iterate(last: _Iteration) -> _Iteration:
         xi, links, residual = _improve(problem, last.xi)
@@ -58,27 +62,28 @@ def solve_links(problem: Problem, guess: Velocities) -> Solved:
         guess, jnp.zeros(problem.system.elements), jnp.full((), jnp.inf), jnp.zeros((), int), zero, ~no, no
     )
     end = jax.lax.while_loop(lambda i: i.goes_on, iterate, start)
-    nodes = pulled(problem.nodes, problem.system.start(problem.t), problem.g.q, end.links)
+    nodes, reel = pulled(problem.system, problem.g, problem.nodes, end.links, problem.t)
     landing, legs = land(problem._replace(nodes=nodes), end.xi)[0], tip_legs(problem, end.xi.tip)
+    landing = landing._replace(reel=landing.reel + reel)
     return Solved(end.xi, legs, landing, end.iterations, end.residual, end.converged)
 
 
 def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array, " N"], Float[Array, ""]]:
     """A step of Newton's method for velocities and multipliers."""
     system, g, t, h = problem.system, problem.g, problem.t, problem.h
-    s, speed = system.wound(g, t), system.reel_speed(xi.ends, t, h)
-    length = system.link_length(t + h)
+    s, s1, speed = winding(problem, xi.ends)
+    (_, slope), (kept, end_slope) = _half_square(system, s), _half_square(system, s1)
 
     def pieces(index, near, far):
         residual, J = piece(problem, index, near, far, s, speed)
         d = far[0] - near[0]
         end = d + h * (far[2] - near[2])
-        off = 0.5 * (jnp.dot(end, end) - length**2) / h
-        return _linked(residual, J, pull=d, slope=end, off=off)
+        off = (0.5 * jnp.dot(end, end) - kept) / h
+        return _linked(residual, J, pull=(d, slope), row=(end, end_slope), off=off)
 
     begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
     each = (system.numbers(), (jnp.asarray(g.q), problem.nodes.rows, xi.rows))
-    factors, last = eliminate_links(pieces, begin, each)
+    factors, last = eliminate_links(pieces, begin, each, border=system.reeled)
     x0 = jnp.concatenate([xi.rows[-1], jnp.zeros(1), xi.ends])
     matrix, right = last.equations(x0.size)
     target = right + jnp.concatenate([jnp.zeros(4), problem.ends])
@@ -87,16 +92,17 @@ def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array,
         return matrix @ (x - x0) + _with_link(tip_legs(problem, _without_link(x)).mu_minus) - target
 
     change = -Dense().newton_step(mismatch, x0)
-    rows, links = substitute_links(factors, change[:3], change[3])
+    rows, links = substitute_links(factors, change[:3], change[3], change[4] if system.reeled else 0.0)
     new = Velocities(xi.rows + rows, xi.ends + change[4:])
     return new, links, jnp.max(jnp.abs(mismatch(x0)))
 
 
-def held(system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t: Scalar) -> Nodes:
+def held(
+    system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t: Scalar
+) -> tuple[Nodes, Float[Array, " m"]]:
     """Momenta with the pull of the links that keeps the lengths of the elements to their rates at the node."""
-    s, none = system.wound(g, t), jnp.zeros(0)
-    speed = system.reel_speed(none, t)
-    length, length_rate = jax.jvp(system.link_length, (jnp.asarray(t, float),), (jnp.ones(()),))
+    s, speed = system.wound(g, t), system.reel_speed(jnp.zeros(1), t)
+    _, slope = _half_square(system, s)
 
     def pieces(index, near, far):
         def momentum(rate):
@@ -106,13 +112,12 @@ def held(system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t
         rate = Span(near[2], jnp.zeros(3), speed).flat()
         residual = momentum(rate) - jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
         d = far[0] - near[0]
-        off = -jnp.dot(d, near[2]) - length * length_rate
-        return _linked(residual, jax.jacfwd(momentum)(rate), pull=d, slope=d, off=off)
+        off = -jnp.dot(d, near[2]) - slope * speed
+        return _linked(residual, jax.jacfwd(momentum)(rate), pull=(d, slope), row=(d, slope), off=off)
 
-    start = system.start(t)
-    begin = start, jnp.zeros(3), system.start_rate(t)
+    begin = system.start(t), jnp.zeros(3), system.start_rate(t)
     each = (system.numbers(), (jnp.asarray(g.q), nodes.rows, jnp.zeros_like(nodes.rows)))
-    factors, last = eliminate_links(pieces, begin, each)
+    factors, last = eliminate_links(pieces, begin, each, border=system.reeled)
     group, at = system.tip_group, system.tip_element(g)
 
     def kinetic(x):
@@ -123,15 +128,23 @@ def held(system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t
     matrix, right = last.equations(group.dim + 1)
     own = jnp.concatenate([jnp.zeros(4), ends]) - jax.grad(kinetic)(nothing)
     x = solve_linear(matrix + jax.hessian(kinetic)(nothing), right + own)
-    _, links = substitute_links(factors, x[:3], x[3])
-    return pulled(nodes, start, g.q, links)
+    _, links = substitute_links(factors, x[:3], x[3], x[4] if system.reeled else 0.0)
+    nodes, reel = pulled(system, g, nodes, links, t)
+    return nodes, ends.at[0].add(reel) if system.reeled else ends
 
 
-def _linked(residual: Any, J: Any, *, pull: Any, slope: Any, off: Any) -> Piece:
-    """The equations of an element with those of its link, in place of the reel's."""
-    row = jnp.concatenate([-slope, slope, jnp.zeros(1)])
-    column = jnp.concatenate([pull, -pull])
-    return Piece(residual.at[6].set(off), J.at[:6, 6].set(column).at[6].set(row))
+def _half_square(system: StringSystem, s: Any) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """l^2/2 of the length l of an element with s on the reel, and its slope in s."""
+    return jax.value_and_grad(lambda s: 0.5 * system.link_length(s) ** 2)(jnp.asarray(s, float))
+
+
+def _linked(residual: Any, J: Any, *, pull: Any, row: Any, off: Any) -> LinkPiece:
+    """The equations of an element with that of its link. `pull` and `row` are (d, l dl/ds): where the link pulls, and
+    where its length is right."""
+    (d, turn), (end, end_turn) = pull, row
+    column, slopes = jnp.concatenate([d, -d, turn[None]]), jnp.concatenate([-end, end, -end_turn[None]])
+    matrix = jnp.zeros((8, 8)).at[:7, :7].set(J).at[:7, 7].set(column).at[7, :7].set(slopes)
+    return LinkPiece(jnp.concatenate([residual, off[None]]), matrix)
 
 
 def _without_link(x: Float[Array, " m"]) -> Float[Array, " n"]:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.integrators.string.nodes import Nodes, to_nodes
-from naiad.integrators.string.problem import Landing, Problem, Velocities
+from naiad.integrators.string.problem import Landing, Problem, Velocities, winding
 from naiad.integrators.string.rules import Rule
 from naiad.mechanics import Scalar, Span, StringSystem
 
@@ -44,10 +44,7 @@ def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
     """The end of a step: the momenta at its start, D_g of the elements' action at constant increments, their forces and
     half a step of the potentials there; and how far the momenta at the start are from what the velocities need."""
     system, rule, g, t, h = problem.system, problem.rule, problem.g, problem.t, problem.h
-    speed = system.reel_speed(xi.ends, t, h)
-    s, s1 = system.wound(g, t), system.wound(g, t + h)
-    if system.reeled:
-        s1 = s + h * speed
+    s, s1, speed = winding(problem, xi.ends)
 
     def element(node, one):
         near, near_rate, near1 = node

@@ -27,6 +27,14 @@ class Problem(NamedTuple):
     h: Scalar
 
 
+class Winding(NamedTuple):
+    """The length on the reel at the start and at the end of a step, and its mean rate."""
+
+    s: Any
+    end: Any
+    speed: Any
+
+
 class Velocities(NamedTuple):
     """Those of a step: Delta q/h, and Delta s/h and the Cayley map's Omega, as far as there are any."""
 
@@ -65,6 +73,13 @@ class Solved(NamedTuple):
     iterations: Int[Array, ""]
     residual: Float[Array, ""]
     converged: Bool[Array, ""]
+
+
+def winding(problem: Problem, ends: Float[Array, " m"]) -> Winding:
+    """What the reel does in a step with these velocities of the ends."""
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, speed = system.wound(g, t), system.reel_speed(ends, t, h)
+    return Winding(s, s + h * speed if system.reeled else system.wound(g, t + h), speed)
 
 
 def element_legs(problem: Problem, index: Any, at: Span, rate: Span) -> Span:

@@ -51,7 +51,8 @@ class StringVariational(AbstractOneStepMethod):
 
     failure = (
         "a step could not be solved: the string on the reel ran out, the body was wound in, or dt is too long for the "
-        "fastest wave (h below the time in which it runs along half an element); take a smaller dt or scheme='imex'."
+        "fastest wave (h below the time in which it runs along half an element); take a smaller dt or, for a string "
+        "that stretches, scheme='imex'."
     )
 
     def __post_init__(self):
@@ -99,7 +100,7 @@ class StringVariational(AbstractOneStepMethod):
         nodes = nodes._replace(last=nodes.last + landed[:3])
         nodes, ends = _kicked_ends(system, moved, nodes, landed[3:], solved.landing.reel, t + h, 0.5 * h)
         if system.constraint is not None:
-            nodes = held(system, moved, nodes, ends, t + h)
+            nodes, ends = held(system, moved, nodes, ends, t + h)
         new = State(moved, jnp.concatenate([nodes.rows.reshape(-1), ends]))
         good = solved.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def moment_for(system: "StringPendulum", state: State, t: Scalar) -> Float[Array, ""]:
-    """u = d (p_s' - d ell/ds - F_s): p_s the momentum of s along the motion, F_s the forces on s without the moment."""
+    """u = d (p_s' - d ell/ds - F_s): p_s the momentum of s along the motion, F_s the forces on s without the moment,
+    with the pull of the links if the string does not stretch."""
     if system.reel is None or system.reeled:
         raise InputError("reel_moment is for a reel that is locked or driven; one that turns has its moment given.")
     free = system.replaced(reel=system.reel.replaced(locked=False, moment=0.0, law_of_moment=None), schedule=None)
@@ -32,9 +33,12 @@ def moment_for(system: "StringPendulum", state: State, t: Scalar) -> Float[Array
         return free.legendre(*whole(g, mu, t), t)[place]
 
     t = jnp.asarray(t, float)
-    xi, rate, _ = system.equations(state, t)
+    xi, rate, multipliers = system.equations(state, t)
     moving = (system.group.tangent(state.g, xi), rate, jnp.ones(()))
     gained = jax.jvp(momentum, (state.g, jnp.asarray(state.mu), t), moving)[1]
     g, xi = whole(state.g, state.mu, t)
     slope = jax.grad(lambda s: free.lagrangian(g._replace(s=s), xi, t))(g.s)[0]
-    return system.reel.radius * (gained - slope - free.forces(g, xi, t)[place])
+    force = free.forces(g, xi, t)[place]
+    if free.constraint is not None:
+        force = force + jnp.dot(multipliers, jax.jacfwd(lambda s: free.links(g._replace(s=s), t))(g.s)[:, 0])
+    return system.reel.radius * (gained - slope - force)

@@ -45,8 +45,8 @@ class StringPendulum(StringSystem):
     q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper" leaves out a factor
     |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or
     none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked holds the length
-    `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. Beyond the paper
-    there are
+    `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. With `stiffness`
+    `Inextensible()` the elements keep the length l, by constraints. Beyond the paper there are
 
     - `damping` eta [N s]: the tension has a part eta strain', in each element (Kelvin and Voigt);
     - `bending`: EI [N m^2], or a `Bending`;
@@ -101,12 +101,12 @@ class StringPendulum(StringSystem):
         self.length, self.density = positive("length", length), positive("density", density)
         self.law, self.gravity = as_law(stiffness), vector3("gravity", gravity)
         self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
-        if isinstance(self.law, Inextensible) and (self.reeled or damping):
-            raise InputError(
-                "An inextensible string cannot run on a reel that turns, nor be damped; lock the reel, or drive it by "
-                "`wound`, a function of time."
-            )
         self.damping = positive("damping", damping, zero=True) or None
+        if isinstance(self.law, Inextensible) and self.damping is not None:
+            raise InputError(
+                f"damping = {damping:g} N s of an inextensible string, whose strain does not change: nothing would be "
+                "damped; leave it out, or give the string a finite stiffness."
+            )
         self.bending = bending if bending is None or isinstance(bending, Bending) else Bending(bending)
         self.loads = checked_loads(loads)
         self.current = None if current is None else as_current(current)
@@ -139,8 +139,8 @@ class StringPendulum(StringSystem):
 
     @property
     def link_length(self) -> Any:
-        """The length that an element keeps, if the string does not stretch."""
-        return self._link_length if isinstance(self.law, Inextensible) else None
+        """The length l(s) that an element keeps, if the string does not stretch."""
+        return self.element_length if isinstance(self.law, Inextensible) else None
 
     @property
     def guide(self) -> Any:
@@ -237,8 +237,10 @@ class StringPendulum(StringSystem):
         return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed, t)
 
     def carnot_force(self, g: Any, speed: Any, t: Scalar = 0.0) -> Float[Array, ""]:
-        """Carnot's term at a configuration and a speed s'."""
+        """Carnot's term at a configuration and a speed s'; none where the string does not stretch."""
         assert self.reel is not None
+        if self.link_length is not None:
+            return jnp.zeros(())
         strain = self.strain(Span(self.start(t), jnp.asarray(g.q)[0], self.wound(g, t)))
         loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
@@ -302,18 +304,16 @@ class StringPendulum(StringSystem):
         direction: Any,
         *,
         s: float | None = None,
+        s_v: Any = None,
         strain: float = 0.0,
         tip_velocity: Any = (0.0, 0.0, 0.0),
         t: float = 0.0,
         **more,
     ) -> State:
         """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
-        its motion, with a reel that is driven, growing evenly. `s` is for a reel that turns, `more` for the rest (`R`,
-        `R_Omega`, `s_v`)."""
-        return self.state(t=t, **straight_string(self, direction, s, strain, tip_velocity, t), **more)
-
-    def _link_length(self, t: Scalar) -> Float[Array, ""]:
-        return jnp.asarray(self.element_length(self.wound(None, t)), float)
+        its motion, with a reel that is driven, or one that turns where it does not stretch, growing evenly. `s` and its
+        rate `s_v` are for a reel that turns, `more` for the rest (`R`, `R_Omega`)."""
+        return self.state(t=t, **straight_string(self, direction, s, s_v, strain, tip_velocity, t), **more)
 
     def _scheduled(self, t: Scalar) -> Float[Array, ""]:
         assert self.schedule is not None

@@ -32,9 +32,9 @@ def checked_string(system: "StringPendulum", state: State, t: Scalar) -> State:
 
 
 def straight_string(
-    system: "StringPendulum", direction: Any, s: float | None, strain: float, tip_velocity: Any, t: float
+    system: "StringPendulum", direction: Any, s: float | None, s_v: Any, strain: float, tip_velocity: Any, t: float
 ) -> dict[str, Any]:
-    """Nodes, their velocities, and the length on a reel that turns, of a straight string."""
+    """Nodes, their velocities, and the length on a reel that turns and its rate, of a straight string."""
     along = vector3("direction", direction)
     if not np.any(along):
         raise InputError("direction = 0; expected the direction of the string.")
@@ -43,8 +43,10 @@ def straight_string(
     length = float(system.element_length(system.wound(None, t) if s is None else s)) * (1.0 + strain)
     numbers = np.arange(1, system.elements + 1)[:, None]
     unit = along / np.linalg.norm(along)
-    growing = 0.0 if system.reeled else -float(system.reel_speed(jnp.zeros(0), t)) * (1.0 + strain) / system.elements
+    at_rest = system.reeled and system.link_length is None
+    speed = 0.0 if at_rest else float(system.reel_speed(jnp.ravel(jnp.asarray(0.0 if s_v is None else s_v)), t))
+    growing = -speed * (1.0 + strain) / system.elements
     v = np.asarray(system.start_rate(t)) + numbers * growing * unit
     v[-1] += vector3("tip_velocity", tip_velocity)
-    reel = {"s": [s]} if system.reeled else {}
+    reel = ({"s": [s]} if system.reeled else {}) | ({} if s_v is None else {"s_v": s_v})
     return {"q": np.asarray(system.start(t)) + numbers * length * unit, "q_v": v, **reel}
