@@ -63,13 +63,13 @@ class Swept(NamedTuple):
             x, share, by_share, by_z = carry
             z, G, weight = each
             new, part = z - G * x, -G * share
-            return (new, part, by_share + part * weight, by_z + jnp.dot(weight, new)), (x, share)
+            return (new, part, by_share + part * weight, by_z + new * weight), (x, share)
 
         zero = jnp.zeros(3)
         (_, _, by_share, by_z), (changes, shares) = jax.lax.scan(
-            element, (zero, jnp.ones(()), zero, jnp.zeros(())), (z, self.G, weights), reverse=True
+            element, (zero, jnp.ones(()), zero, zero), (z, self.G, weights), reverse=True
         )
-        return changes, shares, by_share, by_z
+        return changes, shares, by_share, jnp.sum(by_z)
 
 
 class _Attempt(NamedTuple):
