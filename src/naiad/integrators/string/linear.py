@@ -123,6 +123,8 @@ def _good(attempt: _Attempt) -> Bool[Array, ""]:
 
 
 def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> _Attempt:
+    """Nodes that fit the velocities of the last one and of the reel in `x0`, a step of Newton's method for the ends,
+    and nodes that follow it."""
     chain, z, right = _eliminated(problem, x0)
     rows = chain.backward(z, x0[:3])
     (right_change, slope), (last_change, last_slope), (border, border_slope) = _by_speed(problem, rows, x0[3])
