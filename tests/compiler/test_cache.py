@@ -360,3 +360,14 @@ def test_the_folder_comes_from_the_environment(monkeypatch, tmp_path):
 def test_it_can_be_turned_off(monkeypatch):
     monkeypatch.setenv("NAIAD_CACHE_DIR", "")
     assert default_cache() is None
+
+
+def test_homes_that_are_none_have_no_cache(monkeypatch, tmp_path):
+    caches._warn.cache_clear()
+    monkeypatch.setenv("NAIAD_CACHE_DIR", "~nosuchuser/x")
+    with pytest.warns(RuntimeWarning, match="'~nosuchuser/x' names no user"):
+        assert default_cache() is None
+    monkeypatch.delenv("NAIAD_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "")  # which os.path.expanduser takes for the root folder
+    assert default_cache() is None

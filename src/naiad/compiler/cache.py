@@ -153,12 +153,20 @@ class Cache:
 def default_cache() -> Cache | None:
     """The cache in `NAIAD_CACHE_DIR`, else in the user's cache folder; None if that variable is set to nothing."""
     chosen = os.environ.get("NAIAD_CACHE_DIR")
+    if chosen == "":
+        return None
     if chosen is not None:
-        return Cache(Path(chosen).expanduser().absolute()) if chosen else None
+        folder = os.path.expanduser(chosen)
+        if folder.startswith("~"):
+            _warn(
+                f"NAIAD_CACHE_DIR = {chosen!r} names no user of this machine: compiled code is not kept; set a folder"
+            )
+            return None
+        return Cache(Path(folder).absolute())
     base = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(base):  # the XDG specification: a relative path is to be ignored
         return Cache(Path(base) / "naiad")
-    home = os.path.expanduser("~")
+    home = os.path.expanduser("~") if os.environ.get("HOME", "unset") else ""
     return Cache(Path(home) / ".cache" / "naiad") if os.path.isabs(home) else None
 
 

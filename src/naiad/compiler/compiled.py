@@ -13,7 +13,7 @@ import numpy as np
 from naiad.compiler import machine
 from naiad.compiler.arrays import kind
 from naiad.compiler.cache import default_cache
-from naiad.compiler.fingerprint import Unfingerprintable, fingerprint
+from naiad.compiler.fingerprint import Unfingerprintable, fingerprint, is_reachable
 from naiad.compiler.finish import finish
 from naiad.compiler.kernel import Kernel
 from naiad.compiler.llvm import print_llvm
@@ -63,6 +63,13 @@ class Compiled:
         self._kernels: dict[Any, tuple[Kernel, Any] | Unsupported] = {}
         self._last: Any = None
         functools.update_wrapper(self, function, updated=())
+
+    def __reduce__(self) -> Any:
+        """By name where it decorates a function, else the function and the options; another process compiles anew."""
+        if is_reachable(self, self.__module__, self.__qualname__):
+            return self.__qualname__
+        options = {"fma": self._fma, "parameters": self._parameters, "lanes": self._lanes, "cache": self._caches}
+        return functools.partial(Compiled, **options), (self.function,)
 
     def __call__(self, *args: Any) -> Any:
         """The function of these arguments; arrays come back as NumPy arrays."""
@@ -147,11 +154,12 @@ class Compiled:
         self, signature: Signature, args: tuple[Any, ...], lanes: int, shared: tuple[bool, ...]
     ) -> tuple[Kernel, Any]:
         cache = default_cache() if self._caches else None
-        key = self._key(signature, args, lanes, shared) if cache is not None else None
+        key = self._key(signature, lanes, shared) if cache is not None else None
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
-            form, example = pickle.loads(stored)
-            return Kernel(**form), jax.tree.structure(example)
+            with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
+                form, example = pickle.loads(stored)
+                return Kernel(**form), jax.tree.structure(example)
         started = time.perf_counter()
         program, tree, traced = self._traced(signature, args)
         text = print_llvm(program, lanes, shared)
@@ -169,10 +177,12 @@ class Compiled:
             "stats": {"operations": program.stats, "seconds": seconds},
         }
         if cache is not None and key is not None:
-            example = jax.tree.unflatten(tree, range(tree.num_leaves))
-            # a result of a class that cannot be found by its name is compiled again in the next process
-            with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
-                cache.store(key, pickle.dumps((form, example)))
+            data = None
+            with contextlib.suppress(Exception):  # a class that is not found by its name, or refuses to hold shapes
+                example = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in program.outputs])
+                data = pickle.dumps((form, example))
+            if data is not None:
+                cache.store(key, data)
         return Kernel(**form), tree
 
     def _traced(self, signature: Signature, args: tuple[Any, ...]) -> tuple[Program, Any, float]:
@@ -198,11 +208,11 @@ class Compiled:
         program = finish(trace(jaxpr, masks), fma=self._fma and machine.processor().fma)
         return program, trees[0], traced
 
-    def _key(self, signature: Signature, args: tuple[Any, ...], *how: Any) -> str | None:
-        forms = jax.tree.map(lambda leaf: _form(leaf) if _is_number(leaf) else leaf, args)
+    def _key(self, signature: Signature, *how: Any) -> str | None:
+        structure, *rest = signature
         versions = (Compiled, jax.__version__, machine.versions())  # a class of ours stands for all of our code
         try:
-            return fingerprint(self.function, forms, signature.known, self._fma, how, versions, arrays="shape")
+            return fingerprint(self.function, _nodes(structure), rest, self._fma, how, versions)
         except Unfingerprintable:
             return None
 
@@ -234,12 +244,22 @@ def _is_number(leaf: Any) -> bool:
 
 
 def _numbers(leaf: Any) -> np.ndarray:
+    if isinstance(leaf, jax.core.Tracer):
+        raise InputError(
+            "compile: machine code was called inside a function that JAX traces (jit, grad, vmap); call its `.function`"
+            " there, and compile the outermost function."
+        )
     array = np.asarray(leaf)
     if array.dtype in (np.float32, np.float16):
         array = array.astype(np.float64)
     if not kind(array.dtype):
         raise InputError(f"compile: an argument is {array.dtype}; expected float64, int64, int32 or bool.")
     return array
+
+
+def _nodes(structure: Any) -> Any:
+    """The classes and constants of a tree, without its leaves."""
+    return structure.node_data(), [_nodes(child) for child in structure.children()]
 
 
 def _form(leaf: Any) -> jax.ShapeDtypeStruct:

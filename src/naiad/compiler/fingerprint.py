@@ -24,9 +24,9 @@ import time
 import types
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-_FORMAT = "naiad fingerprint 1"
+_FORMAT = "naiad fingerprint 2"
 _PYTHON = f"{sys.implementation.cache_tag} {sys.version}"
 _NAIAD = __name__.partition(".")[0]
 _SITES = ("site-packages", "dist-packages")
@@ -63,14 +63,13 @@ class Unfingerprintable(TypeError):  # noqa: N818
     """Something whose effect on a computation cannot be told before it is traced; nothing is cached then."""
 
 
-def fingerprint(*things: Any, arrays: Literal["value", "shape"] = "value") -> str:
+def fingerprint(*things: Any) -> str:
     """A SHA-256 digest, the same in every process, that changes whenever what the things compute changes.
 
-    With arrays="shape" the arrays that a traced function takes as arguments count by type and shape only: those in
-    tuples, lists, dicts and the fields of modules (naiad's and equinox's) that are not static. An array anywhere else
-    (a closure, a global, an attribute of a class) is a constant of the computation, and always counts by its value.
+    Arrays count by their values wherever they are: what a traced function reads is a constant of its code. Of an array
+    that is an argument, give a `jax.ShapeDtypeStruct`.
     """
-    walk = _Walk(by_shape=arrays == "shape")
+    walk = _Walk()
     walk.write("format", _FORMAT, _PYTHON, _environment())
     try:
         for i, thing in enumerate(things):
@@ -169,7 +168,7 @@ def _started() -> float:
         return float("inf")
 
 
-def _is_reachable(thing: Any, module: Any, name: Any) -> bool:
+def is_reachable(thing: Any, module: Any, name: Any) -> bool:
     """Whether `thing` is what its module has under its name, so that the name identifies it."""
     home = sys.modules.get(module) if isinstance(module, str) else None
     if home is None or not isinstance(name, str):
@@ -204,7 +203,7 @@ def _read_code(code: types.CodeType) -> _Code:
 
 def _disassembled(code: types.CodeType) -> _Code:
     """Constants count only where they are loaded, so that docstrings do not; places in files do not count."""
-    walk = _Walk(by_shape=False)
+    walk = _Walk()
     walk.write("code", code.co_code, code.co_exceptiontable)
     walk.visit((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags), "counts")
     walk.visit((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars), "names")
@@ -251,9 +250,8 @@ class _Walk:
     being written.
     """
 
-    def __init__(self, *, by_shape: bool, within: "_Walk | None" = None):
+    def __init__(self, within: "_Walk | None" = None):
         self._hash = hashlib.sha256()
-        self._by_shape = by_shape
         self._seen: dict[int, tuple[int, Any]] = {} if within is None else dict(within._seen)
         self._met = 0 if within is None else within._met
         self._path: list[str] = [] if within is None else list(within._path)
@@ -293,13 +291,11 @@ class _Walk:
         cls = type(thing)  # not isinstance, which believes what a proxy says of itself
         handler = next((handler for kinds, handler in _KINDS if issubclass(cls, kinds)), _Walk._other)
         keep = issubclass(cls, types.FunctionType | type | types.ModuleType)
-        by_shape, self._by_shape = self._by_shape, self._by_shape and _is_tree(thing)
         self._seen[id(thing)] = (self._met, thing)
         self._met += 1
         handler(self, thing)
         if not keep:
             del self._seen[id(thing)]
-        self._by_shape = by_shape
 
     # Data
 
@@ -324,9 +320,6 @@ class _Walk:
 
     def _write_array(self, array: Any, tag: str) -> None:
         about = (tag, *self._dtype(array.dtype), str(tuple(map(int, array.shape))))
-        if self._by_shape and tag != "scalar":
-            self.write("shape", *about)
-            return
         try:
             data = sys.modules["numpy"].asarray(array)
         except Exception as error:
@@ -368,7 +361,7 @@ class _Walk:
             return
         digests = []
         for item in items:
-            walk = _Walk(by_shape=False, within=self)
+            walk = _Walk(within=self)
             walk.visit(item, "element")
             digests.append(walk.digest())
         self.write(type(items).__name__, *sorted(digests))
@@ -397,7 +390,7 @@ class _Walk:
         module = getattr(thing, "__module__", None)
         name = name or getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
         origin = _origin(module)
-        if origin is None or not _is_reachable(thing, module, name):
+        if origin is None or not is_reachable(thing, module, name):
             return False
         if (module, name) in _DYNAMIC:
             raise self.refuse(thing, f"what {name} reaches is not known before it runs; call it outside, once")
@@ -545,17 +538,10 @@ class _Walk:
         self.visit((about.static_argnums, about.static_argnames, about.inline, about.compiler_options_kvs), "jit")
 
     def _fields(self, module: Any) -> None:
-        """The class and the values of the fields; static ones are constants of a traced function."""
+        """The class and the values of the fields."""
         self.write("fields of")
         self.visit(type(module), "class")
-        contents, by_shape = vars(module), self._by_shape
-        dynamic = {f.name for f in dataclasses.fields(module) if not f.metadata.get("static", False)}
-        names = sorted(name for name in contents if name not in _NOISE)
-        self.write("fields", *names)
-        for name in names:
-            self._by_shape = by_shape and name in dynamic
-            self.visit(contents[name], f"{type(module).__qualname__}.{name}")
-        self._by_shape = by_shape
+        self._named("fields", vars(module))
 
     def _reduced(self, thing: Any) -> None:
         """The class, and what pickle would keep, where that is known to be all there is."""
@@ -595,12 +581,6 @@ class _Walk:
 def _is_module_class(cls: type) -> bool:
     homes = (sys.modules.get("naiad.numerics.module"), sys.modules.get("equinox"))
     return any(home is not None and issubclass(cls, home.Module) for home in homes)
-
-
-def _is_tree(thing: Any) -> bool:
-    """Whether JAX takes the arrays in it for arguments."""
-    cls = type(thing)
-    return cls in (tuple, list, dict) or (issubclass(cls, tuple) and hasattr(cls, "_fields")) or _is_module_class(cls)
 
 
 _ATOMS: dict[type, Callable[[Any], bytes]] = {
