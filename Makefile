@@ -22,8 +22,8 @@ test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 -m "not long" -p no:benchmark
 
-test-long: $(VENV)/.has-test ## Run the tests that take longer
-	$(BIN)/pytest -n 2 -m long -p no:benchmark
+test-long: $(VENV)/.has-test ## Run the tests that take longer, and those of properties with other draws
+	$(BIN)/pytest -n 2 -m "long or hypothesis" --hypothesis-profile=anew -p no:benchmark
 
 bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds

@@ -24,8 +24,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # one cache for all workers, and no
 
 from hypothesis import settings
 
-settings.register_profile("naiad", deadline=None)
-settings.load_profile("naiad")
+settings.register_profile("same", deadline=None, derandomize=True)  # `make test` draws the same on every machine,
+settings.register_profile("anew", deadline=None, print_blob=True)  # and `make test-long` draws anew
+settings.load_profile("same")
 
 # Tracing makes many small objects that live on: looking for garbage among them as often as Python does costs a tenth.
 gc.set_threshold(50_000, 20, 20)

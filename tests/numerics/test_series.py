@@ -66,15 +66,19 @@ def stumpff_case(k):
 
 @given(u=st.one_of(squares, st.floats(1.0, 30.0)))
 @example(u=0.0)
+@example(u=0.8187307530779818)
 @example(u=SWITCH)
 @example(u=np.nextafter(SWITCH, 0.0))
 @settings(max_examples=60, deadline=None)
 def test_dexp_inv_coefficient(u):
-    """Relative to its own size: it and its derivatives grow to their poles at theta = 2 pi, where c_2 is small."""
+    """Relative to its own size: it and its derivatives grow to their poles at theta = 2 pi, where c_2 is small.
+
+    Five roundings of each term: near 0 the terms of the quotient's derivatives are 9 and 43 times their sums.
+    """
     expected = np.array([float(mpmath.diff(beta, u, order)) for order in range(3)])
     near_pole = 1 + 4 * np.pi**2 / (4 * np.pi**2 - u)
     errors = np.abs(np.array(with_derivatives(dexp_inv_coefficient)(u)) / expected - 1)
-    assert np.all(errors <= EPS * np.array([5, 15, 60]) * near_pole)
+    assert np.all(errors <= EPS * 2.5 * np.array([2, 9, 43]) * near_pole)
 
 
 def test_dexp_inv_coefficient_begins_with_bernoulli_numbers():
