@@ -2,7 +2,10 @@
 
 
 class NaiadError(Exception):
-    """Base of every error whose message is meant to be read by a user."""
+    """Base of every error whose message is meant to be read by a user: one line, whatever was given."""
+
+    def __init__(self, message: str):
+        super().__init__(" ".join(message.split()))
 
 
 class InputError(NaiadError, ValueError):

@@ -108,15 +108,15 @@ def test_groups_are_static_values():
     ("build", "said"),
     [
         (lambda: Rn(0), "Rn(0): the dimension must be a positive integer"),
-        (lambda: Rn(2.5), "Rn(2.5)"),
+        (lambda: Rn(2.5), "Rn: n = 2.5; expected a whole number"),
         (lambda: SOn(1), "SOn(1): n must be an integer of at least 2"),
-        (lambda: SOn("4"), "SOn('4')"),
+        (lambda: SOn("4"), "SOn: n = '4'; expected a whole number"),
         (lambda: Product(), "no factors were given; name at least one"),
-        (lambda: Product(R=SO3), "a factor must be a group; give an instance such as R=SO3()"),
-        (lambda: Product(x=3), "Product(x=3)"),
+        (lambda: Product(R=SO3), "expected a group. Give an instance of it: SO3(...)"),
+        (lambda: Product(x=3), "Product: factors['x'] = 3; expected a group"),
         (lambda: Product(**{"not a name": SO3()}), "name the factors by plain words"),
         (lambda: Power(SO3(), 0), "the count must be a positive integer"),
-        (lambda: Power(3, SO3()), "the base must be a group"),
+        (lambda: Power(3, SO3()), "Power: base = 3; expected a group"),
     ],
 )
 def test_clear_errors(build, said):

@@ -116,6 +116,6 @@ def test_what_is_missing_is_named():
 
     with pytest.raises(InputError, match="Incomplete has no `base`; give the class one"):
         Incomplete()
-    with pytest.raises(TypeError, match="abstract"):
+    with pytest.raises(InputError, match="Half lacks f; give the class that"):
         type("Half", (Abstract,), {"base": 1})()
     assert Complete(2).f() == 2

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.compiler import engine
 from naiad.diagnostics import convergence, march, reference, reversibility_defect, symplecticity_defect
 from naiad.integrators import AbstractOneStepMethod
 from tests.verification.methods import LEAVE_THE_GROUP, METHODS, NOT_SYMPLECTIC, keeps_energy, keeps_momentum
@@ -70,7 +71,9 @@ LONG = [case for case in CASES if case not in SHORT]
 
 @pytest.fixture
 def _few_programs():
-    """Each case compiles dozens of programs that no other uses; hundreds of cases in one process exhaust XLA."""
+    """Each case compiles dozens of programs that no other uses; hundreds of cases in one process exhaust XLA. What was
+    said of one case is said again of the next."""
+    engine._warn.cache_clear()
     yield
     jax.clear_caches()
 

@@ -6,11 +6,14 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
+from naiad.diagnostics.fitting import fitting
 from naiad.diagnostics.march import march
 from naiad.diagnostics.reference import reference
+from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import double
+from naiad.numerics.arguments import checked
 
 
 class Convergence(NamedTuple):
@@ -31,6 +34,7 @@ class Convergence(NamedTuple):
         return float(min(orders))
 
 
+@checked
 @double
 def convergence(
     system: LagrangianSystem,
@@ -43,7 +47,9 @@ def convergence(
     exact: State | None = None,
 ) -> Convergence:
     """The error at t1 for each number of steps, against `exact` (by default `reference`)."""
-    exact = reference(system, state, t1=t1, t0=t0) if exact is None else exact
+    if len(steps) < 2 or min(steps) < 1:
+        raise InputError(f"convergence: steps = {list(steps)}; expected two numbers of steps or more: (20, 40).")
+    exact = reference(system, state, t1=t1, t0=t0) if exact is None else fitting(system, exact, method, t0=t0, t1=t1)
     errors = []
     for count in steps:
         end = march(system, method, state, dt=(t1 - t0) / count, steps=count, t0=t0)

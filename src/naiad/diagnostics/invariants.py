@@ -6,9 +6,11 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.mechanics import has_symmetry
+from naiad.numerics.arguments import checked, checked_throughout
 from naiad.simulation import Trajectory
 
 
+@checked_throughout
 def relative_change(values: Any) -> np.ndarray:
     """|y(t) - y(0)| / |y(0)| along the first axis (Euclidean norm over the others); absolute where y(0) = 0."""
     rows = np.asarray(values, dtype=float)
@@ -17,11 +19,13 @@ def relative_change(values: Any) -> np.ndarray:
     return np.linalg.norm(rows - rows[0], axis=1) / (scale if scale > 0 else 1.0)
 
 
+@checked
 def energy_error(run: Trajectory) -> np.ndarray:
     """The relative change of energy at the saved nodes."""
     return relative_change(run.energy)
 
 
+@checked
 def momentum_error(run: Trajectory) -> np.ndarray:
     """The relative change of the momentum of the system's symmetry at the saved nodes."""
     if not has_symmetry(run.system):

@@ -11,6 +11,7 @@ from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Reduced, Variational
 from naiad.mechanics import AdvectedSystem, Scalar, State, diamond
 from naiad.numerics import Module
+from naiad.numerics.arguments import checked
 from naiad.simulation import Trajectory
 
 
@@ -67,6 +68,7 @@ class KelvinNoetherChange(Module):
         return jnp.asarray(self.c0) @ diamond(system.base, system.act_a, jax.grad(action)(a0), a0)
 
 
+@checked
 def kelvin_noether_defect(run: Trajectory, c0: Any) -> np.ndarray:
     """How far each step of a run is from the balance: the change of the quantity of c_0 less what the step adds.
 

@@ -6,11 +6,15 @@ import jax
 import jax.numpy as jnp
 
 from naiad.compiler import execute
+from naiad.diagnostics.fitting import fitting
 from naiad.diagnostics.tangent import coordinates, displaced, one_step
+from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics.arguments import checked
 
 
+@checked
 def lyapunov_exponent(
     system: LagrangianSystem,
     state: State,
@@ -26,6 +30,9 @@ def lyapunov_exponent(
     fresh start, which for `FastLieVerlet` is the method that starts it.
     """
     method = Variational() if method is None else method
+    if steps < 1:
+        raise InputError(f"lyapunov_exponent: steps = {steps}; expected at least 1.")
+    state = fitting(system, state, method, dt=dt)
     growth = execute(_growth, system, method, state, float(dt), transient, transient + steps)
     return float(growth / (steps * dt))
 

@@ -12,14 +12,17 @@ from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
 from naiad.numerics import double
+from naiad.numerics.arguments import checked, checked_throughout
 
 
+@checked_throughout
 def bracket_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Array, "n n"]:
     """C_ij = <mu, [e_i, e_j]>."""
     basis = jnp.eye(group.dim)
     return jax.vmap(lambda x: jax.vmap(lambda y: mu @ group.ad(x, y))(basis))(basis)
 
 
+@checked_throughout
 def symplectic_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Array, "m m"]:
     """The exterior derivative of the canonical one-form <mu, eta> in the left trivialisation [marsden1999, section
     4.4].
@@ -30,6 +33,7 @@ def symplectic_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Arr
     return jnp.block([[-bracket_matrix(group, mu), -identity], [identity, zero]])
 
 
+@checked
 @double
 def symplecticity_defect(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
@@ -43,6 +47,7 @@ def symplecticity_defect(
     return float(np.linalg.norm(D.T @ after @ D - before) / np.linalg.norm(before))
 
 
+@checked
 @double
 def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: State, *, dt: float) -> float:
     """|D C(mu) D^T - C(mu')| / |C(mu')| for the derivative D of mu -> mu': round-off for a Lie-Poisson method."""

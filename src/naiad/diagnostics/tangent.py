@@ -9,15 +9,18 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
+from naiad.diagnostics.fitting import fitting
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting
 from naiad.mechanics import LagrangianSystem, State, StringSystem
+from naiad.numerics.arguments import checked, checked_throughout
 
 Flow = Callable[[State], State]
 COMPILED = 6
 """The most dimensions of a group for which a derivative, which is taken once, is worth scalar code."""
 
 
+@checked
 def one_step(system: LagrangianSystem, method: AbstractMethod, t: float, h: float) -> Flow:
     """The map of one step from a fresh start, as a function of the state."""
     time, step = jnp.asarray(t, float), jnp.asarray(h, float)
@@ -47,22 +50,25 @@ def _fresh_start(system: LagrangianSystem, method: AbstractMethod, state: State,
     return carry
 
 
+@checked_throughout
 def displaced(group: AbstractGroup, state: State, coordinates: Float[Array, " m"]) -> State:
     """(g exp(eta), mu + nu)."""
     eta, nu = coordinates[: group.dim], coordinates[group.dim :]
     return State(group.compose(state.g, group.exp(eta)), state.mu + nu)
 
 
+@checked_throughout
 def coordinates(group: AbstractGroup, origin: State, state: State) -> Float[Array, " m"]:
     """(eta, nu) of a state near an origin."""
     return jnp.concatenate([group.log(group.compose(group.inverse(origin.g), state.g)), state.mu - origin.mu])
 
 
+@checked
 def step_jacobian(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after some steps, and the derivative of their map."""
-    n = system.group.dim
+    n, state = system.group.dim, fitting(system, state, method, dt=dt, t=t)
     loops = isinstance(system, StringSystem) or isinstance(method, Splitting)  # XLA is slow on long series and sweeps
     engine = "auto" if n <= COMPILED or loops else "xla"
     about, numbers = (system, method), (float(t), float(dt)) if steps == 1 else (float(t), float(dt), steps)

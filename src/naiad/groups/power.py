@@ -25,9 +25,7 @@ class Power(AbstractGroup):
     count: int = static()
 
     def __init__(self, base: AbstractGroup, count: int):
-        if not isinstance(base, AbstractGroup):
-            raise InputError(f"Power({base!r}, {count!r}): the base must be a group; give an instance such as SO3()")
-        if not isinstance(count, int | np.integer) or count < 1:
+        if count < 1:
             raise InputError(
                 f"Power({base!r}, {count!r}): the count must be a positive integer, as in Power(SO3(), 10)"
             )

@@ -17,7 +17,7 @@ class Rn(AbstractGroup):
     n: int = static()
 
     def __init__(self, n: int):
-        if not isinstance(n, int | np.integer) or n < 1:
+        if n < 1:
             raise InputError(f"Rn({n!r}): the dimension must be a positive integer; give for example Rn(3)")
         self.n = int(n)
 

@@ -27,7 +27,7 @@ class SOn(AbstractGroup):
     n: int = static()
 
     def __init__(self, n: int):
-        if not isinstance(n, int | np.integer) or n < 2:
+        if n < 2:
             raise InputError(f"SOn({n!r}): n must be an integer of at least 2; give for example SOn(4)")
         self.n = int(n)
 

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from naiad.errors import InputError
 from naiad.hydro.given import vector
 from naiad.hydro.rotation import rotation_matrix
+from naiad.numerics.arguments import checked_throughout
 
 Inertia = Float[np.ndarray, "n n"]
 """6 x 6 for xi = (Omega, v) in space, 3 x 3 for (Omega, v_x, v_y) in the plane: angular first, in the body frame."""
@@ -18,6 +19,7 @@ def hat(x: Any) -> np.ndarray:
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
+@checked_throughout
 def moved(K: Any, x: Any = None, R: Any = None) -> Inertia:
     """The inertia in a frame where its own lies at x, turned by R: Ad_{g^-1}^T K Ad_{g^-1}, g = (R, x).
 
@@ -34,12 +36,14 @@ def congruence(K: np.ndarray, A: np.ndarray) -> Inertia:
     return 0.5 * (product + product.T)
 
 
+@checked_throughout
 def linear_first(K: Any) -> np.ndarray:
     """From (angular, linear) to (linear, angular), the order of Fossen, Capytaine and Pinocchio: a matrix or a vector
     of six, or of three in the plane."""
     return _reordered(K, {6: [3, 4, 5, 0, 1, 2], 3: [1, 2, 0]})
 
 
+@checked_throughout
 def angular_first(K: Any) -> np.ndarray:
     """From (linear, angular) to (angular, linear): the inverse of `linear_first`."""
     return _reordered(K, {6: [3, 4, 5, 0, 1, 2], 3: [2, 0, 1]})

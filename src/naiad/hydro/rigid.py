@@ -7,6 +7,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro.frames import Inertia, hat, moved
 from naiad.hydro.given import positive_number, vector
+from naiad.numerics.arguments import checked_throughout
 
 
 class MassProperties(NamedTuple):
@@ -17,6 +18,7 @@ class MassProperties(NamedTuple):
     inertia: np.ndarray
 
 
+@checked_throughout
 def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
     """The matrix of a rigid body about the origin of its frame, for its mass, its inertia about the centre of mass and
     that centre: m |v + Omega x c|^2 / 2 + Omega . J Omega / 2 = xi . K xi / 2.
@@ -42,6 +44,7 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
     return moved(K, x=vector("centre", centre, 3))
 
 
+@checked_throughout
 def mass_properties(K: Any) -> MassProperties:
     """The mass, centre and inertia of a 6 x 6 dry inertia, such as a sum of those of parts; or an `InputError`."""
     K = np.asarray(K, dtype=float)

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics.arguments import checked_throughout
 
 
+@checked_throughout
 def rotation_matrix(name: str, value: Any) -> np.ndarray:
     """A 3 x 3 rotation matrix, or an `InputError`."""
     try:

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from naiad.mechanics import LagrangianSystem, Scalar, left_gradient, pull_back
 from naiad.numerics import Module
+from naiad.numerics.arguments import checked
 from naiad.retractions import AbstractRetraction
 
 Covector = Float[Array, " n"]
@@ -62,6 +63,7 @@ class AbstractQuadrature(Module):
         """(F^-, F^+)."""
 
 
+@checked
 def slopes_by_autodiff(
     rule: AbstractQuadrature,
     system: LagrangianSystem,

@@ -9,12 +9,14 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.io import layout, places
+from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
 
 
+@checked
 def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write `dataset` to the Zarr directory `path`.
 
@@ -38,6 +40,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
             places.put_in_place(aside, path, overwrite=overwrite)
 
 
+@checked
 def read(path: str | os.PathLike[str]) -> "xr.Dataset":
     """The dataset that `write` or a `Writer` (finished, failed or killed) left at `path`, loaded into memory.
 
@@ -62,6 +65,7 @@ def read(path: str | os.PathLike[str]) -> "xr.Dataset":
         raise InputError(f"{path} is damaged ({reason}); restore it from a copy, or run again") from error
 
 
+@checked
 def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
     """The dataset that a finished store holds, each array read from disk when it is used: for runs beyond memory."""
     import xarray as xr

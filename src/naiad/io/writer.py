@@ -12,6 +12,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.io import layout, places
+from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,6 +34,7 @@ class Writer:
     earlier ones, and are committed together with the rows.
     """
 
+    @checked
     def __init__(self, path: str | os.PathLike[str], overwrite: bool = False):
         import zarr
 

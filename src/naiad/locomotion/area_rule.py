@@ -18,6 +18,7 @@ from naiad.locomotion.connection import connection_of, curvature_of
 from naiad.locomotion.cycle import shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.swimmer import Swimmer
+from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
 
 ITERATIONS = 24
@@ -38,6 +39,7 @@ class AreaRule(NamedTuple):
     transported: Any
 
 
+@checked_throughout
 def area_rule(
     swimmer: Swimmer, gait: AbstractGait, *, centre: Any = None, rays: int = 192, nodes: int = 12
 ) -> AreaRule:

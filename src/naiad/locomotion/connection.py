@@ -18,6 +18,7 @@ from naiad.groups import AbstractGroup
 from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import solve
+from naiad.numerics.arguments import checked_throughout
 
 Matrix = Float[Array, "n n"]
 
@@ -51,17 +52,20 @@ def curvature_of(
     return F - jax.vmap(lambda x: jax.vmap(lambda y: A @ shape.ad(x, y))(axes))(axes)
 
 
+@checked_throughout
 def locked_inertia(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """K_gg, the inertia of the swimmer with its shape locked, for one shape or for shapes in rows."""
     d = swimmer.frame.dim
     return _for_shapes(swimmer, shapes, lambda rows: swimmer.inertias(rows)[:, :d, :d])
 
 
+@checked_throughout
 def connection(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """A(theta), a column for each angle, for one shape or for shapes in rows: from rest, xi = - A theta'."""
     return _for_shapes(swimmer, shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows)))
 
 
+@checked_throughout
 def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """F_ab(theta) as [a, b, component], for one shape or for shapes in rows.
 
@@ -74,6 +78,7 @@ def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     )
 
 
+@checked_throughout
 def curvature_map(
     swimmer: Swimmer, low: Any, high: Any, count: int = 61, *, plane: tuple[int, int] = (0, 1), rest: Any = None
 ) -> CurvatureMap:

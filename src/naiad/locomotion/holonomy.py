@@ -20,6 +20,7 @@ from naiad.locomotion.reconstruction import GAUSS, STEPS
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
+from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
 
 
@@ -31,6 +32,7 @@ class NetMotion(NamedTuple):
     gradient: Any
 
 
+@checked_throughout
 def net_motion(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> Any:
     """The displacement of one period from rest, a pose: a pure function of the numbers of swimmer and gait, to be
     differentiated or mapped. For links that are alone in the fluid, or a `tabulated` swimmer."""
@@ -47,6 +49,7 @@ def net_motion(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> Any:
     return jax.lax.scan(advance, frame.identity(), jnp.arange(steps, dtype=float))[0]
 
 
+@checked_throughout
 def net_motions(swimmer: Swimmer, gaits: Any, steps: int = STEPS) -> Any:
     """`net_motion` of many gaits at once, in the lanes of vector registers and on all cores: poses stacked along the
     first axis. `gaits` is a sequence of gaits of one form, or a gait whose arrays have a leading axis."""
@@ -61,6 +64,7 @@ def net_motions(swimmer: Swimmer, gaits: Any, steps: int = STEPS) -> Any:
     return execute_rows(_net_motion, _Ride(swimmer, _checked(steps)), rows)
 
 
+@checked_throughout
 def net_motion_with_gradient(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> NetMotion:
     """The displacement of one period and its derivatives with respect to all numbers of the gait.
 

@@ -16,6 +16,7 @@ from naiad.locomotion.objectives import OBJECTIVES, Score, score
 from naiad.locomotion.reconstruction import STEPS
 from naiad.locomotion.spline import FEWEST, SplineGait
 from naiad.locomotion.swimmer import Swimmer
+from naiad.numerics.arguments import checked
 
 SAME = 1e-5
 """Starts whose values differ by less, relatively, have found the same gait."""
@@ -51,6 +52,7 @@ class OptimalGait(NamedTuple):
         return (max(found) - min(found)) / max(found)
 
 
+@checked
 def optimise_gait(
     swimmer: Swimmer,
     start: AbstractGait | None = None,

@@ -9,8 +9,10 @@ from naiad.compiler import execute_rows
 from naiad.locomotion.links import Links
 from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.swimmer import Swimmer
+from naiad.numerics.arguments import checked_throughout
 
 
+@checked_throughout
 def placed_links(swimmer: Swimmer, g: Any, shapes: Any) -> Any:
     """The poses of all links in space, [time, link, ...], from poses g of the base, stacked, and shapes in rows: as
     `placed_links(swimmer, motion.g, motion.theta)` of a `Reconstruction`."""

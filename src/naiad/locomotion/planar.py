@@ -13,8 +13,10 @@ from naiad.hydro import AbstractCurve, Ellipse, PlanarBodies
 from naiad.locomotion import given
 from naiad.locomotion.links import Links, order
 from naiad.locomotion.swimmer import Swimmer, motion_of_links
+from naiad.numerics.arguments import checked_throughout
 
 
+@checked_throughout
 def planar_swimmer(
     curves: Sequence[AbstractCurve],
     parents: Sequence[int],
@@ -55,6 +57,7 @@ def planar_swimmer(
     return Swimmer(links, dry + np.stack([alone[curve] for curve in curves]))
 
 
+@checked_throughout
 def three_link_fish(
     a: float = 10.0, b: float = 1.0, c: float = 2.0, *, fluid: float = 1.0 / np.pi, density: float = 0.0, **options: Any
 ) -> Swimmer:
@@ -66,6 +69,7 @@ def three_link_fish(
     return planar_swimmer([Ellipse(a, b)] * 3, (2, 2, -1), **options)
 
 
+@checked_throughout
 def link_poses(swimmer: Swimmer, shapes: Any, base: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
     """(beta, x, y) of each link of a planar swimmer whose base lies at `base`, for one shape or for shapes in rows."""
     shapes, base = np.asarray(shapes, float), np.asarray(base, float)
@@ -76,6 +80,7 @@ def link_poses(swimmer: Swimmer, shapes: Any, base: Any = (0.0, 0.0, 0.0)) -> np
     return found[0] if shapes.ndim == 1 else found
 
 
+@checked_throughout
 def link_velocities(swimmer: Swimmer, shapes: Any, velocities: Any) -> np.ndarray:
     """(Omega, v_x, v_y) of each link in its own frame, for velocities (xi, theta') at one shape or at shapes in rows
     [kanso2005, eq. (7.2)]."""

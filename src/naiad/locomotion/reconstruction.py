@@ -20,6 +20,7 @@ from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
 from naiad.numerics import PARTITIONED, inverse
+from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
 
 GAUSS = PARTITIONED["gauss3"]
@@ -48,6 +49,7 @@ class Reconstruction(NamedTuple):
     dynamic: Any
 
 
+@checked_throughout
 def reconstruct(
     swimmer: Swimmer,
     gait: AbstractGait,

@@ -15,11 +15,13 @@ from naiad.locomotion.links import KINDS, Links, order
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Tree
 from naiad.mechanics.tree_checks import attitudes, unit_rows
+from naiad.numerics.arguments import checked_throughout
 
 FLOPPY = 1e-12
 """The smallest eigenvalue of K, scaled to a diagonal of ones, that counts as an inertia."""
 
 
+@checked_throughout
 def spatial_swimmer(
     shapes: Sequence[AbstractShape],
     parents: Sequence[int],
@@ -60,6 +62,7 @@ def spatial_swimmer(
     return _checked(Swimmer(links, _inertias(shapes, fluid, given.densities(density, count))))
 
 
+@checked_throughout
 def swimmer_of(tree: Tree) -> Swimmer:
     """The swimmer of a tree of bodies with a free root, its base: poses relative to the root in place of attitudes in
     space, and the joints as they are. The inertias of the tree include the fluid's."""

@@ -17,6 +17,7 @@ from naiad.hydro import PlanarBodies
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import ChebyshevSeries, chebyshev_points
+from naiad.numerics.arguments import checked
 
 FIRST, GROWTH, MOST = 8, 1.5, 96
 """Terms for an angle: at first, by what they grow, and the most."""
@@ -26,6 +27,7 @@ BETWEEN = 24
 Tell = Callable[[float], None]
 
 
+@checked
 def tabulated(
     swimmer: Swimmer, low: Any, high: Any, *, tolerance: float = 1e-10, progress: Tell | None = None
 ) -> Swimmer:

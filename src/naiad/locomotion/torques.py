@@ -21,6 +21,7 @@ from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.reconstruction import STEPS, growing, reconstruct, shape_at, stage, steps_between
 from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import solve
+from naiad.numerics.arguments import checked_throughout
 
 NODES, PANELS = 10, 24
 """Gauss points of a panel, panels a period, for the work: that of the paper's fish has an error below 1e-10 J."""
@@ -38,6 +39,7 @@ class GaitTorques(NamedTuple):
     kinetic_energy: Float[np.ndarray, " s"]
 
 
+@checked_throughout
 def gait_torques(
     swimmer: Swimmer,
     gait: AbstractGait,

@@ -5,7 +5,7 @@ from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
 from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matrix, noise_size
-from naiad.mechanics.initial import check_state
+from naiad.mechanics.initial import check_state, fitting_state
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.string_parts import Span, Tip
 from naiad.mechanics.string_system import StringSystem
@@ -31,6 +31,7 @@ __all__ = [
     "check_bath",
     "check_state",
     "diamond",
+    "fitting_state",
     "friction",
     "generator",
     "has_bath",

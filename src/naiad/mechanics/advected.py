@@ -12,6 +12,7 @@ from naiad.groups import AbstractGroup, Product, Rn
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import Newton
+from naiad.numerics.arguments import checked_throughout
 
 Action = Callable[[Any, Float[Array, " k"]], Float[Array, " k"]]
 
@@ -25,6 +26,7 @@ class ReducedState(NamedTuple):
     a: Float[Array, " l"]
 
 
+@checked_throughout
 def generator(
     group: AbstractGroup, action: Action, xi: Float[Array, " m"], point: Float[Array, " k"]
 ) -> Float[Array, " k"]:
@@ -32,6 +34,7 @@ def generator(
     return jax.jvp(lambda g: action(g, point), (group.identity(),), (group.tangent(group.identity(), xi),))[1]
 
 
+@checked_throughout
 def diamond(
     group: AbstractGroup, action: Action, b: Float[Array, " k"], point: Float[Array, " k"]
 ) -> Float[Array, " m"]:

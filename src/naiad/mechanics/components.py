@@ -7,13 +7,16 @@ import numpy as np
 
 from naiad.compiler import execute
 from naiad.groups import AbstractGroup
+from naiad.numerics.arguments import checked_throughout
 
 
+@checked_throughout
 def split_rows(group: AbstractGroup, rows: Any) -> list[np.ndarray]:
     """The components of vectors along the last axis, in the order of the group's names."""
     return [np.asarray(rows)[..., places] for places in _places(group)]
 
 
+@checked_throughout
 def join_rows(group: AbstractGroup, parts: Any) -> Any:
     """The vectors of which these are the components."""
     places = _places(group)
@@ -24,6 +27,7 @@ def join_rows(group: AbstractGroup, parts: Any) -> Any:
     return rows
 
 
+@checked_throughout
 def identity(group: AbstractGroup) -> Any:
     """The identity of the group, as NumPy arrays."""
     return execute(_identity, group)

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 
 from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
+from naiad.numerics.arguments import checked
 
 
 class EulerPoincareSystem(LagrangianSystem):
@@ -21,6 +22,7 @@ class EulerPoincareSystem(LagrangianSystem):
         return self.reduced_lagrangian(xi)
 
 
+@checked
 def has_symmetry(system: LagrangianSystem) -> bool:
     """Whether the system says that `noether` is conserved: it declares a symmetry, or depends on xi alone."""
     return system.symmetry is not None or isinstance(system, EulerPoincareSystem)

@@ -10,16 +10,19 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.mechanics.state import Scalar
 from naiad.numerics import semidefinite_root
+from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
     from naiad.mechanics.system import LagrangianSystem
 
 
+@checked
 def has_bath(system: "LagrangianSystem") -> bool:
     """Whether the system declares friction or noise."""
     return any(_declared(system, name) for name in ("dissipation", "temperature", "diffusion"))
 
 
+@checked
 def friction(system: "LagrangianSystem", g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
     """- C(g, t) xi, zero if the system declares no `dissipation`."""
     if not _declared(system, "dissipation"):
@@ -27,6 +30,7 @@ def friction(system: "LagrangianSystem", g: Any, xi: Float[Array, " n"], t: Scal
     return -jnp.asarray(_value(system.dissipation, g, t)) @ xi
 
 
+@checked
 def noise_matrix(system: "LagrangianSystem", g: Any, t: Scalar) -> Float[Array, "n k"]:
     """Sigma(g, t) of the random force Sigma dW/dt.
 
@@ -41,11 +45,13 @@ def noise_matrix(system: "LagrangianSystem", g: Any, t: Scalar) -> Float[Array, 
     return jnp.zeros((system.group.dim, 0))
 
 
+@checked
 def noise_size(system: "LagrangianSystem") -> int:
     """k, the number of independent Wiener processes that drive the system."""
     return _shape(noise_matrix, system)[1] if has_bath(system) else 0
 
 
+@checked
 def check_bath(system: "LagrangianSystem") -> None:
     """Raise an `InputError` unless what the system declares of friction and noise fits together."""
     name, n = type(system).__name__, system.group.dim

@@ -11,6 +11,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.state import Scalar, State
+from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
     from naiad.mechanics.system import LagrangianSystem
@@ -53,9 +54,18 @@ def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: Scala
     return check_state(system, State(configuration, node_momentum), t)
 
 
+@checked
+def fitting_state(group: AbstractGroup, state: State) -> State:
+    """The state as NumPy arrays, if they have the shapes of the group's; else an `InputError`."""
+    if state.g is None or state.mu is None:
+        raise InputError("The state lacks g or mu; make it with system.state(...).")
+    return State(_configuration(group, state.g, {}), _covector(group, state.mu, {}, group.names.momentum, "mu"))
+
+
+@checked
 def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
     """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
-    state = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=float), state)
+    state = fitting_state(system.group, state)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
         raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
     found = execute(_examination, system, state, t)

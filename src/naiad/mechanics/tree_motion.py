@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 
 from naiad.mechanics.tree import Tree
 from naiad.numerics import cross, hat_times, inverse3, outer, times_hat
+from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.rows import places
 
 (a, b, n, w, v, lin, tau, R, G, H, Y, X, K), WIDTH = places(vectors="a b n w v lin tau", matrices="R G H Y X K")
@@ -49,6 +50,7 @@ def freedom(kind: Any, X: Float[Array, "3 3"], n: Float[Array, "3"], n1: Float[A
     return jnp.where(kind == 0, inverse3(X), jnp.where(kind == 1, hinge, 0.0))
 
 
+@checked_throughout
 def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
     """The velocity with the momentum mu along what the joints let free."""
     count, size = tree.count, 3 * tree.count

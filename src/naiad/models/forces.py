@@ -13,6 +13,7 @@ from naiad.groups import Pose
 from naiad.mechanics import Scalar
 from naiad.models.signals import AbstractSignal
 from naiad.numerics import Module, static
+from naiad.numerics.arguments import checked_throughout
 
 Vector = Float[Array, "3"]
 Wrench = Float[Array, "6"]
@@ -47,12 +48,14 @@ class GivenForce(AbstractForce):
         return jnp.asarray(self.function(motion))
 
 
+@checked_throughout
 def checked_forces(forces: Any) -> tuple[AbstractForce, ...]:
     """Forces as users give them, one or several: `AbstractForce`s or functions of a `Motion`; or an `InputError`."""
     given = tuple(forces) if isinstance(forces, tuple | list) else (forces,)
     return tuple(_checked(each) for each in given)
 
 
+@checked_throughout
 def force_on_pose(
     forces: tuple[AbstractForce, ...], current: AbstractSignal | None, g: Pose, xi: Wrench, t: Scalar
 ) -> Wrench:
@@ -66,6 +69,7 @@ def force_on_pose(
     return total
 
 
+@checked_throughout
 def force_on_product(
     forces: tuple[AbstractForce, ...], current: AbstractSignal | None, R: Any, x: Any, Omega: Any, x_dot: Any, t: Scalar
 ) -> Wrench:
@@ -75,6 +79,7 @@ def force_on_product(
     return jnp.concatenate([wrench[:3], R @ wrench[3:]])
 
 
+@checked_throughout
 def relative_velocity(current: AbstractSignal | None, R: Any, v: Vector, t: Scalar) -> Vector:
     """v - R^T U(t): the velocity of the body's origin relative to water that moves at U(t) in space everywhere."""
     return v if current is None else v - current(t) @ R

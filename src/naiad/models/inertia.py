@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics.arguments import checked_throughout
 
 
+@checked_throughout
 def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
     """A symmetric positive definite matrix from its diagonal or its entries, or an `InputError`."""
     array = _symmetric_matrix(name, value, size)
@@ -23,6 +25,7 @@ def semidefinite_inertia(name: str, value: Any, size: int) -> np.ndarray:
     return _semidefinite_matrix(name, value, size, "the kinetic energy is never negative")
 
 
+@checked_throughout
 def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
     """A symmetric positive semidefinite matrix from its diagonal or its entries, or an `InputError`."""
     return _semidefinite_matrix(name, value, size, "friction must not give energy")

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
+from naiad.numerics.arguments import checked_throughout
 
 
 class AbstractSignal(Module):
@@ -40,6 +41,7 @@ class GivenSignal(AbstractSignal):
         return jnp.asarray(self.function(t))
 
 
+@checked_throughout
 def signal(name: str, value: Any, size: int) -> AbstractSignal:
     """A vector of `size` numbers, or a function t -> such a vector, as a signal; or an `InputError`."""
     if callable(value):

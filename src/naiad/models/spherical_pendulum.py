@@ -36,7 +36,7 @@ class SphericalPendulum(LagrangianSystem):
         self.m, self.l = positive("m", m), positive("l", l)
         self.gravity = positive("gravity", gravity, zero=True)
         self.epsilon = float(epsilon)
-        if not isinstance(n, int) or n < 1:
+        if n < 1:
             raise InputError(f"n = {n!r}; expected a whole number of at least 1, the corners of the polygon.")
         self.n = n
 

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics.arguments import checked, checked_throughout
 from naiad.numerics.double import double
 
 
@@ -23,7 +24,8 @@ class Module(abc.ABC):
     """A frozen dataclass whose fields are the branches of a tree for JAX, unless they are `static`.
 
     A subclass needs no decorator. Its public methods and its calls compute in double precision whatever the caller's
-    setting. It may have a constructor of its own; each field is given once. A class that does nothing without certain
+    setting. It may have a constructor of its own; each field is given once. Constructors check what they are given by
+    its annotation. A class that does nothing without certain
     attributes names them in `needs`: fields, properties or plain attributes of the subclass.
     """
 
@@ -37,9 +39,18 @@ class Module(abc.ABC):
                 setattr(cls, name, double(value))
         adds_fields = any("ClassVar" not in str(kind) for kind in vars(cls).get("__annotations__", {}).values())
         dataclasses.dataclass(init=adds_fields, eq=False)(cls)
+        if "__init__" in vars(cls):
+            door = checked_throughout if cls.__module__.startswith("naiad.") else checked
+            setattr(cls, "__init__", door(cls.__init__, cls.__qualname__))  # noqa: B010
         _register(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if cls.__abstractmethods__:
+            raise InputError(
+                f"{cls.__qualname__} lacks {', '.join(sorted(cls.__abstractmethods__))}; give the class that."
+            )
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            raise InputError(f"{cls.__qualname__}() takes no arguments; {len(args) + len(kwargs)} were given.")
         fields = {field.name for field in dataclasses.fields(cls)}
         for name in cls.needs:
             if name not in fields and not hasattr(cls, name):

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
@@ -37,7 +36,7 @@ class Exponential(AbstractSimpleRetraction):
     order: int | None = static()
 
     def __init__(self, order: int | None = None):
-        if order is not None and (not isinstance(order, int | np.integer) or order < 0):
+        if order is not None and order < 0:
             raise InputError(
                 f"Exponential(order={order!r}): order, the highest power of ad kept in dexp^-1, must be an integer of "
                 "at least 0, such as order=4; leave it out for the exact map"

@@ -13,6 +13,7 @@ from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics import double
+from naiad.numerics.arguments import checked
 from naiad.simulation import loop
 from naiad.simulation.checks import (
     check_memory,
@@ -34,6 +35,7 @@ from naiad.simulation.trajectory import Trajectory
 ROOM = 2**14  # saved nodes, and passages of a section, that a chunk holds for all trajectories together
 
 
+@checked
 @double
 def simulate_many(
     system: LagrangianSystem,

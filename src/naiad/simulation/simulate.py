@@ -17,6 +17,7 @@ from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
+from naiad.numerics.arguments import checked
 from naiad.simulation import loop
 from naiad.simulation.checks import (
     check_memory,
@@ -37,6 +38,7 @@ from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
 
 
+@checked
 @double
 def simulate(
     system: LagrangianSystem,
@@ -92,6 +94,7 @@ def simulate(
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
+@checked
 @double
 def resume(
     trajectory: Trajectory,
@@ -139,6 +142,7 @@ def resume(
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
+@checked
 @double
 def propagate(
     system: LagrangianSystem,
@@ -156,7 +160,12 @@ def propagate(
     """
     method = Variational() if method is None else method
     start, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
-
+    expected = State(jax.eval_shape(system.group.identity), jnp.zeros(system.group.dim))
+    if jax.tree.map(jnp.shape, State(*state)) != jax.tree.map(jnp.shape, expected):
+        raise InputError(
+            f"propagate: the state is none of {type(system).__name__}, whose group is {system.group!r}; make it with "
+            "system.state(...)."
+        )
     check_bath_fits(method, system)
     check_increments(noise, method, system, steps)
 
@@ -204,6 +213,6 @@ def _run(
         warnings.warn(
             f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.ending}",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return trajectory

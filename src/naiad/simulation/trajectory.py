@@ -13,6 +13,7 @@ from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State, has_symmetry, identity, join_rows
+from naiad.numerics.arguments import checked
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.record import Table, algebra_variables, monitor_of, stacked_states, variable
@@ -28,6 +29,7 @@ class Trajectory:
     momentum and so on are computed from it when they are first asked for.
     """
 
+    @checked
     def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "Table | xr.Dataset"):
         self.system = system
         self.method = method
@@ -149,6 +151,7 @@ class Trajectory:
             for index, name in enumerate(self.attrs["sections"])
         }
 
+    @checked
     def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
         """An observable f(state, t) at every saved node, stacked."""
         return self._at_nodes(_observed, observable)
@@ -169,18 +172,21 @@ class Trajectory:
         ]
         return jax.tree.map(lambda *rows: np.concatenate(rows), *pieces)
 
+    @checked
     def plot(self, **options: Any) -> Any:
         """An overview figure (see `naiad.viz.plot`)."""
         from naiad import viz
 
         return viz.plot(self.dataset, **options)
 
+    @checked
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
         """The motion as one HTML page that opens in any browser (see `naiad.viz.animate`)."""
         from naiad import viz
 
         viz.animate(self.dataset, path, **options)
 
+    @checked
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run as a Zarr directory; `load` reads it back bit by bit."""
         io.write(self.record, path, overwrite=overwrite)
@@ -221,6 +227,7 @@ def _group_error(system: LagrangianSystem, state: State, t: Any) -> Any:
     return system.group.error(state.g)
 
 
+@checked
 def load(path: str | os.PathLike[str], system: LagrangianSystem, method: AbstractMethod) -> Trajectory:
     """The run that `save` or `simulate(out=...)` wrote; system and method are code, and are given again."""
     record = io.read(path)

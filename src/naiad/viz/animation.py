@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
 from naiad.io.places import clear_errors
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.motion import describe_motion
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "player.js")
 
 
+@checked_throughout
 def animate(
     dataset: "xr.Dataset",
     path: str | os.PathLike[str],

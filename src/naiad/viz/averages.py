@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.style import FAINT, colours, dress, house, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked_throughout
 def averages(
     time: ArrayLike,
     batches: Mapping[str, ArrayLike],

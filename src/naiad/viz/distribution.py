@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.style import PALETTE, dress, house, new_figure
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class Distribution(NamedTuple):
     density: Callable[[np.ndarray], np.ndarray]
 
 
+@checked_throughout
 def distributions(quantities: Mapping[str, Distribution], *, title: str | None = None) -> "Figure":
     """A panel for each quantity, by its label: the histogram of its samples, and its density as a line."""
     with house():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.space import dress_space
 from naiad.viz.style import colours, house, new_figure
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 AROUND, ALONG = 37, 19
 
 
+@checked_throughout
 def ellipsoid_snapshots(R: ArrayLike, centres: ArrayLike, axes: ArrayLike, titles: Sequence[str]) -> "Figure":
     """A picture for each time of ellipsoids with attitudes R[time, body, 3, 3], centres[time, body, 3] and semi-axes
     axes[body, 3], all to one scale, each about the middle of its bodies."""

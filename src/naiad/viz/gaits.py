@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.style import FAINT, INK, PALETTE, colours, dress, house, new_figure
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ Loops = Mapping[str, np.ndarray]
 PARTS = {"F Ω": "1/rad", "F x": "m/rad²", "F y": "m/rad²"}
 
 
+@checked_throughout
 def curvature_maps(
     first: np.ndarray, second: np.ndarray, F: np.ndarray, loops: Loops, *, title: str | None = None
 ) -> "Figure":
@@ -56,6 +58,7 @@ def draw_loops(ax: "Axes", loops: Loops) -> None:
         )
 
 
+@checked_throughout
 def gait_paths(
     paths: Mapping[str, np.ndarray], outlines: Mapping[str, Sequence[Sequence[np.ndarray]]], *, title: str | None = None
 ) -> "Figure":
@@ -75,6 +78,7 @@ def gait_paths(
     return figure
 
 
+@checked_throughout
 def climbs(histories: Sequence[np.ndarray], ylabel: str, *, reference: float | None = None) -> "Figure":
     """The value after each iteration, a line for each start."""
     with house():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz import paths
 from naiad.viz.conservation import energy_error, momentum_error
 from naiad.viz.pieces import errors_over_time
@@ -29,6 +30,7 @@ _QUANTITIES = {
 }
 
 
+@checked_throughout
 def plot(dataset: "xr.Dataset", *, title: str | None = None) -> "Figure":
     """An overview of a trajectory: velocities (or momenta), energy and momentum errors, and the path that it took.
 

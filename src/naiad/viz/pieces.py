@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.space import draw_sphere, on_sphere
 from naiad.viz.style import FAINT, colours, dress, house, marker, new_figure, scientific
 from naiad.viz.thinning import thin
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
 
 
+@checked_throughout
 def errors_over_time(
     time: ArrayLike,
     series: Mapping[str, ArrayLike],
@@ -42,6 +44,7 @@ def errors_over_time(
         return axes.figure
 
 
+@checked_throughout
 def convergence(
     h: ArrayLike,
     errors: Mapping[str, ArrayLike],
@@ -72,6 +75,7 @@ def convergence(
         return axes.figure
 
 
+@checked_throughout
 def sphere_curve(
     points: ArrayLike | Mapping[str, ArrayLike], *, title: str | None = None, ax: "Axes3D | None" = None
 ) -> "Figure":
@@ -90,6 +94,7 @@ def sphere_curve(
         return axes.figure
 
 
+@checked_throughout
 def section_scatter(
     x: ArrayLike,
     y: ArrayLike,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naiad.numerics.arguments import checked_throughout
 from naiad.viz.style import FAINT, INK, PALETTE, dress, house, new_figure
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ Outlines = Mapping[str, np.ndarray]
 """The name of each body -> its outline, rows (x, y)."""
 
 
+@checked_throughout
 def inertia_picture(outlines: Outlines, M: np.ndarray, *, title: str | None = None) -> "Figure":
     """The bodies, and under them their added inertia: numbers, coloured by M_ij / sqrt(M_ii M_jj)."""
     size = np.sqrt(np.maximum(np.abs(np.diag(M)), 1e-300))
@@ -42,6 +44,7 @@ def inertia_picture(outlines: Outlines, M: np.ndarray, *, title: str | None = No
     return figure
 
 
+@checked_throughout
 def streamlines(
     x: np.ndarray,
     y: np.ndarray,
@@ -77,6 +80,7 @@ def streamlines(
     return figure
 
 
+@checked_throughout
 def boundary_convergence(
     points: Mapping[str, Sequence[int]], errors: Mapping[str, Sequence[float]], *, title: str | None = None
 ) -> "Figure":

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from naiad.numerics.arguments import checked_throughout
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -40,6 +42,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+@checked_throughout
 @contextlib.contextmanager
 def house() -> Iterator[None]:
     """Figures made inside have the house style; the settings outside stay as they were."""
@@ -51,6 +54,7 @@ def house() -> Iterator[None]:
         yield
 
 
+@checked_throughout
 def new_figure(width: float = 6.4, height: float = 4.0, title: str | None = None) -> "Figure":
     """An empty figure that belongs to nobody: no window, no registry, ready for `savefig`."""
     from matplotlib.figure import Figure
