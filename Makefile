@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run test test-long bench audit docs clean
+.PHONY: help run test test-long mutate bench audit docs clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
@@ -24,6 +24,9 @@ test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 
 test-long: $(VENV)/.has-test ## Run the tests that take longer, and those of properties with other draws
 	$(BIN)/pytest -n 2 -m "long or hypothesis" --hypothesis-profile=anew -p no:benchmark
+
+mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one, and see whether the tests nearby notice
+	$(BIN)/python -m tests.mutate
 
 bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds

@@ -120,6 +120,7 @@ def test_compiled_functions_travel():
     exact = nd.compile(plain, fma=False, parameters=(0,), lanes=1, cache=False)
     there = pickle.loads(pickle.dumps(exact))
     assert there(2.0) == 10.0
+    assert pickle.loads(pickle.dumps(nd.compile(functools.partial(plain))))(2.0) == 10.0
     assert there.__reduce__()[0].keywords == exact.__reduce__()[0].keywords
     assert there.__reduce__()[0].keywords == {"fma": False, "parameters": (0,), "lanes": 1, "cache": False}
 

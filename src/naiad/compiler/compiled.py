@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax import core
 
 from naiad.compiler import machine
 from naiad.compiler.arrays import kind
@@ -66,8 +67,9 @@ class Compiled:
 
     def __reduce__(self) -> Any:
         """By name where it decorates a function, else the function and the options; another process compiles anew."""
-        if is_reachable(self, self.__module__, self.__qualname__):
-            return self.__qualname__
+        name = getattr(self, "__qualname__", None)  # which a partial has not
+        if is_reachable(self, self.__module__, name):
+            return name
         options = {"fma": self._fma, "parameters": self._parameters, "lanes": self._lanes, "cache": self._caches}
         return functools.partial(Compiled, **options), (self.function,)
 
@@ -244,7 +246,7 @@ def _is_number(leaf: Any) -> bool:
 
 
 def _numbers(leaf: Any) -> np.ndarray:
-    if isinstance(leaf, jax.core.Tracer):
+    if isinstance(leaf, core.Tracer):
         raise InputError(
             "compile: machine code was called inside a function that JAX traces (jit, grad, vmap); call its `.function`"
             " there, and compile the outermost function."

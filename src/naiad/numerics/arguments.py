@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union
 
 import jax
 import numpy as np
+from jax import core
 from numpy.typing import ArrayLike
 
 from naiad.errors import InputError, NaiadError
@@ -195,7 +196,7 @@ class _Named:
 
 
 def _is_traced(x: Any) -> bool:
-    return isinstance(x, jax.core.Tracer | jax.ShapeDtypeStruct)
+    return isinstance(x, core.Tracer | jax.ShapeDtypeStruct)
 
 
 def _is_number(x: Any) -> bool:
