@@ -269,11 +269,23 @@ def test_numbers_that_are_too_large_are_refused():
         nc.compile(lambda n: n + 1, cache=False)(2**70)
 
 
-def test_single_precision_is_widened():
-    assert_same(
-        nc.compile(vector, cache=False)(np.array([0.1, 2.0, 3.0], np.float32)),
-        vector(np.array([0.1, 2.0, 3.0], np.float32).astype(float)),
-    )
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_single_precision_is_refused_with_the_remedy(dtype):
+    """0.1f would be 0.10000000149 in double precision, and XLA would give a float32 back."""
+    compiled = nc.compile(lambda tree: tree["a"][0] * 2.0, cache=False)
+    remedy = rf"an argument is {np.dtype(dtype)}; .* convert it: np.asarray\(x, float\)"
+    for given in (dtype(0.1), np.ones(3, dtype), jnp.ones(3, dtype)):
+        with pytest.raises(InputError, match=remedy):
+            compiled({"a": (given, 1)})
+        with pytest.raises(InputError, match=remedy):
+            compiled.batch({"a": (np.asarray(given).reshape(-1), np.ones(1))})
+    for number in (0.1, 1, np.float64(0.1), np.int32(1)):
+        assert compiled({"a": (number, 1)}) == 2.0 * float(number)
+
+
+def test_a_complex_number_is_refused():
+    with pytest.raises(InputError, match="an argument is complex128"):
+        nc.compile(lambda z: z * 2, cache=False)(1j)
 
 
 def test_text_and_none_are_part_of_the_function():
