@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.arrays import UNROLLED, Lazy, Value, kind
+from naiad.compiler.arrays import UNROLLED, Lazy, Value, element_type, kind
 from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Node
 from naiad.compiler.trace import Refusal, Tracer, rule
@@ -139,7 +139,17 @@ def _clamp(tracer: Tracer, eqn: Any, low: Value, x: Value, high: Value) -> Value
 def _convert(tracer: Tracer, eqn: Any, x: Value) -> Value:
     b = tracer.builder
     source, target = kind(eqn.invars[0].aval.dtype), kind(eqn.outvars[0].aval.dtype)
-    narrow = eqn.outvars[0].aval.dtype.name == "int32" and eqn.invars[0].aval.dtype.name == "int64"
+    if eqn.outvars[0].aval.dtype.name == "int32" and source == INT:
+        return _map(tracer, eqn, lambda a: b.op("wrap32", a), (x,)) if eqn.invars[0].aval.dtype.name == "int64" else x
+    if eqn.outvars[0].aval.dtype.name == "int32" and source == FLOAT:
+        low, high = b.integer(-(2**31)), b.integer(2**31 - 1)
+        return _map(tracer, eqn, lambda a: b.op("imin", b.op("imax", b.op("to_int", a), low), high), (x,))
+    return _of_type(tracer, x, target)
+
+
+def _of_type(tracer: Tracer, x: Value, target: str) -> Value:
+    """The same numbers as floats, integers or truth values."""
+    b, source = tracer.builder, element_type(x)
     functions = {
         (INT, FLOAT): lambda a: b.op("to_float", a),
         (BOOL, FLOAT): lambda a: b.select(a, b.real(1.0), b.real(0.0)),
@@ -149,11 +159,11 @@ def _convert(tracer: Tracer, eqn: Any, x: Value) -> Value:
         (INT, BOOL): lambda a: b.op("ne", a, b.integer(0)),
     }
     if source == target:
-        return _map(tracer, eqn, lambda a: b.op("wrap32", a), (x,)) if narrow else x
-    if (source, target) == (FLOAT, INT) and eqn.outvars[0].aval.dtype.name == "int32":
-        low, high = b.integer(-(2**31)), b.integer(2**31 - 1)
-        return _map(tracer, eqn, lambda a: b.op("imin", b.op("imax", b.op("to_int", a), low), high), (x,))
-    return _map(tracer, eqn, functions[source, target], (x,))
+        return x
+    function = functions[source, target]
+    if isinstance(x, Lazy):
+        return tracer.arrays.lazy(x.shape, target, lambda index: function(x.at(index)), x)
+    return np.frompyfunc(function, 1, 1)(x)
 
 
 @rule("select_n")
@@ -628,8 +638,9 @@ for _name, _floats in {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cumm
     rule(_name, reads="axis reverse")(_cumulative(_floats, f"i{_floats}"))
 
 
-@rule("dot_general", reads="dimension_numbers", ignores="preferred_element_type")
+@rule("dot_general", reads="dimension_numbers preferred_element_type")
 def _dot_general(tracer: Tracer, eqn: Any, x: Value, y: Value) -> Value:
+    x, y = (_of_type(tracer, value, kind(eqn.outvars[0].aval.dtype)) for value in (x, y))
     (x_sum, y_sum), (x_batch, y_batch) = eqn.params["dimension_numbers"]
     b, arrays, aval = tracer.builder, tracer.arrays, eqn.outvars[0].aval
     type = kind(aval.dtype)
