@@ -419,7 +419,7 @@ def _dot(m: _Maker) -> Made:
 
 
 MOVES = {
-    (): ["x[None].sum(0)", "x.reshape((1, 1)).squeeze()", "jnp.broadcast_to(x, (3,))[1]"],
+    (): ["x[None].sum(0, dtype=x.dtype)", "x.reshape((1, 1)).squeeze()", "jnp.broadcast_to(x, (3,))[1]"],
     (3,): ["x[::-1]", "jnp.roll(x, 1)", "jnp.concatenate([x[1:], x[:1]])", "lax.pad(x[1:], x[0], [(1, 0, 0)])",
            "jnp.stack([x, x[::-1]], 1).reshape(-1)[1:4]", "jnp.repeat(x, 2)[1:4]", "jnp.tile(x, 2)[2:5]", "x[jnp.array([2, 0, 0])]",
            "lax.pad(x, x[1], [(-1, 3, 1)])[:3]", "jnp.diag(jnp.outer(x, x) != 0).astype(x.dtype)", "x.at[0].set(x[2])"],

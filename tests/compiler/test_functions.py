@@ -613,10 +613,8 @@ def function(text: str):
     return eval(f"lambda x, w, q, g, n, s, m, k, i: {text.strip()}", {"jax": jax, "jnp": jnp, "lax": lax})
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (3, 40)])
-@pytest.mark.parametrize("group", TABLE)
-def test_functions(group, shape):
-    lines = TABLE[group].strip().splitlines()
+def check(lines: list[str], shape: tuple[int, int]) -> None:
+    """All lines at once, so that XLA compiles once."""
     functions, given = [function(line) for line in lines], arrays(shape)
 
     def everything(*args):
@@ -628,6 +626,25 @@ def test_functions(group, shape):
     owners = [line for line, result in zip(lines, results, strict=True) for _ in jax.tree.leaves(result)]
     for line, g, w in zip(owners, leaves(nc.compile(everything, cache=False)(*given)), want, strict=True):
         assert_close(g, w, 1e-12, line)
+
+
+SMALL, LARGE = (2, 3), (3, 40)
+
+
+@pytest.mark.parametrize("group", TABLE)
+def test_functions(group):
+    """Every other line on small arrays, the others in memory."""
+    lines = TABLE[group].strip().splitlines()
+    check(lines[::2], SMALL)
+    check(lines[1::2], LARGE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("group", TABLE)
+def test_functions_the_other_way_round(group):
+    lines = TABLE[group].strip().splitlines()
+    check(lines[::2], LARGE)
+    check(lines[1::2], SMALL)
 
 
 @pytest.mark.parametrize("line", REFUSED.strip().splitlines())
