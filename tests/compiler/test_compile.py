@@ -203,7 +203,7 @@ def test_python_numbers_keep_their_kinds():
     compiled = nc.compile(lambda b, n, x: (b, n, x, n // 2, b + n), cache=False)
     assert_same(compiled(True, 7, 2.5), [np.array(True), np.array(7), np.array(2.5), np.array(3), np.array(8)])
     assert_same(
-        compiled(np.bool_(0), np.int32(7), np.float32(2.5)),
+        compiled(np.bool_(0), np.int32(7), np.float64(2.5)),
         [np.array(False), np.array(7, np.int32), np.array(2.5), np.array(3, np.int32), np.array(7, np.int32)],
     )
 

@@ -203,13 +203,11 @@ class Builder:
             return a
         if _is(a, 0.0):
             return self.op("neg", b)
-        if a is b:
-            return self.real(0.0)
         if b.op == "neg":
             return self.add(a, b.args[0])
         if a.op == "neg":
             return self.op("neg", self.add(a.args[0], b))
-        turned = self._find("sub", (b, a))
+        turned = self._find("sub", (b, a)) if a is not b else None
         return self.op("neg", turned) if turned is not None else None
 
     def _neg(self, a: Node) -> Node | None:
@@ -227,7 +225,7 @@ class Builder:
                 return a if a.value == 0.0 else b if a.value == 1.0 else self.op("neg", b)
             if b.op == "neg":
                 return self.op("mul", self.real(-a.value), b.args[0])
-            if b.op == "mul" and b.args[0].constant:
+            if b.op == "mul" and b.args[0].constant and _gather(a.value, b.args[0].value):
                 return self.op("mul", self.real(a.value * b.args[0].value), b.args[1])
             return self._raw("mul", a, b)
         if a.op == "neg":
@@ -246,7 +244,7 @@ class Builder:
         return self.op("neg", self.op("recip", a.args[0])) if a.op == "neg" else None
 
     def _abs(self, a: Node) -> Node | None:
-        return self.op("abs", a.args[0]) if a.op == "neg" else a if a.op in ("abs", "sqrt") else None
+        return self.op("abs", a.args[0]) if a.op == "neg" else a if a.op == "abs" else None
 
     def _cos(self, a: Node) -> Node | None:
         return self.op("cos", a.args[0]) if a.op == "neg" else None
@@ -260,7 +258,8 @@ class Builder:
         if not b.constant or not math.isfinite(b.value):
             return None
         if b.value == 0.5:
-            return self.op("sqrt", a)
+            root = self.op("abs", self.op("sqrt", a))  # the power of -0 is 0, and that of -inf is inf
+            return self.select(self.op("eq", a, self.real(-math.inf)), self.real(math.inf), root)
         return self.power(a, int(b.value)) if b.value == int(b.value) and abs(b.value) <= 16 else None
 
     def power(self, a: Node, exponent: int) -> Node:
@@ -378,6 +377,11 @@ def _is(node: Node, value: float) -> bool:
 
 def _invertible(value: float) -> bool:
     return 2.0**-1000 < abs(value) < 2.0**1000
+
+
+def _gather(a: float, b: float) -> bool:
+    """Whether a (b x) may be (a b) x: not where the one overflows, or loses its digits, and the other is far from it."""
+    return all(2.0**-64 < abs(value) < 2.0**64 for value in (a, b, a * b))
 
 
 def _stays(node: Node) -> bool:

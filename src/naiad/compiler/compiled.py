@@ -242,7 +242,7 @@ def compile(
 
 
 def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, bool | int | float | np.ndarray | np.generic | jax.Array)
+    return isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic | jax.Array)
 
 
 def _numbers(leaf: Any) -> np.ndarray:
@@ -252,10 +252,9 @@ def _numbers(leaf: Any) -> np.ndarray:
             " there, and compile the outermost function."
         )
     array = np.asarray(leaf)
-    if array.dtype in (np.float32, np.float16):
-        array = array.astype(np.float64)
     if not kind(array.dtype):
-        raise InputError(f"compile: an argument is {array.dtype}; expected float64, int64, int32 or bool.")
+        remedy = "; convert it: np.asarray(x, float)" if array.dtype.kind == "f" else ""
+        raise InputError(f"compile: an argument is {array.dtype}; expected float64, int64, int32 or bool{remedy}.")
     return array
 
 

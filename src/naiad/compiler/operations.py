@@ -20,15 +20,8 @@ class Operation(NamedTuple):
 def _quotient(a, b):
     """Integer division towards zero, -1 by zero, as XLA has it."""
     safe = np.where((b == 0) | ((b == -1) & (a == np.iinfo(np.int64).min)), 1, b)
-    quotient = (
-        np.trunc(np.divide(a, safe)).astype(np.int64) if np.max(np.abs(a), initial=0) < 2**52 else _exact(a, safe)
-    )
-    return np.where(b == 0, -1, quotient)
-
-
-def _exact(a, b):
-    magnitude = np.abs(a) // np.abs(b)
-    return np.where((a < 0) != (b < 0), -magnitude, magnitude)
+    down = np.floor_divide(a, safe)
+    return np.where(b == 0, -1, down + ((down * safe != a) & ((a < 0) != (safe < 0))))
 
 
 def _remainder(a, b):
@@ -86,7 +79,7 @@ FLOATS = {
     "cbrt": np.cbrt,
     "floor": np.floor,
     "ceil": np.ceil,
-    "round": np.round,
+    "round": np.rint,
     "round_away": _round_away,
     "sin": np.sin,
     "cos": np.cos,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.arrays import UNROLLED, Lazy, Value, kind
+from naiad.compiler.arrays import UNROLLED, Lazy, Value, element_type, kind
 from naiad.compiler.operations import BOOL, FLOAT, INT, LIBRARY
 from naiad.compiler.program import Node
 from naiad.compiler.trace import Refusal, Tracer, rule
@@ -34,7 +34,7 @@ def _map(tracer: Tracer, eqn: Any, function: Callable[..., Node], inputs: Sequen
 def _elementwise(name: str, build: Callable[..., Callable[..., Node]]) -> None:
     """Register a primitive by a function of the builder, the types of its arguments and its parameters."""
 
-    @rule(name)
+    @rule(name, reads=_READS.get(name, ""))
     def apply(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
         types = [kind(atom.aval.dtype) for atom in eqn.invars]
         function = build(tracer.builder, types, eqn)
@@ -43,6 +43,7 @@ def _elementwise(name: str, build: Callable[..., Callable[..., Node]]) -> None:
         return _map(tracer, eqn, function, inputs)
 
 
+_READS = {"integer_pow": "y", "round": "rounding_method"}
 _WRAPPING = {
     "add",
     "sub",
@@ -138,7 +139,17 @@ def _clamp(tracer: Tracer, eqn: Any, low: Value, x: Value, high: Value) -> Value
 def _convert(tracer: Tracer, eqn: Any, x: Value) -> Value:
     b = tracer.builder
     source, target = kind(eqn.invars[0].aval.dtype), kind(eqn.outvars[0].aval.dtype)
-    narrow = eqn.outvars[0].aval.dtype.name == "int32" and eqn.invars[0].aval.dtype.name == "int64"
+    if eqn.outvars[0].aval.dtype.name == "int32" and source == INT:
+        return _map(tracer, eqn, lambda a: b.op("wrap32", a), (x,)) if eqn.invars[0].aval.dtype.name == "int64" else x
+    if eqn.outvars[0].aval.dtype.name == "int32" and source == FLOAT:
+        low, high = b.integer(-(2**31)), b.integer(2**31 - 1)
+        return _map(tracer, eqn, lambda a: b.op("imin", b.op("imax", b.op("to_int", a), low), high), (x,))
+    return _of_type(tracer, x, target)
+
+
+def _of_type(tracer: Tracer, x: Value, target: str) -> Value:
+    """The same numbers as floats, integers or truth values."""
+    b, source = tracer.builder, element_type(x)
     functions = {
         (INT, FLOAT): lambda a: b.op("to_float", a),
         (BOOL, FLOAT): lambda a: b.select(a, b.real(1.0), b.real(0.0)),
@@ -148,11 +159,11 @@ def _convert(tracer: Tracer, eqn: Any, x: Value) -> Value:
         (INT, BOOL): lambda a: b.op("ne", a, b.integer(0)),
     }
     if source == target:
-        return _map(tracer, eqn, lambda a: b.op("wrap32", a), (x,)) if narrow else x
-    if (source, target) == (FLOAT, INT) and eqn.outvars[0].aval.dtype.name == "int32":
-        low, high = b.integer(-(2**31)), b.integer(2**31 - 1)
-        return _map(tracer, eqn, lambda a: b.op("imin", b.op("imax", b.op("to_int", a), low), high), (x,))
-    return _map(tracer, eqn, functions[source, target], (x,))
+        return x
+    function = functions[source, target]
+    if isinstance(x, Lazy):
+        return tracer.arrays.lazy(x.shape, target, lambda index: function(x.at(index)), x)
+    return np.frompyfunc(function, 1, 1)(x)
 
 
 @rule("select_n")
@@ -170,11 +181,16 @@ def _select_n(tracer: Tracer, eqn: Any, which: Value, *cases: Value) -> Value:
     return _map(tracer, eqn, choose, (which, *cases))
 
 
-@rule("copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary", "reduce_precision")
+@rule("copy", "copy_p", "stop_gradient", "optimization_barrier")
 def _same(tracer: Tracer, eqn: Any, *inputs: Value) -> Any:
-    if eqn.primitive.name == "reduce_precision" and eqn.params["mantissa_bits"] < 52:
-        raise Refusal("reduce_precision below double precision")
     return list(inputs) if eqn.primitive.multiple_results else inputs[0]
+
+
+@rule("reduce_precision", reads="exponent_bits mantissa_bits")
+def _reduce_precision(tracer: Tracer, eqn: Any, x: Value) -> Value:
+    if eqn.params["exponent_bits"] < 11 or eqn.params["mantissa_bits"] < 52:
+        raise Refusal("reduce_precision below double precision")
+    return x
 
 
 # -- shapes
@@ -197,7 +213,7 @@ def _shrunk(tracer: Tracer, eqn: Any, value: Lazy) -> Value:
     return value if tracer.arrays.is_large(eqn.outvars[0].aval.shape) else tracer.arrays.small(value)
 
 
-@rule("broadcast_in_dim")
+@rule("broadcast_in_dim", reads="shape broadcast_dimensions")
 def _broadcast(tracer: Tracer, eqn: Any, x: Value) -> Value:
     shape, dims = eqn.params["shape"], eqn.params["broadcast_dimensions"]
     if not _goes_lazy(tracer, eqn, x):
@@ -210,9 +226,11 @@ def _broadcast(tracer: Tracer, eqn: Any, x: Value) -> Value:
     return _view(tracer, eqn, x, lambda index: [zero if x.shape[k] == 1 else index[dim] for k, dim in enumerate(dims)])
 
 
-@rule("reshape")
+@rule("reshape", reads="new_sizes dimensions")
 def _reshape(tracer: Tracer, eqn: Any, x: Value) -> Value:
-    shape = eqn.params["new_sizes"]
+    shape, order = eqn.params["new_sizes"], eqn.params["dimensions"]
+    if order is not None:
+        x = _permuted(tracer, x, order)
     if not _goes_lazy(tracer, eqn, x):
         return x.reshape(shape)
     arrays = tracer.arrays
@@ -234,7 +252,7 @@ def _kept_axes(old: Sequence[int], new: Sequence[int]) -> list[int | None] | Non
     return [None if n == 1 else next(positions) for n in old]
 
 
-@rule("squeeze")
+@rule("squeeze", reads="dimensions")
 def _squeeze(tracer: Tracer, eqn: Any, x: Value) -> Value:
     gone = {d % len(x.shape) for d in eqn.params["dimensions"]}
     if not isinstance(x, Lazy):
@@ -248,16 +266,20 @@ def _squeeze(tracer: Tracer, eqn: Any, x: Value) -> Value:
     return _shrunk(tracer, eqn, _view(tracer, eqn, x, source))
 
 
-@rule("transpose")
+@rule("transpose", reads="permutation")
 def _transpose(tracer: Tracer, eqn: Any, x: Value) -> Value:
-    permutation = eqn.params["permutation"]
+    return _permuted(tracer, x, eqn.params["permutation"])
+
+
+def _permuted(tracer: Tracer, x: Value, order: Sequence[int]) -> Value:
     if not isinstance(x, Lazy):
-        return np.transpose(x, permutation)
-    inverse = np.argsort(permutation)
-    return _view(tracer, eqn, x, lambda index: [index[k] for k in inverse])
+        return np.transpose(x, order)
+    places = np.argsort(order)
+    shape = [x.shape[k] for k in order]
+    return tracer.arrays.lazy(shape, x.type, lambda index: x.at(tuple(index[k] for k in places)), x, view=True)
 
 
-@rule("rev")
+@rule("rev", reads="dimensions")
 def _rev(tracer: Tracer, eqn: Any, x: Value) -> Value:
     dims = eqn.params["dimensions"]
     if not isinstance(x, Lazy):
@@ -271,7 +293,7 @@ def _rev(tracer: Tracer, eqn: Any, x: Value) -> Value:
     )
 
 
-@rule("slice")
+@rule("slice", reads="start_indices limit_indices strides")
 def _slice(tracer: Tracer, eqn: Any, x: Value) -> Value:
     starts, limits = eqn.params["start_indices"], eqn.params["limit_indices"]
     strides = eqn.params["strides"] or [1] * len(starts)
@@ -285,7 +307,7 @@ def _slice(tracer: Tracer, eqn: Any, x: Value) -> Value:
     return _shrunk(tracer, eqn, _view(tracer, eqn, x, source))
 
 
-@rule("split")
+@rule("split", reads="sizes axis")
 def _split(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
     axis, sizes = eqn.params["axis"], eqn.params["sizes"]
     bounds = np.cumsum(sizes)[:-1]
@@ -302,7 +324,7 @@ def _split(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
     return parts
 
 
-@rule("concatenate")
+@rule("concatenate", reads="dimension")
 def _concatenate(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     axis = eqn.params["dimension"]
     if not _goes_lazy(tracer, eqn, *inputs):
@@ -321,7 +343,7 @@ def _concatenate(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     return arrays.whole(buffer, shape)
 
 
-@rule("stack")
+@rule("stack", reads="axis")
 def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     axis = eqn.params.get("axis", eqn.params.get("dimension", 0))
     if not _goes_lazy(tracer, eqn, *inputs):
@@ -340,7 +362,7 @@ def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     return arrays.whole(buffer, shape)
 
 
-@rule("empty", "empty2")
+@rule("empty", "empty2", ignores="shape")
 def _empty(tracer: Tracer, eqn: Any) -> Value:
     aval = eqn.outvars[0].aval
     zero = tracer.builder.const(0, kind(aval.dtype))
@@ -349,7 +371,7 @@ def _empty(tracer: Tracer, eqn: Any) -> Value:
     return np.full(aval.shape, zero, object)
 
 
-@rule("platform_index")
+@rule("platform_index", reads="platforms")
 def _platform_index(tracer: Tracer, eqn: Any) -> Value:
     """Which of several variants is for this platform: that of the CPU, or the one for all others."""
     platforms = eqn.params["platforms"]
@@ -357,7 +379,7 @@ def _platform_index(tracer: Tracer, eqn: Any) -> Value:
     return tracer.arrays.lift(np.asarray(fitting[0]), INT)
 
 
-@rule("tile")
+@rule("tile", reads="reps")
 def _tile(tracer: Tracer, eqn: Any, x: Value) -> Value:
     if not _goes_lazy(tracer, eqn, x):
         return np.tile(x, eqn.params["reps"])
@@ -368,7 +390,7 @@ def _tile(tracer: Tracer, eqn: Any, x: Value) -> Value:
     )
 
 
-@rule("unstack")
+@rule("unstack", reads="axis")
 def _unstack(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
     axis, b = eqn.params["axis"], tracer.builder
     if not isinstance(x, Lazy):
@@ -384,7 +406,7 @@ def _unstack(tracer: Tracer, eqn: Any, x: Value) -> list[Value]:
     return parts
 
 
-@rule("pad")
+@rule("pad", reads="padding_config")
 def _pad(tracer: Tracer, eqn: Any, x: Value, filling: Value) -> Value:
     config, shape = eqn.params["padding_config"], eqn.outvars[0].aval.shape
     b, at = tracer.builder, tracer.arrays.at
@@ -411,7 +433,7 @@ def _pad(tracer: Tracer, eqn: Any, x: Value, filling: Value) -> Value:
     return padded
 
 
-@rule("iota")
+@rule("iota", reads="dimension", ignores="shape")
 def _iota(tracer: Tracer, eqn: Any) -> Value:
     aval, dimension = eqn.outvars[0].aval, eqn.params["dimension"]
     b, type = tracer.builder, kind(eqn.outvars[0].aval.dtype)
@@ -428,31 +450,31 @@ def _iota(tracer: Tracer, eqn: Any) -> Value:
 # -- reductions
 
 
-def _reduction(floats: str, ints: str, bools: str, empty: Callable[[str], Any]) -> Callable[..., Value]:
+def _reduction(name: str, floats: str, ints: str, bools: str, empty: Callable[[np.dtype], Any]) -> None:
+    """Register a reduction by the operation on each type, and its value where there is nothing to reduce."""
+
+    @rule(name, reads="axes")
     def reduce(tracer: Tracer, eqn: Any, x: Value) -> Value:
-        axes = eqn.params["axes"]
-        type = kind(eqn.outvars[0].aval.dtype)
-        name = {FLOAT: floats, INT: ints, BOOL: bools}[type]
-        return _folded(tracer, eqn, x, axes, lambda a, c: tracer.builder.op(name, a, c), empty(type))
-
-    return reduce
+        dtype = eqn.outvars[0].aval.dtype
+        op = {FLOAT: floats, INT: ints, BOOL: bools}[kind(dtype)]
+        return _folded(tracer, eqn, x, eqn.params["axes"], lambda a, c: tracer.builder.op(op, a, c), empty(dtype))
 
 
-def _lowest(type: str) -> Any:
-    return {FLOAT: -np.inf, INT: np.iinfo(np.int64).min, BOOL: False}[type]
+def _lowest(dtype: np.dtype) -> Any:
+    return {FLOAT: -np.inf, BOOL: False}[kind(dtype)] if kind(dtype) != INT else np.iinfo(dtype).min
 
 
-def _highest(type: str) -> Any:
-    return {FLOAT: np.inf, INT: np.iinfo(np.int64).max, BOOL: True}[type]
+def _highest(dtype: np.dtype) -> Any:
+    return {FLOAT: np.inf, BOOL: True}[kind(dtype)] if kind(dtype) != INT else np.iinfo(dtype).max
 
 
-rule("reduce_sum")(_reduction("add", "iadd", "or", lambda type: 0))
-rule("reduce_prod")(_reduction("mul", "imul", "and", lambda type: 1))
-rule("reduce_max")(_reduction("max", "imax", "or", _lowest))
-rule("reduce_min")(_reduction("min", "imin", "and", _highest))
-rule("reduce_and")(_reduction("", "iand", "and", lambda type: True if type == BOOL else -1))
-rule("reduce_or")(_reduction("", "ior", "or", lambda type: 0))
-rule("reduce_xor")(_reduction("", "ixor", "xor", lambda type: 0))
+_reduction("reduce_sum", "add", "iadd", "or", lambda dtype: 0)
+_reduction("reduce_prod", "mul", "imul", "and", lambda dtype: 1)
+_reduction("reduce_max", "max", "imax", "or", _lowest)
+_reduction("reduce_min", "min", "imin", "and", _highest)
+_reduction("reduce_and", "", "iand", "and", lambda dtype: True if kind(dtype) == BOOL else -1)
+_reduction("reduce_or", "", "ior", "or", lambda dtype: 0)
+_reduction("reduce_xor", "", "ixor", "xor", lambda dtype: 0)
 
 
 def _folded(
@@ -571,8 +593,8 @@ def _beats(b: Any, larger: Node, smaller: Node, new: Node, old: Node) -> Node:
     return b.op("and", b.op("eq", old, old), b.op("or", wins, b.op("ne", new, new)))
 
 
-rule("argmax")(_extreme(lambda b, new, old: _beats(b, new, old, new, old)))
-rule("argmin")(_extreme(lambda b, new, old: _beats(b, old, new, new, old)))
+rule("argmax", reads="axes")(_extreme(lambda b, new, old: _beats(b, new, old, new, old)))
+rule("argmin", reads="axes")(_extreme(lambda b, new, old: _beats(b, old, new, new, old)))
 
 
 def _cumulative(floats: str, ints: str) -> Callable[..., Value]:
@@ -595,7 +617,8 @@ def _cumulative_loop(tracer: Tracer, eqn: Any, x: Lazy, name: str) -> Lazy:
     b, arrays, axis = tracer.builder, tracer.arrays, eqn.params["axis"]
     length, rest = x.shape[axis], [n for k, n in enumerate(x.shape) if k != axis]
     buffer = b.buffer(math.prod(x.shape), x.type)
-    empty = {"add": 0, "mul": 1, "max": _lowest(x.type), "min": _highest(x.type)}[name.removeprefix("i")]
+    dtype = eqn.outvars[0].aval.dtype
+    empty = {"add": 0, "mul": 1, "max": _lowest(dtype), "min": _highest(dtype)}[name.removeprefix("i")]
 
     def along(outer):
         def body(i: Node, values: list[Node]) -> list[Node]:
@@ -612,11 +635,12 @@ def _cumulative_loop(tracer: Tracer, eqn: Any, x: Lazy, name: str) -> Lazy:
 
 
 for _name, _floats in {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}.items():
-    rule(_name)(_cumulative(_floats, f"i{_floats}"))
+    rule(_name, reads="axis reverse")(_cumulative(_floats, f"i{_floats}"))
 
 
-@rule("dot_general")
+@rule("dot_general", reads="dimension_numbers preferred_element_type")
 def _dot_general(tracer: Tracer, eqn: Any, x: Value, y: Value) -> Value:
+    x, y = (_of_type(tracer, value, kind(eqn.outvars[0].aval.dtype)) for value in (x, y))
     (x_sum, y_sum), (x_batch, y_batch) = eqn.params["dimension_numbers"]
     b, arrays, aval = tracer.builder, tracer.arrays, eqn.outvars[0].aval
     type = kind(aval.dtype)
@@ -665,7 +689,7 @@ def _clamped(b: Any, start: Node, size: int, window: int) -> Node:
     return b.op("imin", b.op("imax", start, b.integer(0)), b.integer(size - window))
 
 
-@rule("dynamic_slice")
+@rule("dynamic_slice", reads="slice_sizes")
 def _dynamic_slice(tracer: Tracer, eqn: Any, x: Value, *starts: Value) -> Value:
     b, sizes = tracer.builder, eqn.params["slice_sizes"]
     first = [_clamped(b, s.item(), n, w) for s, n, w in zip(starts, x.shape, sizes, strict=True)]
@@ -723,7 +747,7 @@ def _apart(tracer: Tracer, value: Value, buffer: Any) -> Value:
     return value
 
 
-@rule("gather")
+@rule("gather", reads="dimension_numbers slice_sizes mode fill_value")
 def _gather(tracer: Tracer, eqn: Any, x: Value, indices: Value) -> Value:
     b, arrays, params = tracer.builder, tracer.arrays, eqn.params
     numbers, sizes, shape = params["dimension_numbers"], params["slice_sizes"], eqn.outvars[0].aval.shape
@@ -731,8 +755,7 @@ def _gather(tracer: Tracer, eqn: Any, x: Value, indices: Value) -> Value:
     batching, start_batching = numbers.operand_batching_dims, numbers.start_indices_batching_dims
     batch_dims = [d for d in range(len(shape)) if d not in offset_dims]
     window_dims = [d for d in range(len(x.shape)) if d not in collapsed and d not in batching]
-    mode = str(params["mode"]).lower()
-    fills = "fill" in mode
+    fills = _mode(params["mode"]) == "FILL_OR_DROP"
     filling = b.const(_fill_value(params["fill_value"], eqn), kind(eqn.outvars[0].aval.dtype)) if fills else None
 
     def element(index: Sequence[Node]) -> Node:
@@ -761,6 +784,15 @@ def _gather(tracer: Tracer, eqn: Any, x: Value, indices: Value) -> Value:
     return result
 
 
+def _mode(mode: Any) -> str:
+    """What becomes of an index out of range: `CLIP`, `FILL_OR_DROP`; or, where a user has promised that there is none,
+    what XLA does (a gather clips, a scatter drops)."""
+    name = getattr(mode, "name", str(mode))
+    if name not in ("CLIP", "FILL_OR_DROP", "PROMISE_IN_BOUNDS"):
+        raise Refusal(f"an index with mode={name}")
+    return name
+
+
 def _fill_value(value: Any, eqn: Any) -> Any:
     dtype = eqn.outvars[0].aval.dtype
     if value is not None:
@@ -768,16 +800,26 @@ def _fill_value(value: Any, eqn: Any) -> Any:
     return np.nan if kind(dtype) == FLOAT else np.iinfo(dtype).min if kind(dtype) == INT else True
 
 
-def _scatter_rule(combine: Callable[[Any, Node, Node], Node]) -> Callable[..., Value]:
+def _scatter_rule(*names: str, combined: Callable[[Any, Node, Node], Node]) -> None:
+    """Register a scatter by what becomes of an old element and an update, unless the equation says it itself."""
+
+    @rule(*names, reads="dimension_numbers mode update_jaxpr update_consts")
     def scatter(tracer: Tracer, eqn: Any, x: Value, indices: Value, updates: Value) -> Value:
         b, arrays, numbers = tracer.builder, tracer.arrays, eqn.params["dimension_numbers"]
         window_dims = numbers.update_window_dims
         batching, index_batching = numbers.operand_batching_dims, numbers.scatter_indices_batching_dims
         scatter_dims = [d for d in range(len(updates.shape)) if d not in window_dims]
         operand_window = [d for d in range(len(x.shape)) if d not in numbers.inserted_window_dims and d not in batching]
-        clips = "clip" in str(eqn.params["mode"]).lower()
+        clips = _mode(eqn.params["mode"]) == "CLIP"
+        function = eqn.params["update_jaxpr"] if eqn.primitive.name == "scatter" else None
         places = indices
         extents = {dim: updates.shape[w] for dim, w in zip(operand_window, window_dims, strict=True)}
+
+        def combine(old: Node, new: Node) -> Node:
+            if function is None:
+                return combined(b, old, new)
+            given = [np.array(node, object) for node in (old, new)]
+            return tracer.evaluate(function, eqn.params["update_consts"], given)[0].item()
 
         def target(index: Sequence[Node]) -> tuple[list[Node], Node]:
             batch = [index[d] for d in scatter_dims]
@@ -803,7 +845,7 @@ def _scatter_rule(combine: Callable[[Any, Node, Node], Node]) -> Callable[..., V
                 place, inside = target(index)
                 position = arrays.flat(place, x.shape)
                 old = b.load(buffer, position)
-                b.store(buffer, position, b.select(inside, combine(b, old, arrays.at(updates, index)), old))
+                b.store(buffer, position, b.select(inside, combine(old, arrays.at(updates, index)), old))
 
             arrays.each(updates.shape, write)
             return arrays.whole(buffer, x.shape)
@@ -815,10 +857,8 @@ def _scatter_rule(combine: Callable[[Any, Node, Node], Node]) -> Callable[..., V
                 here = inside
                 for i, node in zip(spot, place, strict=True):
                     here = b.op("and", here, b.op("eq", node, b.integer(i)))
-                result[spot] = b.select(here, combine(b, result[spot], update), result[spot])
+                result[spot] = b.select(here, combine(result[spot], update), result[spot])
         return result
-
-    return scatter
 
 
 def _spots(place: Sequence[Node], shape: Sequence[int]) -> Any:
@@ -828,15 +868,12 @@ def _spots(place: Sequence[Node], shape: Sequence[int]) -> Any:
     return itertools.product(*([p.value] if p.constant else range(n) for p, n in zip(place, shape, strict=True)))
 
 
-rule("scatter")(_scatter_rule(lambda b, old, new: new))
-rule("scatter-add", "scatter_add")(_scatter_rule(lambda b, old, new: b.add(old, new)))
-rule("scatter-sub", "scatter_sub")(
-    _scatter_rule(lambda b, old, new: b.op("sub" if old.type == FLOAT else "isub", old, new))
-)
-rule("scatter-mul", "scatter_mul")(_scatter_rule(lambda b, old, new: b.mul(old, new)))
-rule("scatter-min", "scatter_min")(
-    _scatter_rule(lambda b, old, new: b.op("min" if old.type == FLOAT else "imin", old, new))
-)
-rule("scatter-max", "scatter_max")(
-    _scatter_rule(lambda b, old, new: b.op("max" if old.type == FLOAT else "imax", old, new))
-)
+_scatter_rule("scatter", combined=lambda b, old, new: new)
+_scatter_rule("scatter-add", "scatter_add", combined=lambda b, old, new: b.add(old, new))
+_scatter_rule("scatter-mul", "scatter_mul", combined=lambda b, old, new: b.mul(old, new))
+for _name, _floats in {"sub": "sub", "min": "min", "max": "max"}.items():
+    _scatter_rule(
+        f"scatter-{_name}",
+        f"scatter_{_name}",
+        combined=lambda b, old, new, op=_floats: b.op(op if old.type == FLOAT else f"i{op}", old, new),
+    )

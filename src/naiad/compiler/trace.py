@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -27,15 +27,43 @@ class Refusal(Exception):  # noqa: N818 - a rule's word to the tracer
     """What a rule cannot do; the tracer adds where it is asked for."""
 
 
-Rule = Callable[..., Any]
+class Rule(NamedTuple):
+    """What a JAX primitive does, `apply(tracer, eqn, *inputs)` -> output or a list of them; the parameters of the
+    equation that it reads, and those on which no number depends."""
+
+    apply: Callable[..., Any]
+    reads: frozenset[str]
+    ignores: frozenset[str]
+
+    def parameters(self, eqn: Any) -> dict[str, Any]:
+        """The parameters that the rule reads. One that was never thought of, in this version of JAX or another, might
+        mean anything: unless it is None, which asks for nothing, it is refused."""
+        for name, value in eqn.params.items():
+            if name not in self.reads and name not in self.ignores and value is not None:
+                raise Refusal(f"{eqn.primitive.name} with {name}={' '.join(str(value).split())[:60]}")
+        return {name: value for name, value in eqn.params.items() if name in self.reads}
+
+
 RULES: dict[str, Rule] = {}
 
+# Parameters that change no number, whatever primitive has them.
+HARMLESS = frozenset(
+    {
+        *("sharding", "out_sharding"),  # there is one device
+        "accuracy",  # functions have all their digits, and products are in double precision
+        "precision",
+        *("dtype", "new_dtype", "index_dtype", "weak_type"),  # the variable of the result has its type
+        *("indices_are_sorted", "unique_indices"),  # promises, of which no use is made
+    }
+)
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Register the rule of one or more JAX primitives: rule(tracer, eqn, *inputs) -> output, or a list of them."""
 
-    def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, function))
+def rule(*names: str, reads: str = "", ignores: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the rule of one or more JAX primitives, with all the parameters that they may have."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        made = Rule(function, frozenset(reads.split()), HARMLESS.union(ignores.split()))
+        RULES.update(dict.fromkeys(names, made))
         return function
 
     return register
@@ -135,7 +163,8 @@ class Tracer:
             for variable in eqn.outvars:
                 if not kind(variable.aval.dtype):
                     raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
-            outputs = RULES[name](self, eqn, *inputs)
+            rule = RULES[name]
+            outputs = rule.apply(self, eqn.replace(params=rule.parameters(eqn)), *inputs)
         except Refusal as what:
             raise Unsupported(
                 f"{what} cannot be compiled{self._where()}; write it otherwise, or leave it to XLA (jax.jit, "
@@ -186,6 +215,10 @@ class Tracer:
     "custom_jvp_call",
     "custom_vjp_call",
     "custom_vjp_call_jaxpr",
+    reads="jaxpr call_jaxpr fun_jaxpr",
+    ignores="""name inline keep_unused donated_invars in_shardings out_shardings in_layouts out_layouts ctx_mesh
+        resource_env compiler_options_kvs prevent_cse differentiated policy num_consts symbolic_zeros jvp_jaxpr_fun
+        jvp_jaxpr_thunk fwd_jaxpr_thunk bwd out_trees""",
 )
 def _call(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     inner = next(eqn.params[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in eqn.params)
@@ -194,7 +227,7 @@ def _call(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     return tracer.evaluate(inner, (), inputs)
 
 
-@rule("custom_linear_solve", "linear_solve")
+@rule("custom_linear_solve", "linear_solve", reads="const_lengths jaxprs")
 def _linear_solve(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     lengths, solve = eqn.params["const_lengths"], eqn.params["jaxprs"].solve
     before = lengths.matvec + lengths.vecmat
@@ -260,7 +293,7 @@ class _Carry:
                 value.buffer.version += 1
 
 
-@rule("while")
+@rule("while", reads="cond_jaxpr body_jaxpr cond_nconsts body_nconsts")
 def _while(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     b, params = tracer.builder, eqn.params
     test, body = params["cond_jaxpr"], params["body_jaxpr"]
@@ -320,7 +353,7 @@ def _where_on(tracer: Tracer, predicate: Value, new: Value, old: Value) -> Value
     return chosen if isinstance(old, Lazy) else tracer.arrays.small(chosen)
 
 
-@rule("scan")
+@rule("scan", reads="jaxpr length num_consts num_carry reverse", ignores="unroll linear _split_transpose")
 def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     b, arrays, params = tracer.builder, tracer.arrays, eqn.params
     body, length, m, n = params["jaxpr"], params["length"], params["num_consts"], params["num_carry"]
@@ -379,7 +412,7 @@ def _row(arrays: Arrays, rows: Lazy, position: Node, shape: tuple[int, ...]) -> 
     return row if arrays.is_large(shape) else arrays.small(row)
 
 
-@rule("cond")
+@rule("cond", reads="branches", ignores="branches_platforms linear")
 def _cond(tracer: Tracer, eqn: Any, index: Value, *inputs: Value) -> list[Value]:
     branches = eqn.params["branches"]
     chosen = index.item()
