@@ -3,7 +3,6 @@
 import contextlib
 import math
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +11,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.io import layout, places
+from naiad.io.claim import claimed, settle
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,8 +26,8 @@ class Writer:
     The store grows at `PATH.partial` and is renamed to `PATH` by `close`. Rows gather in memory and are flushed when
     there are 32 MiB of them, or by the first append that comes a second after the last flush. A flush writes the rows
     first and their number last, in one atomic replacement of the root's metadata, so that `read` opens `PATH.partial`
-    at any moment, also after a crash or a kill. As a context manager the writer closes at the end; after an exception
-    what came before it stays at `PATH.partial`.
+    at any moment, also after a crash or a kill. As a context manager the writer closes at the end;
+    after an exception what came before it stays at `PATH.partial`. Two writers cannot have one place at the same time.
 
     Variables without a growing dimension are written once and must not change. Attributes of later datasets add to the
     earlier ones, and are committed together with the rows.
@@ -52,10 +52,7 @@ class Writer:
         self._flushed_at = -math.inf
         with places.clear_errors(self._given):
             places.check_free(self._path, overwrite=overwrite)
-            self._clear_partial()
-            with places.aside(self._partial) as aside:
-                layout.commit(zarr.create_group(aside, zarr_format=3), {}, [], [], self._lengths)
-                aside.rename(self._partial)
+            self._claim = claimed(self._partial, self._begin, self._discard)
             self._group = zarr.open_group(self._partial, mode="r+", use_consolidated=False)
 
     def append(self, dataset: "xr.Dataset") -> None:
@@ -100,7 +97,7 @@ class Writer:
                     lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
             names = list(self._arrays)
             coordinates = [name for name in names if name in self._coordinates]
-            layout.commit(self._group, self._attributes, names, coordinates, lengths)
+            layout.commit(self._group, self._partial, self._attributes, names, coordinates, lengths)
         self._lengths = lengths
         self._waiting = {dim: [] for dim in layout.GROWING}
         self._waiting_bytes = 0
@@ -112,9 +109,13 @@ class Writer:
             return
         self.flush()
         self._closed = True
-        with places.clear_errors(self._given, f"what was written is at {self._partial}"):
-            layout.consolidate(self._group)
-            places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
+        try:
+            with places.clear_errors(self._given, f"what was written is at {self._partial}"):
+                layout.consolidate(self._group)
+                places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
+                settle(self._path)
+        finally:
+            self._claim.release()
 
     def __enter__(self) -> Self:
         return self
@@ -126,17 +127,22 @@ class Writer:
             with contextlib.suppress(Exception):  # the first error is the one to show
                 self.flush()
             self._closed = True
+            self._claim.release()
 
-    def _clear_partial(self) -> None:
-        if not os.path.lexists(self._partial):
-            return
+    def _begin(self, folder: Path) -> None:
+        """An empty store."""
+        import zarr
+
+        layout.commit(zarr.create_group(folder, zarr_format=3), folder, {}, [], [], self._lengths)
+
+    def _discard(self, partial: Path) -> None:
+        """Raise an error unless what an earlier run left may go."""
         if not places.is_store(self._partial):
             raise InputError(f"{self._partial} is in the way and is not a naiad store; move it or choose another name")
         if not self._overwrite:
             raise InputError(
                 f"{self._partial} holds what an interrupted run wrote; move it, or pass overwrite=True to discard it"
             )
-        shutil.rmtree(self._partial)
 
     def _check_schema(self, dim: str, added: "dict[str, xr.Variable]") -> None:
         expected, found = self._schemas.get(dim), _schema(dim, added)

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from naiad import interrupts
 from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
 from naiad.simulation.loop import Filled, Frame, advance, crossing_within, pair_within
@@ -24,6 +25,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     yield _first(plan, standing, frame)
     budget, inputs, end = FIRST_STEPS, None, plan.first
     while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
+        interrupts.check()
         node, started = int(standing.node), time.perf_counter()
         stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
         if plan.noise is not None:

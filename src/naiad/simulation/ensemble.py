@@ -8,9 +8,11 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad import interrupts
 from naiad.compiler import Engine, check_engine, execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
+from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics import double
 from naiad.simulation import loop
@@ -123,19 +125,25 @@ def _run(
     legs = [_Leg(plan.t0, plan.h, plan.last, plan.save_every, 0, saves_last=not plan.rest)]
     if plan.rest:
         legs.append(_Leg(plan.t0 + plan.last * plan.h, plan.rest, 1, 1, plan.last, saves_last=True))
-    with Progress(plan, shown=progress) as bar:
+    with Progress(plan, shown=progress) as bar, listening() as ear:
         try:
             for leg in legs:
                 going = standing.outcome == Outcome.COMPLETED
                 for now, filled in _chunks(plan, leg, sources, standing._replace(node=np.zeros(size, int))):
+                    met = {
+                        name: _crossed(plan, leg, name, rows, nowhere.values) for name, rows in filled.passages.items()
+                    }
+                    saved.append(_saved(leg, filled.frames))
+                    for name, part in met.items():
+                        crossed[name].append(part)
                     standing = now
                     node = np.where(going, leg.counted + now.node, node)
                     t = np.where(going, leg.t0 + now.node * leg.h, t)
-                    saved.append(_saved(leg, filled.frames))
-                    for name, rows in filled.passages.items():
-                        crossed[name].append(_crossed(plan, leg, name, rows, nowhere.values))
                     bar.update(leg.counted + int(np.min(now.node)))
         except KeyboardInterrupt:
+            if ear.at_once:
+                raise
+            ear.forget()
             halfway = (node < legs[-1].counted + legs[-1].last) & (standing.outcome == Outcome.COMPLETED)
             standing = standing._replace(outcome=np.where(halfway, Outcome.INTERRUPTED, standing.outcome))
     everything, crossings = _Part.joined(saved), {name: _Part.joined(parts) for name, parts in crossed.items()}
@@ -178,6 +186,7 @@ def _chunks(
     budget, last, inputs = FIRST_STEPS, leg.last if leg.saves_last else -1, None
     ends = np.zeros(len(sources), int)  # the nodes that the inputs reach to
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
+        interrupts.check()
         before, started = standing.node, time.perf_counter()
         stop = np.where(active, np.minimum(leg.last, before + budget), before)
         if None not in sources:

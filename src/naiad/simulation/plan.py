@@ -66,6 +66,16 @@ class Plan(NamedTuple):
     engine: Engine
     noise: Source | None = None
 
+    @property
+    def t1(self) -> float:
+        """Where the run is to end."""
+        return self.t0 + self.last * self.h + self.rest
+
+    @property
+    def end(self) -> int:
+        """How many nodes are counted there."""
+        return self.last + (self.rest > 0.0)
+
 
 class Statistics(NamedTuple):
     """Running figures of the solver over every step."""

@@ -91,15 +91,17 @@ def algebra_variables(names: tuple[str, ...], group: AbstractGroup, rows: np.nda
 def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
     standing = chunk.standing
     steps, figures = chunk.node - plan.first, standing.statistics
+    halfway = standing.outcome == Outcome.COMPLETED and chunk.node < plan.end
     mean = float(figures.iterations) / steps if steps else 0.0
     numbers = (mean, int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
     return {
         "system": type(plan.program.system).__qualname__,
         "method": repr(plan.program.method),
-        "outcome": Outcome(int(standing.outcome)).name,
+        "outcome": (Outcome.UNFINISHED if halfway else Outcome(int(standing.outcome))).name,
         "t0": plan.t0,
         "dt": plan.h,
         "t": chunk.t,
+        "t1": plan.t1,
         "node": chunk.node,
         "steps": steps,
         "statistics": dict(zip(STATISTICS, numbers, strict=True)),

@@ -8,13 +8,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, Variational
+from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
 from naiad.simulation import loop
@@ -30,9 +30,11 @@ from naiad.simulation.drive import chunks
 from naiad.simulation.loop import Frame
 from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.parameters import parameters
 from naiad.simulation.plan import Observable, Plan, Program, Standing
 from naiad.simulation.progress import Progress
 from naiad.simulation.record import Table, joined, record_chunk
+from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
 
@@ -112,6 +114,7 @@ def resume(
     The noise of a seed goes on where it stopped; noise that was given as an array is given anew, for the steps to come.
     """
     system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.attrs
+    check_attributes("the run", attributes)
     t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
     if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
         t0, node = attributes["t"], 0
@@ -120,13 +123,7 @@ def resume(
             f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
         )
     _, _, last, rest = check_times(t0, t1, h)
-    final = trajectory.final
-    example = jax.eval_shape(lambda: method.init(system, final, jnp.asarray(t0), jnp.asarray(h)))
-    leaves, structure = jax.tree.flatten(example)
-    carry = [
-        np.asarray(value, leaf.dtype).reshape(leaf.shape)
-        for value, leaf in zip(attributes["carry"], leaves, strict=True)
-    ]
+    carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     every = check_save_every(save_every, last - node)
@@ -135,7 +132,7 @@ def resume(
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
     plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine), random)
-    begun = execute(loop.begin, program, jax.tree.unflatten(structure, carry), node, t0 + node * h, engine=plan.engine)
+    begun = execute(loop.begin, program, carry, node, t0 + node * h, engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
@@ -186,24 +183,28 @@ def _run(
     pieces: list[Table] = []
     with contextlib.ExitStack() as stack:
         writer = None if out is None else stack.enter_context(io.Writer(out, overwrite))
-        keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset())
+        made = {} if writer is None else parameters(system, method)
+        keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset().assign_attrs(made))
         bar = stack.enter_context(Progress(plan, shown=progress))
-        piece = None
+        ear = stack.enter_context(listening())
+        kept = None
         try:
             for chunk in chunks(plan, standing, frame):
                 piece = record_chunk(plan, chunk)
                 keep(piece)
+                kept = piece
                 bar.update(chunk.node)
         except KeyboardInterrupt:
-            if piece is None:
+            if kept is None or ear.at_once:
                 raise
-            keep(piece.ended(Outcome.INTERRUPTED))
+            ear.forget()
+            keep(kept.ended(Outcome.INTERRUPTED))
     trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
     if trajectory.outcome.failed:
         where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
         warnings.warn(
             f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.ending}",
-            RuntimeWarning,
+            RunWarning,
             stacklevel=4,
         )
     return trajectory
