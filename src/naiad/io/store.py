@@ -65,10 +65,10 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
     path = Path(path)
     own = _root(path)
     with _clear_damage(path):
-        _checked_contents(path, own)
+        lengths = _checked_contents(path, own)["lengths"]
         dataset = xr.open_zarr(path, chunks=None, consolidated=False)
         dataset.attrs = _dataset_attributes(own)
-        return dataset
+        return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
 
 
 @contextlib.contextmanager

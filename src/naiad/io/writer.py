@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,10 +31,12 @@ class Writer:
     after an exception what came before it stays at `PATH.partial`. Two writers cannot have one place at the same time.
 
     Variables without a growing dimension are written once and must not change. Attributes of later datasets add to the
-    earlier ones, and are committed together with the rows.
+    earlier ones, and are committed together with the rows; those that are given to begin with are there from the start.
     """
 
-    def __init__(self, path: str | os.PathLike[str], overwrite: bool = False):
+    def __init__(
+        self, path: str | os.PathLike[str], overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ):
         import zarr
 
         self._given = Path(path)
@@ -41,7 +44,7 @@ class Writer:
         self._partial = self._path.with_name(self._path.name + ".partial")
         self._overwrite = overwrite
         self._closed = False
-        self._attributes: dict[str, Any] = {}
+        self._attributes: dict[str, Any] = layout.plain(dict(attributes or {}), "what the writer was given")
         self._arrays: dict[str, zarr.Array[Any]] = {}
         self._coordinates: set[str] = set()
         self._schemas: dict[str, dict[str, str]] = {}
@@ -130,10 +133,10 @@ class Writer:
             self._claim.release()
 
     def _begin(self, folder: Path) -> None:
-        """An empty store."""
+        """A store without rows."""
         import zarr
 
-        layout.commit(zarr.create_group(folder, zarr_format=3), folder, {}, [], [], self._lengths)
+        layout.commit(zarr.create_group(folder, zarr_format=3), folder, self._attributes, [], [], self._lengths)
 
     def _discard(self, partial: Path) -> None:
         """Raise an error unless what an earlier run left may go."""

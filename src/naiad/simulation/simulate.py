@@ -182,20 +182,23 @@ def _run(
         check_memory(plan, frame)
     pieces: list[Table] = []
     with contextlib.ExitStack() as stack:
-        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite))
-        made = {} if writer is None else parameters(system, method)
-        keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset().assign_attrs(made))
+        run = chunks(plan, standing, frame)
+        kept = record_chunk(plan, next(run))
+        known = kept.attrs if out is None else kept.attrs | parameters(system, method)
+        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite, known))
+        keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset())
         bar = stack.enter_context(Progress(plan, shown=progress))
         ear = stack.enter_context(listening())
-        kept = None
+        keep(kept)
         try:
-            for chunk in chunks(plan, standing, frame):
+            bar.update(plan.first)
+            for chunk in run:
                 piece = record_chunk(plan, chunk)
                 keep(piece)
                 kept = piece
                 bar.update(chunk.node)
         except KeyboardInterrupt:
-            if kept is None or ear.at_once:
+            if ear.at_once:
                 raise
             ear.forget()
             keep(kept.ended(Outcome.INTERRUPTED))
