@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -212,7 +211,7 @@ def test_a_full_disk_says_that_the_run_did_not_end(tmp_path):
 @pytest.mark.parametrize("reseal", [True, False])
 def test_a_missing_attribute_is_damage(copied, name, reseal):
     edited(copied, lambda attributes: attributes.pop(name), reseal)
-    with pytest.raises(nd.InputError, match="is damaged|holds arrays, but not one run"):
+    with pytest.raises(nd.InputError, match=r"is damaged|holds arrays, but not one run"):
         nd.load(copied, BODY, METHOD)
 
 
@@ -266,12 +265,17 @@ def test_an_edit_of_an_array_is_seen(copied, key, value):
         np.array(nd.load(copied, BODY, METHOD).states.mu)
 
 
-def test_what_lies_beyond_the_committed_rows_does_not_count(copied, saved):
+@pytest.mark.parametrize("rows", [40, 10**12])
+def test_what_lies_beyond_the_committed_rows_does_not_count(copied, saved, rows):
     for name in ("Pi", "R", "time"):
         node = json.loads((copied / name / "zarr.json").read_text())
-        (copied / name / "zarr.json").write_text(json.dumps(node | {"shape": [10**12, *node["shape"][1:]]}))
+        (copied / name / "zarr.json").write_text(json.dumps(node | {"shape": [rows, *node["shape"][1:]]}))
     np.testing.assert_array_equal(nd.load(copied, BODY, METHOD).states.mu, saved[1].states.mu)
-    np.testing.assert_array_equal(io.open_lazily(copied)["Pi"], saved[1].states.mu)
+    if rows == 40:
+        np.testing.assert_array_equal(io.open_lazily(copied)["Pi"], saved[1].states.mu)
+    else:
+        with pytest.raises(nd.InputError, match="does not fit into memory, or is damaged"):
+            io.open_lazily(copied)
 
 
 def as_format_1(attributes):
@@ -368,8 +372,7 @@ def fuzzed(saved, tmp_path, seed):
     try:
         loaded = nd.load(copy, BODY, METHOD)
         onward = nd.resume(loaded, t1=2.05, progress=False)
-    except nd.InputError as error:
-        assert "\n" not in str(error)
+    except nd.InputError:
         return False
     finally:
         shutil.rmtree(copy)
