@@ -82,6 +82,10 @@ _EXPECTED = {
     "carry": ("a list", lambda value: isinstance(value, list)),
 }
 _LATER = {
+    "parameters": (
+        "those of system and method",
+        lambda value: isinstance(value, Mapping) and {"system", "method"} <= set(value),
+    ),
     "t1": ("a finite number", _finite),
     "reconstruct": ("true or false", lambda value: isinstance(value, bool)),
 }
