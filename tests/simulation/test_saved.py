@@ -281,6 +281,7 @@ def test_what_lies_beyond_the_committed_rows_does_not_count(copied, saved, rows)
 def as_format_1(attributes):
     for name in ("naiad_checksum", "parameters", "t1"):
         del attributes[name]
+    del attributes["statistics"]["turn_max"]
     del attributes["naiad_layout"]["arrays"]
     attributes["naiad_format"] = 1
 
@@ -393,5 +394,5 @@ def test_a_spoiled_file_is_refused_or_right(saved, tmp_path):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::naiad.errors.RunWarning")
 def test_many_spoiled_files_are_refused_or_right(saved, tmp_path):
-    for seed in range(1000, 6000):
+    for seed in range(1000, 3000):
         fuzzed(saved, tmp_path, seed)

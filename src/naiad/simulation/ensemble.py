@@ -1,6 +1,7 @@
 """Many runs at once: trajectories side by side in the lanes of vector registers, and on all cores."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from naiad import interrupts
 from naiad.compiler import Engine, check_engine, execute_rows
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, Variational
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, State, check_state
@@ -32,6 +33,7 @@ from naiad.simulation.progress import Progress
 from naiad.simulation.record import record_chunk
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
+from naiad.simulation.turn import angle, too_far
 
 ROOM = 2**14  # saved nodes, and passages of a section, that a chunk holds for all trajectories together
 
@@ -75,10 +77,14 @@ def simulate_many(
     program = Program(system, method, *parts, reconstruct, room)
     plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine), None)
     run = _run(plan, sources, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
-    return [
+    runs = [
         Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
         for noise, chunk in zip(sources, run, strict=True)
     ]
+    warning = too_far(max(run.statistics["turn_max"] for run in runs), h)
+    if warning is not None:
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=3)
+    return runs
 
 
 class _Leg(NamedTuple):
@@ -149,9 +155,8 @@ def _run(
     everything, crossings = _Part.joined(saved), {name: _Part.joined(parts) for name, parts in crossed.items()}
     for k in range(size):
         own = jax.tree.map(lambda leaf, k=k: leaf[k], standing)
-        yield Chunk(
-            *everything.of(k), {name: part.of(k) for name, part in crossings.items()}, int(node[k]), float(t[k]), own
-        )
+        (times, frames), met = everything.of(k), {name: part.of(k) for name, part in crossings.items()}
+        yield Chunk(times, frames, met, int(node[k]), float(t[k]), own, angle(frames.versine))
 
 
 def _saved(leg: _Leg, frames: loop.Rows) -> _Part:

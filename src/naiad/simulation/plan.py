@@ -98,7 +98,8 @@ class Standing(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A piece of a run, as NumPy arrays: the saved nodes, the crossings, and where the run stands after it."""
+    """A piece of a run, as NumPy arrays: the saved nodes, the crossings, where the run stands after it, and the
+    largest angle in rad by which a step was seen to turn until then."""
 
     times: np.ndarray
     frames: Any
@@ -106,3 +107,4 @@ class Chunk(NamedTuple):
     node: int
     t: float
     standing: Standing
+    turn: float

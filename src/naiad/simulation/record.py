@@ -15,7 +15,7 @@ from naiad.simulation.plan import Chunk, Plan, Program
 if TYPE_CHECKING:
     import xarray as xr
 
-STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max")
+STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max", "turn_max")
 
 
 class Table(NamedTuple):
@@ -93,7 +93,8 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
     steps, figures = chunk.node - plan.first, standing.statistics
     halfway = standing.outcome == Outcome.COMPLETED and chunk.node < plan.end
     mean = float(figures.iterations) / steps if steps else 0.0
-    numbers = (mean, int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
+    largest = (int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
+    numbers = (mean, *largest, chunk.turn)
     return {
         "system": type(plan.program.system).__qualname__,
         "method": repr(plan.program.method),

@@ -37,6 +37,7 @@ from naiad.simulation.record import Table, joined, record_chunk
 from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
+from naiad.simulation.turn import too_far
 
 
 @double
@@ -132,7 +133,7 @@ def resume(
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
     plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine), random)
-    begun = execute(loop.begin, program, carry, node, t0 + node * h, engine=plan.engine)
+    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
@@ -203,6 +204,9 @@ def _run(
             ear.forget()
             keep(kept.ended(Outcome.INTERRUPTED))
     trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
+    warning = too_far(trajectory.statistics["turn_max"], plan.h)
+    if warning is not None:
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=4)
     if trajectory.outcome.failed:
         where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
         warnings.warn(
