@@ -5,6 +5,7 @@ import gc
 import importlib.metadata
 import os
 import shutil
+import signal
 import tempfile
 
 # Tests compile many short programs and run each for a moment: let XLA compile quickly rather than well. Its newer
@@ -22,6 +23,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # one cache for all workers, and no
     os.environ["NAIAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="naiad-tests-")
     atexit.register(shutil.rmtree, os.environ["NAIAD_CACHE_DIR"], ignore_errors=True)
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", deadline=None, derandomize=True)  # `make test` draws the same on every machine,
@@ -30,3 +32,11 @@ settings.load_profile("same")
 
 # Tracing makes many small objects that live on: looking for garbage among them as often as Python does costs a tenth.
 gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture
+def python_hears_ctrl_c():
+    """Python's own handler of SIGINT, also where the shell that started the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

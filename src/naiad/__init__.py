@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         viz,
     )
     from naiad.compiler import compile
-    from naiad.errors import InputError, NaiadError, RunError
+    from naiad.errors import InputError, NaiadError, RunError, RunWarning
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
     from naiad.integrators import (
         RK4,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "compiler": "compile",
-    "errors": "InputError NaiadError RunError",
+    "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
@@ -133,6 +133,7 @@ __all__ = [
     "Right",
     "Rn",
     "RunError",
+    "RunWarning",
     "SOn",
     "Section",
     "SimoWong",

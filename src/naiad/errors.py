@@ -12,5 +12,9 @@ class InputError(NaiadError, ValueError):
     """What was given cannot be used: the message says what was given, what was expected, and what to do."""
 
 
+class RunWarning(RuntimeWarning):
+    """A run goes on or has ended, but not as one would expect: the message says how, and what to do."""
+
+
 class RunError(NaiadError, RuntimeError):
     """A run failed on the way: the message says where, and what remedy there is."""

@@ -34,6 +34,13 @@ class Process:
     def __call__(self, *arguments: str, module: str = "tests.cli.naiad_with_pond") -> subprocess.CompletedProcess[str]:
         return self.python("-m", module, *arguments)
 
+    def hearing(self, handler: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command in a process that starts with this handler of SIGINT, whatever the shell has done with it."""
+        start = (
+            f"import signal, sys; signal.signal(signal.SIGINT, signal.{handler}); sys.argv = {['naiad', *arguments]!r}"
+        )
+        return self.python("-c", f"{start}; import tests.cli.naiad_with_pond")
+
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, *arguments]
         return subprocess.run(

@@ -1,10 +1,14 @@
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from naiad.cli.folder import result_folder, seal
 from naiad.errors import InputError
+
+SOURCE = str(Path(__file__).parents[2] / "src")
 
 
 def fill(wanted, text="new", error=None):
@@ -25,7 +29,7 @@ def test_nothing_shows_before_the_end(tmp_path):
     with result_folder(Path("result")) as aside:
         (aside / "report.html").write_text("new")
         assert (tmp_path / "result" / "report.html").read_text() == "old"
-        assert aside.name == f"result.partial-{os.getpid()}"
+        assert aside.name == "result.partial"
         seal(aside, "{}")
     assert (tmp_path / "result" / "report.html").read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
@@ -98,7 +102,7 @@ def test_the_old_result_comes_back_if_the_new_one_cannot_move(monkeypatch, tmp_p
     rename = Path.rename
 
     def fails_for_the_new(self, target):
-        if ".partial-" in self.name:
+        if self.name == "result.partial":
             raise OSError(5, "Input/output error")
         return rename(self, target)
 
@@ -107,3 +111,31 @@ def test_the_old_result_comes_back_if_the_new_one_cannot_move(monkeypatch, tmp_p
         fill("result", "new")
     assert (tmp_path / "result" / "report.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_two_runs_cannot_have_one_place(tmp_path):
+    with result_folder(Path("result")) as aside:
+        assert f"another run is writing to {aside} now (process {os.getpid()} on " in refusal("result")
+        (aside / "report.html").write_text("first")
+        seal(aside, '{"files": ["report.html"]}')
+    assert (tmp_path / "result" / "report.html").read_text() == "first"
+    assert sorted(path.name for path in (tmp_path / "result").iterdir()) == ["report.html", "summary.json"]
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    killed = (
+        "import os, signal\nfrom pathlib import Path\nfrom naiad.cli.folder import result_folder\n"
+        "with result_folder(Path('result')) as aside:\n"
+        "    (aside / 'half.png').write_text('')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, env=os.environ | {"PYTHONPATH": SOURCE})
+    assert (tmp_path / "result.partial" / "half.png").exists()
+    fill("result")
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_a_folder_of_that_name_that_is_not_naiads_stays(tmp_path):
+    (tmp_path / "result.partial").mkdir()
+    (tmp_path / "result.partial" / "mine.txt").write_text("")
+    assert "result.partial is in the way, and is not of naiad" in refusal("result")
+    assert (tmp_path / "result.partial" / "mine.txt").exists()

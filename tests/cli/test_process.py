@@ -29,11 +29,25 @@ def test_json_goes_through_a_pipe(process, tmp_path):
 
 @pytest.mark.parametrize(("signal", "code"), [("interrupt", 130), ("terminate", 143)])
 def test_a_signal_leaves_nothing_half_written(process, tmp_path, signal, code):
-    done = process("run", "pond", "-p", f"fail={signal}")
+    done = process.hearing("default_int_handler", "run", "pond", "-p", f"fail={signal}")
     assert done.returncode == code
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
     assert ("naiad: interrupted; nothing was written" in done.stderr) == (signal == "interrupt")
+
+
+def test_an_ignored_interrupt_stays_ignored(process, tmp_path):
+    done = process.hearing("SIG_IGN", "run", "pond", "-p", "fail=interrupt")
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "pond" / "summary.json").exists()
+
+
+@pytest.mark.parametrize(("signal", "code"), [("dropped-interrupt", 130), ("dropped-terminate", 143)])
+def test_a_signal_that_a_callback_drops_ends_the_run_as_well(process, tmp_path, signal, code):
+    done = process.hearing("default_int_handler", "run", "pond", "-p", f"fail={signal}")
+    assert done.returncode == code
+    assert done.stderr in ("a study may print\nnaiad: interrupted; nothing was written\n", "a study may print\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unwritable_folder_is_told_before_the_run(process):

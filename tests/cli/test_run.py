@@ -76,6 +76,12 @@ def test_a_failed_run_leaves_things_as_they_were(naiad, tmp_path, failure, code,
     assert (tmp_path / "out").exists() == before
 
 
+def test_only_naiads_own_warnings_reach_the_user(naiad):
+    done = naiad("run", "pond", "-p", "fail=warn", "--json")
+    assert done.stderr == "a study may print\nnaiad: warning: the pond is small\n"
+    assert json.loads(done.stdout)["study"] == "pond"
+
+
 def test_debug_shows_the_traceback(naiad):
     done = naiad("run", "pond", "-p", "fail=crash", "--debug")
     assert done.exit_code == 1

@@ -268,7 +268,9 @@ class _Maker:
         """A value of this shape, or a single number."""
         return self.use(dtype, self.choose(shape, shape, ()))
 
-    def function(self, parameters: list[tuple[str, tuple[int, ...]]], results: list[tuple[str, tuple[int, ...]]]) -> str:
+    def function(
+        self, parameters: list[tuple[str, tuple[int, ...]]], results: list[tuple[str, tuple[int, ...]]]
+    ) -> str:
         """The name of a function of these types, with a few lines."""
         self.made += 1
         name, scope, args = f"g{self.made}", list(self.scope), self.args
@@ -389,7 +391,11 @@ def _reduce(m: _Maker) -> Made:
 
 def _reduce_axis(m: _Maker) -> Made:
     x = m.use("f", (2, 3))
-    return _put(m.choose("jnp.max(x, 0)", "jnp.min(x, 0)", "jnp.sum(whole(x), 0)", "x.max(0, keepdims=True)[0]"), x=x), "f", (3,)
+    return (
+        _put(m.choose("jnp.max(x, 0)", "jnp.min(x, 0)", "jnp.sum(whole(x), 0)", "x.max(0, keepdims=True)[0]"), x=x),
+        "f",
+        (3,),
+    )
 
 
 def _extreme(m: _Maker) -> Made:
@@ -468,7 +474,12 @@ def _gather(m: _Maker) -> Made:
         (f"{first}[{m.use(whole, many)}]", many),
         (f"{first}.at[{_near(m.use(whole, many))}].get(mode={mode})", many),
         (f"{first}.at[{_near(i)}].get(mode={mode})", ()),
-        (f"lax.dynamic_slice_in_dim({first}, {i}, 2).sum(dtype='{DTYPES[dtype]}')" if dtype in "ij" else f"{first}[{i}]", ()),
+        (
+            f"lax.dynamic_slice_in_dim({first}, {i}, 2).sum(dtype='{DTYPES[dtype]}')"
+            if dtype in "ij"
+            else f"{first}[{i}]",
+            (),
+        ),
         (f"lax.dynamic_index_in_dim({first}, {i}, keepdims=False)", ()),
         (f"jnp.take_along_axis({first}, jnp.clip({m.use(whole, many)}, -2, 1), 0)", many),
     )
@@ -498,7 +509,13 @@ def _scatter(m: _Maker) -> Made:
     x, i, many = m.use(dtype, shape), m.use(whole, m.choose((), (), (3,), (40,))), None
     del many
     row = shape[1:]
-    y = m.use(dtype, ()) if not row or m.rng.random() < 0.5 else m.use(dtype, (3,)) + "[:2]" if row == (2,) else m.use(dtype, row)
+    y = (
+        m.use(dtype, ())
+        if not row or m.rng.random() < 0.5
+        else m.use(dtype, (3,)) + "[:2]"
+        if row == (2,)
+        else m.use(dtype, row)
+    )
     mode = m.choose("", ", mode='drop'", ", mode='clip'")
     if dtype == "b":
         return f"{x}.at[{i}].set({y}{mode})", dtype, shape

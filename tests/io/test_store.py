@@ -104,7 +104,7 @@ def test_xarray_opens_it_without_naiad(tmp_path):
         opened = xr.open_zarr(tmp_path / "a.zarr", decode_times=False).load()
     assert set(opened.coords) == {"time", "component", "label"}
     np.testing.assert_array_equal(opened["R"], example()["R"])
-    assert opened.attrs["naiad_format"] == 1
+    assert opened.attrs["naiad_format"] == layout.FORMAT
 
 
 def test_no_pickle(tmp_path):
@@ -251,9 +251,9 @@ def test_newer_format(tmp_path):
     write(example(), tmp_path / "a.zarr")
     root = tmp_path / "a.zarr" / "zarr.json"
     node = json.loads(root.read_text())
-    node["attributes"]["naiad_format"] = 2
+    node["attributes"]["naiad_format"] = 3
     root.write_text(json.dumps(node))
-    with pytest.raises(InputError, match="has format 2, this naiad reads up to format 1; install a newer"):
+    with pytest.raises(InputError, match="has format 3, this naiad reads up to format 2; install a newer"):
         read(tmp_path / "a.zarr")
 
 

@@ -165,8 +165,7 @@ def test_saving_and_loading_is_bitwise(tmp_path):
     vehicle = PROBLEMS["vehicle"].system
     with pytest.raises(nd.InputError, match=r"made with the system RigidBody, but KirchhoffBody was given"):
         nd.load(tmp_path / "run.zarr", vehicle, nd.Variational())
-    other = r"made with the method Variational\(.*, but RK4\(tableau='rk4'\) was given"
-    with pytest.raises(nd.InputError, match=other):
+    with pytest.raises(nd.InputError, match=r"made with the method Variational, but RK4 was given"):
         nd.load(tmp_path / "run.zarr", BODY, nd.RK4())
 
 
@@ -208,7 +207,7 @@ def test_newton_that_finds_no_root_is_an_outcome():
     np.testing.assert_array_equal(broken.final.mu, START.mu)
 
 
-def test_an_interrupted_run_returns_what_it_has():
+def test_an_interrupted_run_returns_what_it_has(python_hears_ctrl_c):
     run(t1=0.1)  # compile first, so that the interrupt meets the loop
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     stopped = run(t1=1e6)

@@ -2,12 +2,25 @@
 
 import os
 import signal
+import warnings
 
-from naiad.errors import InputError, RunError
+from naiad.errors import InputError, RunError, RunWarning
 from naiad.studies.parameters import Inertia, Matrix, Names, Vector, parameter
 from naiad.studies.study import Findings, Study
 
-FAILURES = dict.fromkeys(("no", "run", "crash", "interrupt", "terminate", "file", "figure", "result"), "")
+SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM}
+DROPPED = {f"dropped-{name}": number for name, number in SIGNALS.items()}
+FAILURES = dict.fromkeys(("no", "run", "crash", *SIGNALS, *DROPPED, "file", "figure", "result", "warn"), "")
+
+
+class Dropper:
+    """Sends itself a signal where Python drops what a handler raises."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        os.kill(os.getpid(), self.number)
 
 
 class Pond(Study, name="pond"):
@@ -45,10 +58,13 @@ class Pond(Study, name="pond"):
                 raise RunError("Newton did not converge at t=0.1; reduce dt")
             case "crash":
                 raise KeyError("rings")
-            case "interrupt":
-                os.kill(os.getpid(), signal.SIGINT)
-            case "terminate":
-                os.kill(os.getpid(), signal.SIGTERM)
+            case name if name in SIGNALS:
+                os.kill(os.getpid(), SIGNALS[name])
+            case name if name in DROPPED:
+                Dropper(DROPPED[name])
+            case "warn":
+                warnings.warn("numpy's own", RuntimeWarning, stacklevel=2)
+                warnings.warn("the pond is small", RunWarning, stacklevel=2)
             case "file":
                 raise FileNotFoundError(2, "No such file or directory", "waves.csv")
         t = self.dt * np.arange(self.steps + 1)

@@ -1,12 +1,31 @@
 """The command line: `naiad list`, `show`, `run`, `view`, `info`."""
 
+import os
 import signal
 import sys
+
+from naiad.interrupts import listening
 
 
 def main() -> None:
     """Run the command line on the arguments of this process, and exit."""
     from naiad.cli.app import app
 
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # so that a partial result is removed
-    app(prog_name="naiad")
+    with listening(at_once=True) as ear:
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, ear.terminate)
+        sys.unraisablehook = _unless_heard
+        try:
+            app(prog_name="naiad")
+        except SystemExit as end:
+            if ear.heard is None:
+                raise
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(int(end.code or 0))  # without waiting for code outside of Python that was left to itself
+
+
+def _unless_heard(dropped: "sys.UnraisableHookArgs") -> None:
+    """Say nothing of an interrupt that was raised where it must be dropped: it is raised again at the next look."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt | SystemExit):
+        sys.__unraisablehook__(dropped)

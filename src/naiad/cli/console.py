@@ -26,6 +26,12 @@ def say_error(message: str) -> None:
     err().print(line, soft_wrap=True, highlight=False)
 
 
+def say_warning(message: str) -> None:
+    """One line on stderr, of something that need not stop anybody."""
+    line = Text("naiad: ", style="bold yellow").append(" ".join(message.split()), style="not bold default")
+    err().print(line, soft_wrap=True, highlight=False)
+
+
 def say_json(text: str) -> None:
     """One JSON document on stdout, untouched."""
     sys.stdout.write(text + "\n")

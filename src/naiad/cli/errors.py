@@ -1,15 +1,18 @@
 """Every error is one line on stderr and an exit code: 2 for bad input, 1 for a failed run, 130 for Ctrl-C."""
 
+import contextlib
+import logging
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from naiad.cli.console import say_error
-from naiad.errors import InputError, NaiadError
+from naiad.cli.console import say_error, say_warning
+from naiad.errors import InputError, NaiadError, RunWarning
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -23,7 +26,8 @@ class Commands(TyperGroup):
         debug = "--debug" in given
         settings["standalone_mode"] = False
         try:
-            code = super().main([each for each in given if each != "--debug"], prog_name, **settings)
+            with contextlib.nullcontext() if debug else _only_our_warnings():
+                code = super().main([each for each in given if each != "--debug"], prog_name, **settings)
         except Exception as error:
             if debug:
                 traceback.print_exc()
@@ -31,6 +35,17 @@ class Commands(TyperGroup):
         if code == INTERRUPTED:
             say_error("interrupted; nothing was written")
         sys.exit(code or 0)
+
+
+@contextlib.contextmanager
+def _only_our_warnings() -> Iterator[None]:
+    """naiad's warnings as lines on stderr; those of the libraries under it, which say nothing to a user, nowhere."""
+    logging.getLogger("jax").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", RunWarning)
+        warnings.showwarning = lambda message, *_, **__: say_warning(f"warning: {message}")
+        yield
 
 
 def _explained(error: Exception) -> int:

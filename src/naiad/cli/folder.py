@@ -19,27 +19,35 @@ RESULT = "result.zarr"
 def result_folder(wanted: Path) -> Iterator[Path]:
     """A new folder beside `wanted` that takes its place when the block ends well, and vanishes when it does not.
 
-    Whatever would stand in the way is found before the block starts.
+    Whatever would stand in the way is found before the block starts. What a killed run left beside it is removed;
+    while another run is on the way to the same place, this one is refused.
     """
+    from naiad.io.claim import claimed, settle
     from naiad.io.places import clear_errors
 
     target = wanted.absolute().resolve()
-    aside = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    aside = target.with_name(f"{target.name}.partial")
     with clear_errors(wanted):
         _check_replaceable(wanted, target)
         made = _made_parents(target.parent)
+    claim = None
     try:
         with clear_errors(wanted):
-            aside.mkdir()
+            claim = claimed(aside, lambda folder: None, lambda left: _check_left_over(wanted, left))
         yield aside
         with clear_errors(wanted):
             _replace(target, aside)
+            settle(target)
     except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
+        if claim is not None:
+            shutil.rmtree(aside, ignore_errors=True)
         for parent in made:
             with suppress(OSError):
                 parent.rmdir()
         raise
+    finally:
+        if claim is not None:
+            claim.release()
 
 
 def seal(folder: Path, record: str) -> None:
@@ -60,11 +68,20 @@ def _check_replaceable(wanted: Path, target: Path) -> None:
         raise InputError(f"--out {wanted}: it holds what naiad did not write there ({some}); choose another folder")
 
 
+def _check_left_over(wanted: Path, left: Path) -> None:
+    from naiad.io.claim import LOCK
+
+    if not (left / LOCK).is_file():
+        raise InputError(f"--out {wanted}: {left} is in the way, and is not of naiad; move it or choose another folder")
+
+
 def _own_files(folder: Path) -> set[str]:
     """The files that an earlier run wrote; none if it is not a result of naiad."""
+    from naiad.io.claim import LOCK
+
     try:
         record = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        return {*record["files"], SUMMARY, MOTION}
+        return {*record["files"], SUMMARY, MOTION, LOCK}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from naiad import studies
-from naiad.cli.console import err, out, say_json, table
+from naiad import interrupts, studies
+from naiad.cli.console import err, out, say_json, say_warning, table
 from naiad.cli.folder import REPORT, RESULT, result_folder, seal
 from naiad.cli.options import Json, StudyName
+from naiad.interrupts import listening
 
 if TYPE_CHECKING:
     from naiad.studies.progress import Progress
@@ -42,11 +43,16 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
     study = studies.find(name).parse(param or [])
     if folder is None and not as_json:
         folder = Path("out") / name
-    with result_folder(folder) if folder else contextlib.nullcontext() as aside, _progress(study.name) as progress:
+    with (
+        listening(at_once=True),
+        result_folder(folder) if folder else contextlib.nullcontext() as aside,
+        _progress(study.name) as progress,
+    ):
         findings, elapsed = _found(study, progress)
         if folder is not None and aside is not None:
             with clear_errors(folder):
                 _write(study, findings, elapsed, aside)
+        interrupts.close()
     if as_json:
         say_json(to_json(_record(study, findings, elapsed)))
     else:
@@ -63,12 +69,13 @@ def _found(study: "Study", progress: "Progress") -> "tuple[Findings, float]":
 
 @contextlib.contextmanager
 def _progress(title: str) -> "Iterator[Progress]":
-    """A bar on stderr where that is a terminal; nothing elsewhere."""
-    from naiad.studies.progress import Progress
+    """On stderr: a bar where that is a terminal, and how long a long run will take."""
+    from naiad.studies.progress import Forecast, Progress
 
     console = err()
+    forecast = Forecast(lambda text: say_warning(f"{title}: {text}; Ctrl-C stops it"))
     if not console.is_terminal:
-        yield Progress()
+        yield Progress(lambda fraction, label: forecast(fraction))
         return
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -76,7 +83,12 @@ def _progress(title: str) -> "Iterator[Progress]":
     columns = (TextColumn("{task.description}", style="cyan"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Bars(*columns, TextColumn("{task.fields[label]}", style="dim"), console=console, transient=True) as bars:
         task = bars.add_task(title, total=1.0, label="")
-        yield Progress(lambda fraction, label: bars.update(task, completed=fraction, label=label))
+
+        def report(fraction: float, label: str) -> None:
+            forecast(fraction)
+            bars.update(task, completed=fraction, label=label)
+
+        yield Progress(report)
 
 
 def _record(study: "Study", findings: "Findings", elapsed: float) -> dict:
@@ -96,7 +108,7 @@ def _write(study: "Study", findings: "Findings", elapsed: float, folder: Path) -
     if findings.dataset is not None:
         io.write(findings.dataset(), folder / RESULT)
     origin = {"naiad": provenance.version(), "date": provenance.now()}
-    files = {"files": sorted(path.name for path in folder.iterdir())}
+    files = {"files": sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))}
     seal(folder, to_json(_record(study, findings, elapsed) | origin | files, indent=2))
 
 

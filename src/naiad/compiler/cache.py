@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from naiad.errors import RunWarning
+
 LIMIT = 512 * 2**20
 """Bytes of all entries together; beyond it those not used for longest go."""
 
@@ -207,4 +209,4 @@ def _touch(path: str | Path) -> None:
 @functools.cache
 def _warn(message: str) -> None:
     """Say it once a process."""
-    warnings.warn(message, RuntimeWarning, stacklevel=4)
+    warnings.warn(message, RunWarning, stacklevel=4)

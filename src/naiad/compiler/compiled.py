@@ -21,6 +21,7 @@ from naiad.compiler.llvm import print_llvm
 from naiad.compiler.program import Program
 from naiad.compiler.trace import Unsupported, trace
 from naiad.errors import InputError
+from naiad.interrupts import interruptible
 
 NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
@@ -166,7 +167,7 @@ class Compiled:
         program, tree, traced = self._traced(signature, args)
         text = print_llvm(program, lanes, shared)
         scalarised = time.perf_counter()
-        code = machine.object_code(text)
+        code = interruptible(machine.object_code, text)
         seconds = {"jaxpr": traced - started, "program": scalarised - traced, "llvm": time.perf_counter() - scalarised}
         form = {
             "code": code,

@@ -12,7 +12,7 @@ import numpy as np
 
 from naiad.compiler.compiled import Compiled
 from naiad.compiler.trace import Unsupported
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 
 Engine = Literal["auto", "compiled", "xla"]
 
@@ -106,7 +106,7 @@ def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _warn(reason: str) -> None:
-    warnings.warn(f"{reason} It goes through XLA now, which is slower.", RuntimeWarning, stacklevel=_depth())
+    warnings.warn(f"{reason} It goes through XLA now, which is slower.", RunWarning, stacklevel=_depth())
 
 
 def _depth() -> int:

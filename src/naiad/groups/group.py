@@ -106,6 +106,14 @@ class AbstractGroup(Module):
     def random(self, rng: np.random.Generator) -> Element:
         """A random element (NumPy): rotations uniform (Haar), translations standard normal."""
 
+    def spin(self, x: Float[Array, " dim"]) -> Float[Array, ""]:
+        """How fast x turns: the angular speed, the largest where several things turn, 0 where nothing does."""
+        return jnp.zeros(())
+
+    def versine(self, g: Element, f: Element) -> Float[Array, ""]:
+        """1 - cos of the angle between g and f, the largest where several things turn, 0 where nothing does."""
+        return jnp.zeros(())
+
     def exp(self, x: Float[Array, " dim"]) -> Element:
         """The exponential map."""
         return jax.tree.map(jnp.add, self.identity(), self.expm1(jnp.asarray(x, float)))

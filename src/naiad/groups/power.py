@@ -88,6 +88,12 @@ class Power(AbstractGroup):
     def error(self, g: Any) -> Float[Array, ""]:
         return jnp.sqrt(jnp.sum(jax.vmap(self.base.error)(g) ** 2))
 
+    def spin(self, x: Vector) -> Float[Array, ""]:
+        return jnp.max(jax.vmap(self.base.spin)(self.stack(x)))
+
+    def versine(self, g: Any, f: Any) -> Float[Array, ""]:
+        return jnp.max(jax.vmap(self.base.versine)(g, f))
+
     def renormalise(self, g: Any) -> Any:
         return jax.vmap(self.base.renormalise)(g)
 

@@ -101,6 +101,12 @@ class Product(AbstractGroup):
     def error(self, g: Any) -> Float[Array, ""]:
         return jnp.sqrt(sum(error**2 for error in self._each("error", g)))
 
+    def spin(self, x: Vector) -> Float[Array, ""]:
+        return functools.reduce(jnp.maximum, self._each("spin", self.parts(x)))
+
+    def versine(self, g: Any, f: Any) -> Float[Array, ""]:
+        return functools.reduce(jnp.maximum, self._each("versine", g, f))
+
     def renormalise(self, g: Any) -> Any:
         return self._element("renormalise", g)
 

@@ -79,6 +79,12 @@ class S3(AbstractGroup):
     def error(self, g: Quaternion) -> Float[Array, ""]:
         return jnp.abs(jnp.sqrt(jnp.dot(g, g)) - 1.0)
 
+    def spin(self, x: Vector) -> Float[Array, ""]:
+        return jnp.sqrt(jnp.dot(x, x))
+
+    def versine(self, g: Quaternion, f: Quaternion) -> Float[Array, ""]:
+        return 2.0 - 2.0 * jnp.dot(g, f) ** 2
+
     def renormalise(self, g: Quaternion) -> Quaternion:
         return 0.5 * (3.0 - jnp.dot(g, g)) * g
 

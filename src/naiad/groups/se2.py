@@ -93,6 +93,12 @@ class SE2(AbstractGroup):
     def error(self, g: PlanarPose) -> Float[Array, ""]:
         return jnp.zeros(())
 
+    def spin(self, x: Twist) -> Float[Array, ""]:
+        return jnp.abs(x[0])
+
+    def versine(self, g: PlanarPose, f: PlanarPose) -> Float[Array, ""]:
+        return 1.0 - jnp.cos(f.beta - g.beta)
+
     def renormalise(self, g: PlanarPose) -> PlanarPose:
         return g
 

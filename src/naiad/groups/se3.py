@@ -94,6 +94,12 @@ class SE3(AbstractGroup):
     def error(self, g: Pose) -> Float[Array, ""]:
         return SO3().error(g.R)
 
+    def spin(self, x: Twist) -> Float[Array, ""]:
+        return SO3().spin(x[:3])
+
+    def versine(self, g: Pose, f: Pose) -> Float[Array, ""]:
+        return SO3().versine(g.R, f.R)
+
     def renormalise(self, g: Pose) -> Pose:
         return Pose(SO3().renormalise(g.R), g.x)
 

@@ -72,6 +72,12 @@ class SO2(AbstractGroup):
     def error(self, g: Angle) -> Float[Array, ""]:
         return jnp.zeros(())
 
+    def spin(self, x: Float[Array, "1"]) -> Float[Array, ""]:
+        return jnp.abs(x[0])
+
+    def versine(self, g: Angle, f: Angle) -> Float[Array, ""]:
+        return 1.0 - jnp.cos(f - g)
+
     def renormalise(self, g: Angle) -> Angle:
         return jnp.asarray(g)
 

@@ -73,6 +73,12 @@ class SO3(AbstractGroup):
         defect = jnp.transpose(g) @ g - jnp.eye(3)
         return jnp.sqrt(jnp.sum(defect**2))
 
+    def spin(self, x: Vector) -> Float[Array, ""]:
+        return jnp.sqrt(jnp.dot(x, x))
+
+    def versine(self, g: Rotation, f: Rotation) -> Float[Array, ""]:
+        return 0.5 * (3.0 - jnp.sum(g * f))
+
     def renormalise(self, g: Rotation) -> Rotation:
         return 0.5 * g @ (3.0 * jnp.eye(3) - jnp.transpose(g) @ g)
 

@@ -90,6 +90,12 @@ class SOn(AbstractGroup):
         defect = jnp.transpose(g) @ g - jnp.eye(self.n)
         return jnp.sqrt(jnp.sum(defect**2))
 
+    def spin(self, x: Vector) -> Float[Array, ""]:
+        return jnp.sqrt(jnp.dot(x, x))
+
+    def versine(self, g: Rotation, f: Rotation) -> Float[Array, ""]:
+        return 0.5 * (self.n - jnp.sum(g * f))  # of the turns in all planes together
+
     def renormalise(self, g: Rotation) -> Rotation:
         return 0.5 * g @ (3.0 * jnp.eye(self.n) - jnp.transpose(g) @ g)
 

@@ -1,15 +1,19 @@
 """The layout of a store: a Zarr (version 3) group, one array per variable, and a table of contents in its attributes.
 
-The root attributes are the dataset's own and three of naiad's: `naiad_format`, `naiad_layout` (the variables in order,
-which of them are coordinates, and the committed length of each growing dimension), and `coordinates`, by which
-`xarray.open_zarr` knows the coordinates too. An array may be longer than its committed length (a process was killed
-between writing rows and committing them): what lies beyond does not count.
+The root attributes are the dataset's own and four of naiad's: `naiad_format`, `naiad_layout` (the variables in order,
+which of them are coordinates, the committed length of each growing dimension, and a digest of the metadata of each
+array), `coordinates`, by which `xarray.open_zarr` knows the coordinates too, and `naiad_checksum`, a digest of all the
+others. An array may be longer than its committed length (a process was killed between writing rows and committing
+them): what lies beyond does not count. Format 1 had no digests.
 """
 
+import hashlib
+import json
 import math
 import re
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +24,9 @@ if TYPE_CHECKING:
     import xarray as xr
     import zarr
 
-FORMAT = 1
+FORMAT = 2
 GROWING = ("time", "crossing")
-RESERVED = ("naiad_layout", "coordinates")
+RESERVED = ("naiad_layout", "naiad_checksum", "coordinates")
 CHUNK_BYTES = 4 * 2**20
 CHUNK_ROWS = 65536
 _WIDEST = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16, "U": np.inf}
@@ -63,15 +67,31 @@ def plain_attributes(holder: "xr.Dataset | xr.Variable", name: str) -> dict[str,
 
 def commit(
     group: "zarr.Group",
+    folder: Path,
     own: Mapping[str, Any],
     variables: list[str],
     coordinates: list[str],
     lengths: Mapping[str, int],
 ) -> None:
     """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count."""
-    layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths)}
+    arrays = {name: array_digest(folder / name, lengths) for name in variables}
+    layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths), "arrays": arrays}
     named = {"coordinates": " ".join(coordinates)} if coordinates else {}
-    group.attrs.put({**own, **named, "naiad_format": FORMAT, "naiad_layout": layout})
+    attributes = {**own, **named, "naiad_format": FORMAT, "naiad_layout": layout}
+    group.attrs.put({**attributes, "naiad_checksum": digest(attributes)})
+
+
+def digest(value: Any) -> str:
+    """A digest of what JSON can hold, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def array_digest(folder: Path, lengths: Mapping[str, int]) -> str:
+    """A digest of the metadata of the array in a folder, but for its size along dimensions that grow."""
+    node = json.loads((folder / "zarr.json").read_text(encoding="utf-8"))
+    dims = node.get("dimension_names") or []
+    node["shape"] = [None if dim in lengths else size for dim, size in zip(dims, node["shape"], strict=True)]
+    return digest(node)
 
 
 def consolidate(group: "zarr.Group") -> None:

@@ -59,7 +59,7 @@ def check_free(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{path} exists; choose another name, or pass overwrite=True to replace it")
 
 
-def _sibling(path: Path) -> Path:
+def sibling(path: Path) -> Path:
     """A fresh hidden name beside `path`, on the same disk."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
 
@@ -67,16 +67,16 @@ def _sibling(path: Path) -> Path:
 @contextlib.contextmanager
 def aside(path: Path) -> Iterator[Path]:
     """A fresh directory beside `path`, to be filled and renamed; removed with all its contents on any failure."""
-    fresh = _sibling(path)
+    fresh = sibling(path)
     try:
         fresh.mkdir()
         yield fresh
     except BaseException:
-        _remove(fresh)
+        remove(fresh)
         raise
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     """Remove a directory, in which threads that a failure has not reached yet may still write a file or two."""
     for _ in range(40):
         shutil.rmtree(path, ignore_errors=True)
@@ -91,11 +91,11 @@ def put_in_place(new: Path, path: Path, *, overwrite: bool) -> None:
     if not path.exists():
         new.rename(path)
         return
-    old = _sibling(path)
+    old = sibling(path)
     path.rename(old)
     try:
         new.rename(path)
     except BaseException:
         old.rename(path)
         raise
-    _remove(old)
+    remove(old)

@@ -1,7 +1,9 @@
 """Whole datasets: written in one go, read back bit by bit."""
 
+import contextlib
 import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +37,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
             group = zarr.create_group(aside, zarr_format=3)
             for name, variable in dataset.variables.items():
                 layout.write_array(group, str(name), variable)
-            layout.commit(group, own, names, coordinates, {})
+            layout.commit(group, aside, own, names, coordinates, {})
             layout.consolidate(group)
             places.put_in_place(aside, path, overwrite=overwrite)
 
@@ -51,18 +53,12 @@ def read(path: str | os.PathLike[str]) -> "xr.Dataset":
 
     path = Path(path)
     own = _root(path)
-    try:
-        contents = own.pop("naiad_layout")
-        own.pop("coordinates", None)
+    with _clear_damage(path):
+        contents = _checked_contents(path, own)
         group = zarr.open_group(path, mode="r", use_consolidated=False)
         variables = {name: _variable(path, group, name, contents["lengths"]) for name in contents["variables"]}
         coordinates = {name: variables.pop(name) for name in contents["coordinates"]}
-        return xr.Dataset(variables, coordinates, own)
-    except MemoryError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{path} is damaged ({reason}); restore it from a copy, or run again") from error
+        return xr.Dataset(variables, coordinates, _dataset_attributes(own))
 
 
 @checked
@@ -72,9 +68,45 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
 
     path = Path(path)
     own = _root(path)
-    dataset = xr.open_zarr(path, chunks=None)
-    dataset.attrs = {name: value for name, value in own.items() if name not in layout.RESERVED}
-    return dataset
+    with _clear_damage(path):
+        lengths = _checked_contents(path, own)["lengths"]
+        dataset = xr.open_zarr(path, chunks=None, consolidated=False)
+        dataset.attrs = _dataset_attributes(own)
+        return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
+
+
+@contextlib.contextmanager
+def _clear_damage(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged store leads to into one line about it."""
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(
+            f"{path} does not fit into memory, or is damaged; naiad.io.open_lazily opens it without reading it"
+        ) from error
+    except Exception as error:
+        raise _damaged(path, str(error) or type(error).__name__) from error
+
+
+def _damaged(path: Path, reason: str) -> InputError:
+    return InputError(f"{path} is damaged ({' '.join(reason.split())}); restore it from a copy, or run again")
+
+
+def _dataset_attributes(own: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in own.items() if name not in (*layout.RESERVED, "naiad_format")}
+
+
+def _checked_contents(path: Path, own: dict[str, Any]) -> dict[str, Any]:
+    """The table of contents, once the arrays are known to be those that it was made for."""
+    contents = own["naiad_layout"]
+    for dim, size in contents["lengths"].items():
+        if not isinstance(size, int) or size < 0:
+            raise ValueError(f"its length along {dim} is {size}")
+    if own["naiad_format"] > 1:
+        for name in contents["variables"]:
+            if layout.array_digest(path / name, contents["lengths"]) != contents["arrays"][name]:
+                raise ValueError(f"the description of {name} was changed")
+    return contents
 
 
 def _root(path: Path) -> dict[str, Any]:
@@ -91,15 +123,20 @@ def _root(path: Path) -> dict[str, Any]:
         raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}); restore it from a copy, or run again") from error
-    version = own.pop("naiad_format", None)
-    if version is None:
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+    if "naiad_format" not in own:
         raise InputError(f"{path} is a Zarr directory that naiad did not write; open it with xarray.open_zarr")
-    if not isinstance(version, int) or version > layout.FORMAT:
+    version = own["naiad_format"]
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise _damaged(path, f"its format is {version!r:.40}")
+    if version > layout.FORMAT:
         raise InputError(
             f"{path} has format {version}, this naiad reads up to format {layout.FORMAT}; install a newer naiad"
         )
+    guarded = {name: value for name, value in own.items() if name != "naiad_checksum"}
+    if own.get("naiad_checksum") != (layout.digest(guarded) if version > 1 else None):
+        raise _damaged(path, "its attributes were changed after naiad wrote them")
     return own
 
 

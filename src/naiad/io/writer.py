@@ -3,8 +3,8 @@
 import contextlib
 import math
 import os
-import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.io import layout, places
+from naiad.io.claim import claimed, settle
 from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
@@ -27,15 +28,17 @@ class Writer:
     The store grows at `PATH.partial` and is renamed to `PATH` by `close`. Rows gather in memory and are flushed when
     there are 32 MiB of them, or by the first append that comes a second after the last flush. A flush writes the rows
     first and their number last, in one atomic replacement of the root's metadata, so that `read` opens `PATH.partial`
-    at any moment, also after a crash or a kill. As a context manager the writer closes at the end; after an exception
-    what came before it stays at `PATH.partial`.
+    at any moment, also after a crash or a kill. As a context manager the writer closes at the end;
+    after an exception what came before it stays at `PATH.partial`. Two writers cannot have one place at the same time.
 
     Variables without a growing dimension are written once and must not change. Attributes of later datasets add to the
-    earlier ones, and are committed together with the rows.
+    earlier ones, and are committed together with the rows; those that are given to begin with are there from the start.
     """
 
     @checked
-    def __init__(self, path: str | os.PathLike[str], overwrite: bool = False):
+    def __init__(
+        self, path: str | os.PathLike[str], overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+    ):
         import zarr
 
         self._given = Path(path)
@@ -43,7 +46,7 @@ class Writer:
         self._partial = self._path.with_name(self._path.name + ".partial")
         self._overwrite = overwrite
         self._closed = False
-        self._attributes: dict[str, Any] = {}
+        self._attributes: dict[str, Any] = layout.plain(dict(attributes or {}), "what the writer was given")
         self._arrays: dict[str, zarr.Array[Any]] = {}
         self._coordinates: set[str] = set()
         self._schemas: dict[str, dict[str, str]] = {}
@@ -54,10 +57,7 @@ class Writer:
         self._flushed_at = -math.inf
         with places.clear_errors(self._given):
             places.check_free(self._path, overwrite=overwrite)
-            self._clear_partial()
-            with places.aside(self._partial) as aside:
-                layout.commit(zarr.create_group(aside, zarr_format=3), {}, [], [], self._lengths)
-                aside.rename(self._partial)
+            self._claim = claimed(self._partial, self._begin, self._discard)
             self._group = zarr.open_group(self._partial, mode="r+", use_consolidated=False)
 
     def append(self, dataset: "xr.Dataset") -> None:
@@ -102,7 +102,7 @@ class Writer:
                     lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
             names = list(self._arrays)
             coordinates = [name for name in names if name in self._coordinates]
-            layout.commit(self._group, self._attributes, names, coordinates, lengths)
+            layout.commit(self._group, self._partial, self._attributes, names, coordinates, lengths)
         self._lengths = lengths
         self._waiting = {dim: [] for dim in layout.GROWING}
         self._waiting_bytes = 0
@@ -114,9 +114,13 @@ class Writer:
             return
         self.flush()
         self._closed = True
-        with places.clear_errors(self._given, f"what was written is at {self._partial}"):
-            layout.consolidate(self._group)
-            places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
+        try:
+            with places.clear_errors(self._given, f"what was written is at {self._partial}"):
+                layout.consolidate(self._group)
+                places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
+                settle(self._path)
+        finally:
+            self._claim.release()
 
     def __enter__(self) -> Self:
         return self
@@ -128,17 +132,22 @@ class Writer:
             with contextlib.suppress(Exception):  # the first error is the one to show
                 self.flush()
             self._closed = True
+            self._claim.release()
 
-    def _clear_partial(self) -> None:
-        if not os.path.lexists(self._partial):
-            return
+    def _begin(self, folder: Path) -> None:
+        """A store without rows."""
+        import zarr
+
+        layout.commit(zarr.create_group(folder, zarr_format=3), folder, self._attributes, [], [], self._lengths)
+
+    def _discard(self, partial: Path) -> None:
+        """Raise an error unless what an earlier run left may go."""
         if not places.is_store(self._partial):
             raise InputError(f"{self._partial} is in the way and is not a naiad store; move it or choose another name")
         if not self._overwrite:
             raise InputError(
                 f"{self._partial} holds what an interrupted run wrote; move it, or pass overwrite=True to discard it"
             )
-        shutil.rmtree(self._partial)
 
     def _check_schema(self, dim: str, added: "dict[str, xr.Variable]") -> None:
         expected, found = self._schemas.get(dim), _schema(dim, added)

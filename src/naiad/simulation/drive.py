@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from naiad import interrupts
 from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
 from naiad.simulation.loop import Filled, Frame, advance, crossing_within, pair_within
@@ -14,6 +15,7 @@ from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Standing
 from naiad.simulation.section import Passage
+from naiad.simulation.turn import angle
 
 FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
@@ -21,9 +23,11 @@ CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an inter
 
 def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
-    yield _first(plan, standing, frame)
-    budget, inputs, end = FIRST_STEPS, None, plan.first
+    first = _first(plan, standing, frame)
+    yield first
+    budget, inputs, end, turn = FIRST_STEPS, None, plan.first, first.turn
     while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
+        interrupts.check()
         node, started = int(standing.node), time.perf_counter()
         stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
         if plan.noise is not None:
@@ -32,7 +36,9 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
             stop = min(stop, end)
         standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.save_every, inputs)
         seconds = time.perf_counter() - started
-        yield _chunk(plan, standing, filled, plan.t0, plan.h, 0)
+        chunk = _chunk(plan, standing, filled, plan.t0, plan.h, 0, turn)
+        turn = chunk.turn
+        yield chunk
         taken = max(int(standing.node) - node, 1)
         budget = next_budget(budget, taken, seconds)
     if plan.rest and standing.outcome == Outcome.COMPLETED:
@@ -40,7 +46,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
         if plan.noise is not None:
             inputs, _ = plan.noise.block(0, plan.rest, counted=plan.last)
         standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1, inputs)
-        yield _chunk(plan, standing, filled, before, plan.rest, plan.last)
+        yield _chunk(plan, standing, filled, before, plan.rest, plan.last, turn)
 
 
 def next_budget(budget: int, taken: int, seconds: float) -> int:
@@ -61,11 +67,11 @@ def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
         name: (np.zeros(0), jax.tree.map(lambda leaf: np.zeros((0, *np.shape(leaf))), frame.state))
         for name in plan.program.sections
     }
-    return Chunk(np.array([t]), row, none, int(standing.node), t, standing)
+    return Chunk(np.array([t]), row, none, int(standing.node), t, standing, angle(frame.versine))
 
 
-def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, counted: int) -> Chunk:
-    """`counted` nodes were taken before t0."""
+def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, counted: int, turn: float) -> Chunk:
+    """`counted` nodes were taken before t0, and a step was seen to turn by `turn`."""
     node = int(standing.node)
     frames = jax.tree.map(lambda buffer: np.array(buffer[: int(filled.frames.count)]), filled.frames.rows)
     none = jax.tree.map(lambda leaf: leaf[:0], frames.state)
@@ -73,7 +79,8 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
         name: located(plan, name, rows.rows, (np.arange(int(rows.count)),), h, none)[:2]
         for name, rows in filled.passages.items()
     }
-    return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing)
+    turn = max(turn, angle(frames.versine))
+    return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing, turn)
 
 
 def located(

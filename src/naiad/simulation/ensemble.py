@@ -1,6 +1,7 @@
 """Many runs at once: trajectories side by side in the lanes of vector registers, and on all cores."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,9 +9,11 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad import interrupts
 from naiad.compiler import Engine, check_engine, execute_rows
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, Variational
+from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
@@ -31,6 +34,7 @@ from naiad.simulation.progress import Progress
 from naiad.simulation.record import record_chunk
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
+from naiad.simulation.turn import angle, too_far
 
 ROOM = 2**14  # saved nodes, and passages of a section, that a chunk holds for all trajectories together
 
@@ -75,10 +79,14 @@ def simulate_many(
     program = Program(system, method, *parts, reconstruct, room)
     plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine), None)
     run = _run(plan, sources, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
-    return [
+    runs = [
         Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
         for noise, chunk in zip(sources, run, strict=True)
     ]
+    warning = too_far(max(run.statistics["turn_max"] for run in runs), h)
+    if warning is not None:
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=4)
+    return runs
 
 
 class _Leg(NamedTuple):
@@ -125,27 +133,32 @@ def _run(
     legs = [_Leg(plan.t0, plan.h, plan.last, plan.save_every, 0, saves_last=not plan.rest)]
     if plan.rest:
         legs.append(_Leg(plan.t0 + plan.last * plan.h, plan.rest, 1, 1, plan.last, saves_last=True))
-    with Progress(plan, shown=progress) as bar:
+    with Progress(plan, shown=progress) as bar, listening() as ear:
         try:
             for leg in legs:
                 going = standing.outcome == Outcome.COMPLETED
                 for now, filled in _chunks(plan, leg, sources, standing._replace(node=np.zeros(size, int))):
+                    met = {
+                        name: _crossed(plan, leg, name, rows, nowhere.values) for name, rows in filled.passages.items()
+                    }
+                    saved.append(_saved(leg, filled.frames))
+                    for name, part in met.items():
+                        crossed[name].append(part)
                     standing = now
                     node = np.where(going, leg.counted + now.node, node)
                     t = np.where(going, leg.t0 + now.node * leg.h, t)
-                    saved.append(_saved(leg, filled.frames))
-                    for name, rows in filled.passages.items():
-                        crossed[name].append(_crossed(plan, leg, name, rows, nowhere.values))
                     bar.update(leg.counted + int(np.min(now.node)))
         except KeyboardInterrupt:
+            if ear.at_once:
+                raise
+            ear.forget()
             halfway = (node < legs[-1].counted + legs[-1].last) & (standing.outcome == Outcome.COMPLETED)
             standing = standing._replace(outcome=np.where(halfway, Outcome.INTERRUPTED, standing.outcome))
     everything, crossings = _Part.joined(saved), {name: _Part.joined(parts) for name, parts in crossed.items()}
     for k in range(size):
         own = jax.tree.map(lambda leaf, k=k: leaf[k], standing)
-        yield Chunk(
-            *everything.of(k), {name: part.of(k) for name, part in crossings.items()}, int(node[k]), float(t[k]), own
-        )
+        (times, frames), met = everything.of(k), {name: part.of(k) for name, part in crossings.items()}
+        yield Chunk(times, frames, met, int(node[k]), float(t[k]), own, angle(frames.versine))
 
 
 def _saved(leg: _Leg, frames: loop.Rows) -> _Part:
@@ -180,6 +193,7 @@ def _chunks(
     budget, last, inputs = FIRST_STEPS, leg.last if leg.saves_last else -1, None
     ends = np.zeros(len(sources), int)  # the nodes that the inputs reach to
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
+        interrupts.check()
         before, started = standing.node, time.perf_counter()
         stop = np.where(active, np.minimum(leg.last, before + budget), before)
         if None not in sources:

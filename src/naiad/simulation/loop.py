@@ -13,6 +13,7 @@ from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Program, Standing, Statistics
 from naiad.simulation.section import Level, Located, Passage, Section, Stretch
+from naiad.simulation.turn import versine
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section, that one chunk can hold
 
@@ -41,11 +42,12 @@ class Rows(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What is saved of a node."""
+    """What is saved of a node; `versine` tells how far the step to it turned (see `turn`)."""
 
     node: Int[Array, ""]
     state: State
     outputs: dict[str, Float[Array, "..."]]
+    versine: Float[Array, ""]
 
 
 class Filled(NamedTuple):
@@ -70,10 +72,10 @@ def capacity(example: Any, most: int) -> int:
 
 def start(program: Program, state: State, t: Any, h: Any) -> tuple[Standing, Frame]:
     """Where a run stands before its first step, and its first frame."""
-    return begin(program, program.method.init(program.system, state, t, h), jnp.zeros((), int), t)
+    return begin(program, program.method.init(program.system, state, t, h), jnp.zeros((), int), t, h)
 
 
-def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Frame]:
+def begin(program: Program, carry: Any, node: Any, t: Any, h: Any) -> tuple[Standing, Frame]:
     """Where a run that goes on from a carry stands, and its first frame."""
     state = program.state(carry)
     standing = Standing(
@@ -84,7 +86,8 @@ def begin(program: Program, carry: Any, node: Any, t: Any) -> tuple[Standing, Fr
         {name: section.level(program.system, state, t) for name, section in program.sections.items()},
         jnp.asarray(int(Outcome.COMPLETED)),
     )
-    return standing, _frame(program, jnp.asarray(node), state, t)
+    turn = h * program.system.group.spin(program.system.velocity(state.g, state.mu, t))
+    return standing, _frame(program, jnp.asarray(node), state, t, versine(turn))
 
 
 def advance(
@@ -102,7 +105,7 @@ def advance(
     state = program.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
     filled = Filled(
-        Rows.empty(_frame(program, standing.node, state, t0), program.room),
+        Rows.empty(_frame(program, standing.node, state, t0, jnp.zeros(())), program.room),
         {
             name: Rows.empty(Passage(t0, program.kept(standing.carry), level.value, level.value, given), program.room)
             for name, level in standing.levels.items()
@@ -129,7 +132,12 @@ def advance(
         due = node == loop.next_saved
         saved = (outcome == Outcome.COMPLETED) & (due | (node == last))
         frames = loop.filled.frames
-        frames = jax.lax.cond(saved, lambda: frames.append(_frame(program, node, state, t_next)), lambda: frames)
+
+        def more():
+            turned = program.system.group.versine(program.state(before.carry).g, state.g)
+            return frames.append(_frame(program, node, state, t_next, turned))
+
+        frames = jax.lax.cond(saved, more, lambda: frames)
         return _Loop(after, before, loop.next_saved + jnp.where(due, save_every, 0), Filled(frames, passages))
 
     next_saved = (standing.node // save_every + 1) * save_every
@@ -141,8 +149,8 @@ def advance(
     return taken, end.filled
 
 
-def _frame(program: Program, node: Any, state: State, t: Any) -> Frame:
-    return Frame(node, state, {name: jnp.asarray(f(state, t), float) for name, f in program.outputs.items()})
+def _frame(program: Program, node: Any, state: State, t: Any, versine: Any) -> Frame:
+    return Frame(node, state, {name: jnp.asarray(f(state, t), float) for name, f in program.outputs.items()}, versine)
 
 
 def _outcome(state: State, info: StepInfo, event: Any) -> Int[Array, ""]:

@@ -11,6 +11,7 @@ class Outcome(enum.IntEnum):
     NOT_FINITE = 2
     EVENT = 3
     INTERRUPTED = 4
+    UNFINISHED = 5
 
     @property
     def remedy(self) -> str:
@@ -29,4 +30,5 @@ _REMEDIES = {
     Outcome.NOT_FINITE: "The state became NaN or infinite; take a smaller dt, or check the Lagrangian there.",
     Outcome.EVENT: "A terminal section was reached.",
     Outcome.INTERRUPTED: "The run was interrupted; what was computed until then is kept.",
+    Outcome.UNFINISHED: "The run was killed, or its disk was full; `resume` goes on from what it wrote.",
 }

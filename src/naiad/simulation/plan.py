@@ -66,6 +66,16 @@ class Plan(NamedTuple):
     engine: Engine
     noise: Source | None = None
 
+    @property
+    def t1(self) -> float:
+        """Where the run is to end."""
+        return self.t0 + self.last * self.h + self.rest
+
+    @property
+    def end(self) -> int:
+        """How many nodes are counted there."""
+        return self.last + (self.rest > 0.0)
+
 
 class Statistics(NamedTuple):
     """Running figures of the solver over every step."""
@@ -88,7 +98,8 @@ class Standing(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A piece of a run, as NumPy arrays: the saved nodes, the crossings, and where the run stands after it."""
+    """A piece of a run, as NumPy arrays: the saved nodes, the crossings, where the run stands after it, and the
+    largest angle in rad by which a step was seen to turn until then."""
 
     times: np.ndarray
     frames: Any
@@ -96,3 +107,4 @@ class Chunk(NamedTuple):
     node: int
     t: float
     standing: Standing
+    turn: float

@@ -15,7 +15,7 @@ from naiad.simulation.plan import Chunk, Plan, Program
 if TYPE_CHECKING:
     import xarray as xr
 
-STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max")
+STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max", "turn_max")
 
 
 class Table(NamedTuple):
@@ -91,15 +91,18 @@ def algebra_variables(names: tuple[str, ...], group: AbstractGroup, rows: np.nda
 def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
     standing = chunk.standing
     steps, figures = chunk.node - plan.first, standing.statistics
+    halfway = standing.outcome == Outcome.COMPLETED and chunk.node < plan.end
     mean = float(figures.iterations) / steps if steps else 0.0
-    numbers = (mean, int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
+    largest = (int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
+    numbers = (mean, *largest, chunk.turn)
     return {
         "system": type(plan.program.system).__qualname__,
         "method": repr(plan.program.method),
-        "outcome": Outcome(int(standing.outcome)).name,
+        "outcome": (Outcome.UNFINISHED if halfway else Outcome(int(standing.outcome))).name,
         "t0": plan.t0,
         "dt": plan.h,
         "t": chunk.t,
+        "t1": plan.t1,
         "node": chunk.node,
         "steps": steps,
         "statistics": dict(zip(STATISTICS, numbers, strict=True)),

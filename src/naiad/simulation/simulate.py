@@ -8,13 +8,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, Variational
+from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
@@ -31,11 +31,14 @@ from naiad.simulation.drive import chunks
 from naiad.simulation.loop import Frame
 from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.parameters import parameters
 from naiad.simulation.plan import Observable, Plan, Program, Standing
 from naiad.simulation.progress import Progress
 from naiad.simulation.record import Table, joined, record_chunk
+from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
+from naiad.simulation.turn import too_far
 
 
 @checked
@@ -115,6 +118,7 @@ def resume(
     The noise of a seed goes on where it stopped; noise that was given as an array is given anew, for the steps to come.
     """
     system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.attrs
+    check_attributes("the run", attributes)
     t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
     if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
         t0, node = attributes["t"], 0
@@ -123,13 +127,7 @@ def resume(
             f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
         )
     _, _, last, rest = check_times(t0, t1, h)
-    final = trajectory.final
-    example = jax.eval_shape(lambda: method.init(system, final, jnp.asarray(t0), jnp.asarray(h)))
-    leaves, structure = jax.tree.flatten(example)
-    carry = [
-        np.asarray(value, leaf.dtype).reshape(leaf.shape)
-        for value, leaf in zip(attributes["carry"], leaves, strict=True)
-    ]
+    carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     every = check_save_every(save_every, last - node)
@@ -138,7 +136,7 @@ def resume(
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
     plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine), random)
-    begun = execute(loop.begin, program, jax.tree.unflatten(structure, carry), node, t0 + node * h, engine=plan.engine)
+    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
@@ -194,25 +192,35 @@ def _run(
         check_memory(plan, frame)
     pieces: list[Table] = []
     with contextlib.ExitStack() as stack:
-        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite))
+        run = chunks(plan, standing, frame)
+        kept = record_chunk(plan, next(run))
+        known = kept.attrs if out is None else kept.attrs | parameters(system, method)
+        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite, known))
         keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset())
         bar = stack.enter_context(Progress(plan, shown=progress))
-        piece = None
+        ear = stack.enter_context(listening())
+        keep(kept)
         try:
-            for chunk in chunks(plan, standing, frame):
+            bar.update(plan.first)
+            for chunk in run:
                 piece = record_chunk(plan, chunk)
                 keep(piece)
+                kept = piece
                 bar.update(chunk.node)
         except KeyboardInterrupt:
-            if piece is None:
+            if ear.at_once:
                 raise
-            keep(piece.ended(Outcome.INTERRUPTED))
+            ear.forget()
+            keep(kept.ended(Outcome.INTERRUPTED))
     trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
+    warning = too_far(trajectory.statistics["turn_max"], plan.h)
+    if warning is not None:
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=5)
     if trajectory.outcome.failed:
         where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
         warnings.warn(
             f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.ending}",
-            RuntimeWarning,
+            RunWarning,
             stacklevel=5,
         )
     return trajectory

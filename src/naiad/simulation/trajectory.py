@@ -16,6 +16,7 @@ from naiad.mechanics import LagrangianSystem, State, has_symmetry, identity, joi
 from naiad.numerics.arguments import checked
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.parameters import parameters
 from naiad.simulation.record import Table, algebra_variables, monitor_of, stacked_states, variable
 
 if TYPE_CHECKING:
@@ -122,11 +123,13 @@ class Trajectory:
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
-        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry; and
-        what a system has for pictures: `pictured`, the direction `down`, the `shapes` of bodies."""
+        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry;
+        what a system has for pictures: `pictured`, the direction `down`, the `shapes` of bodies; and in `run` what
+        `load` needs to go on."""
         along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
         full = along_time.assign(velocities).assign(energy=self.energy)
+        full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
         if self.system.down is not None:
             full = full.assign_attrs(down=[float(x) for x in self.system.down])
         if self.system.semi_axes is not None:
@@ -189,10 +192,12 @@ class Trajectory:
     @checked
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run as a Zarr directory; `load` reads it back bit by bit."""
-        io.write(self.record, path, overwrite=overwrite)
+        io.write(self.record.assign_attrs(parameters(self.system, self.method)), path, overwrite=overwrite)
 
     def __repr__(self) -> str:
         span = f"t = {float(self._values('time')[0]):g} .. {self.attrs['t']:g} s"
+        if self.outcome is not Outcome.COMPLETED and "t1" in self.attrs:
+            span += f" of {self.attrs['t1']:g} s"
         steps, end = self.attrs["steps"], self.outcome.name.lower()
         return f"Trajectory({type(self.system).__name__}, {span}, {steps} steps, {end})"
 
@@ -225,18 +230,3 @@ def _noether(system: LagrangianSystem, state: State, t: Any) -> Any:
 
 def _group_error(system: LagrangianSystem, state: State, t: Any) -> Any:
     return system.group.error(state.g)
-
-
-@checked
-def load(path: str | os.PathLike[str], system: LagrangianSystem, method: AbstractMethod) -> Trajectory:
-    """The run that `save` or `simulate(out=...)` wrote; system and method are code, and are given again."""
-    record = io.read(path)
-    if "carry" not in record.attrs:
-        raise InputError(f"{path} does not hold a run; expected what `save` or `simulate(out=...)` wrote.")
-    for kind, given in (("system", type(system).__qualname__), ("method", repr(method))):
-        if record.attrs[kind] != given:
-            raise InputError(
-                f"{path} was made with the {kind} {record.attrs[kind]}, but {given} was given; "
-                "give the one it was made with."
-            )
-    return Trajectory(system, method, record)

@@ -64,7 +64,8 @@ class Equilibrium(NamedTuple):
         import xarray as xr
 
         rest = [piece.dataset.isel(time=slice(1, None)) for piece in self.pieces[1:]]
-        return xr.concat([self.pieces[0].dataset, *rest], "time")
+        last = self.pieces[-1].dataset.attrs["run"]
+        return xr.concat([self.pieces[0].dataset, *rest], "time", combine_attrs="override").assign_attrs(run=last)
 
 
 def normal_density(variance: float) -> Callable[[np.ndarray], np.ndarray]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from naiad import interrupts
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -45,6 +47,7 @@ def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Pi
 
     pictures = []
     for name, make in figures.items():
+        interrupts.check()
         figure = make()
         png = _rendered(figure, "png")
         svg = _rendered(figure, "svg")

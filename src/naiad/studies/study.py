@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_type_hints
 
 from naiad.errors import InputError
+from naiad.interrupts import listening
 from naiad.studies.matches import did_you_mean
 from naiad.studies.parameters import Parameter
 from naiad.studies.progress import Progress
@@ -63,6 +64,9 @@ class Study(ABC):
     def __init_subclass__(cls, *, name: str, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         cls.name = name
+        cls.run = listening(at_once=True)(
+            cls.run
+        )  # an interrupt ends a study; of a part of a run there are no findings
         made: Any = dataclasses.dataclass(init=False, frozen=True, eq=False)(cls)
         hints = get_type_hints(cls, include_extras=True)
         cls.parameters = {field.name: Parameter.of(field, hints[field.name]) for field in dataclasses.fields(made)}

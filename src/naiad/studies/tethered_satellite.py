@@ -157,7 +157,7 @@ class Flight(DrivenString):
         seen = self.nodes[:, :, (1, 2, 0)] * (1.0, -1.0, 1.0)
         pictured = {"nodes": (("time", "node", "axis"), seen), "x": (("time", "axis"), seen[:, -1])}
         shown = self.run.dataset.drop_vars(["guide", "energy", "x"]).rename(q="q_fixed_axes").assign(pictured)
-        return shown.assign_attrs(down=[0.0, 0.0, 1.0])
+        return shown.assign_attrs(down=[0.0, 0.0, 1.0], run=None)
 
     @property
     def angles(self) -> np.ndarray:

@@ -6,10 +6,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import naiad as nd
+from naiad import interrupts
 from naiad.compiler import execute
 from naiad.integrators import AbstractMethod
+from naiad.numerics import double
+from naiad.simulation.drive import CHUNK_SECONDS, FIRST_STEPS, next_budget
+from naiad.studies.progress import Progress
 
 LEAST_SECONDS = 0.01
 
@@ -22,37 +27,75 @@ class TimedRun(NamedTuple):
     seconds: float
 
 
+@double
 def timed_run(
-    system: nd.LagrangianSystem, method: AbstractMethod, state: nd.State, *, dt: float, steps: int, rounds: int = 3
+    system: nd.LagrangianSystem,
+    method: AbstractMethod,
+    state: nd.State,
+    *,
+    dt: float,
+    steps: int,
+    rounds: int = 3,
+    progress: Progress | None = None,
 ) -> TimedRun:
     """A run of so many steps in machine code: the best of some rounds, each of so many runs that a clock can see them.
 
-    Compilation and the call are not in the time.
+    Compilation and the call are not in the time. A long run goes in pieces, between which an interrupt is heard.
     """
+    form = jax.eval_shape(lambda: method.init(system, state, jnp.zeros(()), jnp.zeros(())))
+    nowhere = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), form), np.asarray(True)
 
-    def run(times: int) -> tuple[tuple[nd.State, Any], float]:
+    def piece(standing: Any, first: int, last: int, times: int = 1) -> tuple[Any, float]:
+        interrupts.check()
         before = time.process_time()
-        end = execute(_runs, system, method, state, dt, steps, times)
-        return end, time.process_time() - before
+        found = execute(_runs, system, method, state, standing, dt, first, last, times)
+        return found, time.process_time() - before
 
-    (end, converged), _ = run(1)
-    times, seconds = 1, run(1)[1]
+    def pieces(told: Progress) -> tuple[Any, float]:
+        found, node, seconds, budget = (state, nowhere), 0, 0.0, FIRST_STEPS
+        while node < steps:
+            stop = min(steps, node + budget)
+            found, taken = piece(found[1], node, stop)
+            budget = next_budget(budget, stop - node, taken)
+            node, seconds = stop, seconds + taken
+            told(node / steps)
+        return found, seconds
+
+    piece(nowhere, 0, 0)  # so that it is compiled
+    (end, (_, converged)), seconds = pieces(progress or Progress())
+    if seconds > CHUNK_SECONDS:
+        return TimedRun(end, bool(converged), min(seconds, *(pieces(Progress())[1] for _ in range(rounds - 1))))
+    times, seconds = 1, piece(nowhere, 0, steps)[1]
     while seconds < LEAST_SECONDS:
         times = math.ceil(times * max(2.0, min(100.0, 1.5 * LEAST_SECONDS / max(seconds, 1e-9))))
-        seconds = run(times)[1]
-    best = min(seconds, *(run(times)[1] for _ in range(rounds - 1)))
+        seconds = piece(nowhere, 0, steps, times)[1]
+    best = min(seconds, *(piece(nowhere, 0, steps, times)[1] for _ in range(rounds - 1)))
     return TimedRun(end, bool(converged), best / times)
 
 
 def _runs(
-    system: nd.LagrangianSystem, method: AbstractMethod, state: nd.State, h: Any, steps: Any, times: Any
+    system: nd.LagrangianSystem,
+    method: AbstractMethod,
+    state: nd.State,
+    standing: Any,
+    h: Any,
+    first: Any,
+    last: Any,
+    times: Any,
 ) -> tuple[nd.State, Any]:
-    def run(_, last):
+    """So many times the steps from node `first`, where a run stands (node 0: at the state), to node `last`."""
+
+    def begin():
+        return method.init(system, state, 0.0, h), jnp.ones((), bool)
+
+    def run(_, latest):
         def step(k, standing):
             carry = method.step(system, standing[0], k * h, h)
             return carry, standing[1] & method.info(carry).converged
 
-        carry, converged = jax.lax.fori_loop(0, steps, step, (method.init(system, state, 0.0, h), last[1]))
-        return method.state(system, carry), converged
+        start = jax.lax.cond(first == 0, begin, lambda: standing)
+        carry, converged = jax.lax.fori_loop(first, last, step, start)
+        return carry, converged & latest[1]
 
-    return jax.lax.fori_loop(0, times, run, (jax.tree.map(jnp.asarray, state), jnp.ones((), bool)))
+    end = jax.lax.fori_loop(0, times, run, standing)
+    return method.state(system, end[0]), end

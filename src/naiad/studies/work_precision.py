@@ -74,9 +74,8 @@ class WorkPrecision(Study, name="work-precision"):
             part = progress.part(number, len(names), name)
             counts = self._step_counts()
             for each, steps in enumerate(counts):
-                part(each / len(counts))
-                dt = self.t1 / steps
-                end = timed_run(system, method(name), state, dt=dt, steps=steps)
+                dt, told = self.t1 / steps, part.part(each, len(counts))
+                end = timed_run(system, method(name), state, dt=dt, steps=steps, progress=told)
                 error = relative_error(end.state, exact) if end.converged else float("nan")
                 rows.append(Row(name, dt, error, end.seconds, steps))
         fastest = {f"{accuracy:g}": ranking(rows, accuracy) for accuracy in ACCURACIES}

@@ -1,0 +1,107 @@
+"""A folder that grows belongs to the process that fills it, for as long as that process lives.
+
+A file in it is locked. The lock goes with its process, however that ends, so that what a killed process left is told
+from what another one is writing, also where process numbers are used again or the disk is that of several machines.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import platform
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+from naiad.errors import InputError
+from naiad.io import places
+
+LOCK = ".lock"
+ATTEMPTS = 5
+
+
+class Claim:
+    """The lock of a folder, until it is released or its process ends."""
+
+    def __init__(self, descriptor: int):
+        self._close = weakref.finalize(self, os.close, descriptor)
+
+    def release(self) -> None:
+        """Let others have the folder."""
+        self._close()
+
+
+def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path], None]) -> Claim:
+    """Make the folder `place`, with what `fill` puts into it, and claim it.
+
+    One that another process fills is refused. For one that is left over `discard` raises an error if it must stay;
+    else it is removed.
+    """
+    for _ in range(ATTEMPTS):
+        if os.path.lexists(place):
+            _clear(place, discard)
+        with places.aside(place) as fresh:
+            fill(fresh)
+            claim = Claim(_locked(fresh))
+            try:
+                fresh.rename(place)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    raise
+            else:
+                return claim
+        claim.release()
+        places.remove(fresh)
+    raise _taken(place, "")
+
+
+def settle(folder: Path) -> None:
+    """The folder is finished and stands in its place: it is not to be claimed any more."""
+    (folder / LOCK).unlink(missing_ok=True)
+
+
+def _locked(folder: Path) -> int:
+    """The descriptor of the locked file in a new folder; it says who holds it."""
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
+    with contextlib.suppress(OSError):  # a disk that cannot lock
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def _clear(place: Path, discard: Callable[[Path], None]) -> None:
+    """Remove what is left over at `place`, while it is locked, so that nobody else does the same."""
+    try:
+        descriptor = os.open(place / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        descriptor = None  # of nobody who claims it
+    try:
+        if descriptor is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise _taken(place, os.pread(descriptor, 200, 0).decode(errors="replace")) from None
+            except OSError:
+                pass  # a disk that cannot lock
+            if not _still_at(place, descriptor):
+                return
+        discard(place)
+        left = places.sibling(place)
+        place.rename(left)
+        places.remove(left)
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _still_at(place: Path, descriptor: int) -> bool:
+    """Whether the folder was not renamed while its lock was waited for."""
+    try:
+        return os.path.samestat(os.stat(place / LOCK), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _taken(place: Path, who: str) -> InputError:
+    by = f" ({who})" if who else ""
+    return InputError(f"another run is writing to {place} now{by}; wait until it has ended, or choose another name")

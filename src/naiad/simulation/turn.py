@@ -1,0 +1,36 @@
+"""How far the steps of a run turn a body, and when that is too far.
+
+Two rotations tell the angle between them up to whole turns only, so that a body that turns by about 2 pi in every step
+seems to stand. The angle h |Omega| at the start of a run is known as a whole; and a body that comes to turn so fast on
+the way passes through angles that are seen, at the saved nodes, where they cost the steps nothing. Both are held as one
+number, 1 - cos of the angle up to pi and a straight line beyond it.
+"""
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+LARGEST = 0.5 * math.pi
+
+
+def versine(angle: Any) -> Any:
+    """1 - cos of an angle up to pi, and beyond it a line that goes on rising."""
+    return jnp.where(angle < math.pi, 1.0 - jnp.cos(angle), 2.0 + (angle - math.pi))
+
+
+def angle(versines: Any) -> float:
+    """The largest angle of some `versine`."""
+    versine = float(np.max(versines, initial=0.0))
+    return versine - 2.0 + math.pi if versine > 2.0 else 2.0 * math.asin(math.sqrt(0.5 * versine))
+
+
+def too_far(turn: float, h: float) -> str | None:
+    """A warning, if steps of h turn so far that the motion is lost."""
+    if not turn > LARGEST:
+        return None
+    return (
+        f"a step of {h:g} s turns by up to {turn:.3g} rad; beyond a quarter of a turn the motion is soon not that of "
+        f"the system, and beyond half a turn even its direction is lost: take dt well below {h / turn:.2g} s"
+    )
