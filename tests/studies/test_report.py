@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from naiad.studies import figures
 from naiad.errors import RunError
+from naiad.studies import figures
 from naiad.studies.figures import Picture, draw
 from naiad.studies.progress import Progress
 from naiad.studies.report import command, report

@@ -90,6 +90,9 @@ class Power(AbstractGroup):
     def error(self, g: Any) -> Float[Array, ""]:
         return jnp.sqrt(jnp.sum(jax.vmap(self.base.error)(g) ** 2))
 
+    def rotations(self, g: Any) -> tuple[Any, ...]:
+        return self.base.rotations(g)
+
     def renormalise(self, g: Any) -> Any:
         return jax.vmap(self.base.renormalise)(g)
 

@@ -106,6 +106,9 @@ class Product(AbstractGroup):
     def error(self, g: Any) -> Float[Array, ""]:
         return jnp.sqrt(sum(error**2 for error in self._each("error", g)))
 
+    def rotations(self, g: Any) -> tuple[Any, ...]:
+        return tuple(R for factor, part in zip(self.factors, g, strict=True) for R in factor.rotations(part))
+
     def renormalise(self, g: Any) -> Any:
         return self._element("renormalise", g)
 

@@ -94,6 +94,9 @@ class SE3(AbstractGroup):
     def error(self, g: Pose) -> Float[Array, ""]:
         return SO3().error(g.R)
 
+    def rotations(self, g: Pose) -> tuple[Float[Array, "3 3"]]:
+        return (g.R,)
+
     def renormalise(self, g: Pose) -> Pose:
         return Pose(SO3().renormalise(g.R), g.x)
 

@@ -73,6 +73,9 @@ class SO3(AbstractGroup):
         defect = jnp.transpose(g) @ g - jnp.eye(3)
         return jnp.sqrt(jnp.sum(defect**2))
 
+    def rotations(self, g: Rotation) -> tuple[Rotation]:
+        return (g,)
+
     def renormalise(self, g: Rotation) -> Rotation:
         return 0.5 * g @ (3.0 * jnp.eye(3) - jnp.transpose(g) @ g)
 

@@ -90,6 +90,9 @@ class SOn(AbstractGroup):
         defect = jnp.transpose(g) @ g - jnp.eye(self.n)
         return jnp.sqrt(jnp.sum(defect**2))
 
+    def rotations(self, g: Rotation) -> tuple[Rotation]:
+        return (g,)
+
     def renormalise(self, g: Rotation) -> Rotation:
         return 0.5 * g @ (3.0 * jnp.eye(self.n) - jnp.transpose(g) @ g)
 

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.numerics.double import double
+from naiad.numerics.double import check_double, double
 
 
 def static(**about: Any) -> Any:
@@ -23,7 +23,8 @@ class Module(abc.ABC):
     """A frozen dataclass whose fields are the branches of a tree for JAX, unless they are `static`.
 
     A subclass needs no decorator. Its public methods and its calls compute in double precision whatever the caller's
-    setting. It may have a constructor of its own; each field is given once. A class that does nothing without certain
+    setting. It may have a constructor of its own; each field is given once. What the constructor is given must be in
+    double precision. A class that does nothing without certain
     attributes names them in `needs`: fields, properties or plain attributes of the subclass.
     """
 
@@ -44,6 +45,8 @@ class Module(abc.ABC):
         for name in cls.needs:
             if name not in fields and not hasattr(cls, name):
                 raise InputError(f"{cls.__qualname__} has no `{name}`; give the class one.")
+        for name, value in (*enumerate(args, 1), *kwargs.items()):
+            check_double(f"{cls.__qualname__}: {name if isinstance(name, str) else f'argument {name}'}", value)
         return super().__new__(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
