@@ -139,8 +139,8 @@ def test_an_assembly_of_the_plane():
     [
         (lambda: moved(np.eye(4)), r"An inertia of shape \(4, 4\); expected finite numbers, 6 x 6, or 3 x 3"),
         (lambda: moved(np.eye(6), x=(1, 2)), r"x = \(1, 2\); expected 3 finite numbers"),
-        (lambda: moved(np.eye(6), R=2 * np.eye(3)), "R is no rotation"),
-        (lambda: Sphere(1.0).placed(R=np.diag([1, 1, -1])), "R is no rotation"),
+        (lambda: moved(np.eye(6), R=2 * np.eye(3)), "R is not a rotation"),
+        (lambda: Sphere(1.0).placed(R=np.diag([1, 1, -1])), "R is not a rotation"),
         (lambda: EllipticCylinder(1.0, 1.0).placed(x=(1, 2, 3)), "expected 2 finite numbers"),
         (lambda: linear_first(np.ones((6, 3))), r"shape \(6, 3\); expected 6 or 6 x 6"),
         (lambda: rigid_inertia(-1.0, (1, 1, 1)), r"mass = -1.0; expected a finite number above 0 \(or 0\)"),

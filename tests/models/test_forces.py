@@ -89,7 +89,7 @@ def test_on_the_product_of_groups_the_force_is_in_space():
         (lambda: Drag(linear=-np.eye(6)), r"eigenvalue -2; drag must not give energy"),
         (lambda: Drag(quadratic=(1, 1, 1, 1, 1, -1)), "negative coefficient on its diagonal"),
         (lambda: Drag(np.ones(6), centre=(1, 2)), "expected three finite numbers"),
-        (lambda: Drag(np.ones(6), R=np.diag([1, 1, -1])), "no rotation.*det R = -1"),
+        (lambda: Drag(np.ones(6), R=np.diag([1, 1, -1])), "not a rotation.*det R = -1"),
         (lambda: Thrusters([[0, 0, 0]], [[1, 0, 0], [0, 1, 0]], 1.0), "1 points but 2 directions"),
         (lambda: Thrusters((0, 0, 0), (0, 0, 0), 1.0), r"directions\[0\] = .* is not a direction"),
         (lambda: Thrusters((0, 0, 0), (1, 0, 0), (1.0, 2.0)), "expected 1 finite numbers, or a function of time"),

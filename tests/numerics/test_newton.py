@@ -73,3 +73,15 @@ def test_roots_to_round_off(residual, guess, root, most):
 @pytest.mark.parametrize("residual", [lambda x: x**2 + 1.0, lambda x: jnp.sqrt(x - 5.0), lambda x: x / x])
 def test_no_root_is_reported(residual):
     assert not bool(Newton().root(residual, jnp.array([1.0])).converged)
+
+
+def test_unknowns_below_the_floor_are_rounding():
+    """x + 1e-12 sign(x) jumps over zero, as a sum of terms that cancel does: x hops from one side to the other."""
+
+    def residual(x):
+        return x + 1e-12 * jnp.sign(x)
+
+    assert not bool(Newton().root(residual, jnp.array([1e-12])).converged)
+    found = Newton().root(residual, jnp.array([1e-12]), floor=1e-11)
+    assert bool(found.converged)
+    assert int(found.iterations) == 2

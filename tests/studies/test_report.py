@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from naiad.errors import RunError
 from naiad.studies import figures
 from naiad.studies.figures import Picture, draw
 from naiad.studies.progress import Progress
@@ -104,3 +105,14 @@ def test_figure_names_stay_in_the_folder(study, tmp_path):
     make = study.run(Progress()).figures["wave_height"]
     draw({"../up & away": make}, tmp_path / ".")
     assert [path.name for path in tmp_path.iterdir()] == ["up-away.png"]
+
+
+def test_a_figure_whose_run_fails_says_so_and_the_others_are_drawn(study, tmp_path):
+    def fails():
+        raise RunError("the run stopped at t = 3 s")
+
+    make = study.run(Progress()).figures["wave_height"]
+    pictures = draw({"lost": fails, "kept": make}, tmp_path)
+    assert [picture.name for picture in pictures] == ["lost", "kept"]
+    text = base64.b64decode(pictures[0].url.partition("base64,")[2]).decode()
+    assert "not drawn: the run stopped at t = 3 s" in text

@@ -98,6 +98,10 @@ class AbstractGroup(Module):
     def error(self, g: Element) -> Float[Array, ""]:
         """How far g lies from the group: |R^T R - I| (Frobenius), | |q| - 1 |, 0 where nothing constrains g."""
 
+    def rotations(self, g: Element) -> tuple[Any, ...]:
+        """The rotation matrices in g, stacked along leading axes, if it has any."""
+        return ()
+
     @abc.abstractmethod
     def renormalise(self, g: Element) -> Element:
         """One Newton step towards the group: squares an error of round-off size away."""

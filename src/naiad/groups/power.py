@@ -94,6 +94,9 @@ class Power(AbstractGroup):
     def versine(self, g: Any, f: Any) -> Float[Array, ""]:
         return jnp.max(jax.vmap(self.base.versine)(g, f))
 
+    def rotations(self, g: Any) -> tuple[Any, ...]:
+        return self.base.rotations(g)
+
     def renormalise(self, g: Any) -> Any:
         return jax.vmap(self.base.renormalise)(g)
 

@@ -107,6 +107,9 @@ class Product(AbstractGroup):
     def versine(self, g: Any, f: Any) -> Float[Array, ""]:
         return functools.reduce(jnp.maximum, self._each("versine", g, f))
 
+    def rotations(self, g: Any) -> tuple[Any, ...]:
+        return tuple(R for factor, part in zip(self.factors, g, strict=True) for R in factor.rotations(part))
+
     def renormalise(self, g: Any) -> Any:
         return self._element("renormalise", g)
 

@@ -100,6 +100,9 @@ class SE3(AbstractGroup):
     def versine(self, g: Pose, f: Pose) -> Float[Array, ""]:
         return SO3().versine(g.R, f.R)
 
+    def rotations(self, g: Pose) -> tuple[Float[Array, "3 3"]]:
+        return (g.R,)
+
     def renormalise(self, g: Pose) -> Pose:
         return Pose(SO3().renormalise(g.R), g.x)
 

@@ -79,6 +79,9 @@ class SO3(AbstractGroup):
     def versine(self, g: Rotation, f: Rotation) -> Float[Array, ""]:
         return 0.5 * (3.0 - jnp.sum(g * f))
 
+    def rotations(self, g: Rotation) -> tuple[Rotation]:
+        return (g,)
+
     def renormalise(self, g: Rotation) -> Rotation:
         return 0.5 * g @ (3.0 * jnp.eye(3) - jnp.transpose(g) @ g)
 

@@ -96,6 +96,9 @@ class SOn(AbstractGroup):
     def versine(self, g: Rotation, f: Rotation) -> Float[Array, ""]:
         return 0.5 * (self.n - jnp.sum(g * f))  # of the turns in all planes together
 
+    def rotations(self, g: Rotation) -> tuple[Rotation]:
+        return (g,)
+
     def renormalise(self, g: Rotation) -> Rotation:
         return 0.5 * g @ (3.0 * jnp.eye(self.n) - jnp.transpose(g) @ g)
 

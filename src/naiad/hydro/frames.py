@@ -8,6 +8,7 @@ from jaxtyping import Float
 from naiad.errors import InputError
 from naiad.hydro.given import vector
 from naiad.hydro.rotation import rotation_matrix
+from naiad.numerics import check_double
 from naiad.numerics.arguments import checked_throughout
 
 Inertia = Float[np.ndarray, "n n"]
@@ -50,6 +51,7 @@ def angular_first(K: Any) -> np.ndarray:
 
 
 def _reordered(value: Any, orders: dict[int, list[int]]) -> np.ndarray:
+    check_double("The inertia or wrench", value)
     array = np.asarray(value, dtype=float)
     if array.ndim not in (1, 2) or len(set(array.shape)) != 1 or len(array) not in orders:
         raise InputError(f"An inertia or a wrench of shape {array.shape}; expected 6 or 6 x 6, or 3 or 3 x 3.")
@@ -58,6 +60,7 @@ def _reordered(value: Any, orders: dict[int, list[int]]) -> np.ndarray:
 
 
 def _square(K: Any) -> np.ndarray:
+    check_double("The inertia", K)
     array = np.asarray(K, dtype=float)
     if array.shape not in ((6, 6), (3, 3)) or not np.all(np.isfinite(array)):
         raise InputError(f"An inertia of shape {array.shape}; expected finite numbers, 6 x 6, or 3 x 3 in the plane.")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double
 
 
 def positive_number(name: str, value: Any, *, zero: bool = False) -> float:
@@ -15,6 +16,7 @@ def positive_number(name: str, value: Any, *, zero: bool = False) -> float:
 
 def positive_numbers(name: str, value: Any, count: int, *, zeros: int = 0) -> np.ndarray:
     """`count` finite numbers above zero, of which at most `zeros` are zero, or an `InputError`."""
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -33,6 +35,7 @@ def positive_numbers(name: str, value: Any, count: int, *, zeros: int = 0) -> np
 
 def vector(name: str, value: Any, size: int) -> np.ndarray:
     """`size` finite numbers, zeros if none are given, or an `InputError`."""
+    check_double(name, value)
     try:
         array = np.zeros(size) if value is None else np.asarray(value, dtype=float)
     except (TypeError, ValueError):

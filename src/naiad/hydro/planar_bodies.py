@@ -21,7 +21,7 @@ from naiad.hydro.panels import panels
 from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.planar_frame import from_frame
 from naiad.hydro.separation import check_apart, levels_for
-from naiad.numerics import Module
+from naiad.numerics import Module, check_double
 from naiad.numerics.module import static
 
 METHODS = {"nystrom": nystrom, "panels": panels}
@@ -162,6 +162,7 @@ def _outline(curve: Any) -> AbstractCurve:
 
 
 def _rows(name: str, value: Any, count: int) -> Float[np.ndarray, "n 3"]:
+    check_double(name, value)
     try:
         array = np.zeros((count, 3)) if value is None else np.asarray(value, dtype=float)
     except (TypeError, ValueError):

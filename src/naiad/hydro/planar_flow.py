@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from naiad.errors import InputError
 from naiad.hydro.boundary import Boundary, Field
+from naiad.numerics import check_double
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class PlanarFlow:
         return np.stack([np.real(found), -np.imag(found)], axis=-1)
 
     def _sum(self, points: Any, of: Callable[[Field, np.ndarray, complex], np.ndarray]) -> np.ndarray:
+        check_double("points", points)
         array = np.asarray(points, dtype=float)
         if array.shape[-1:] != (2,):
             raise InputError(f"points of shape {array.shape}; expected (x, y) along the last axis.")

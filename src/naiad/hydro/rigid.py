@@ -7,6 +7,8 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro.frames import Inertia, hat, moved
 from naiad.hydro.given import positive_number, vector
+from naiad.hydro.moments import check_moments
+from naiad.numerics import check_double
 from naiad.numerics.arguments import checked_throughout
 
 
@@ -27,6 +29,7 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
     3 x 3. Mass and inertia may be zero, as those of a light shell are.
     """
     mass = positive_number("mass", mass, zero=True)
+    check_double("inertia", inertia)
     J = np.asarray(inertia, dtype=float)
     if J.ndim == 0:
         moment = positive_number("inertia", inertia, zero=True)
@@ -39,6 +42,7 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
     lowest = float(np.linalg.eigvalsh(J)[0])
     if lowest < -1e-12 * np.max(np.abs(J)):
         raise InputError(f"inertia has the eigenvalue {lowest:.6g}; a moment of inertia is never negative.")
+    check_moments("inertia", J)
     K = np.zeros((6, 6))
     K[:3, :3], K[3:, 3:] = J, mass * np.eye(3)
     return moved(K, x=vector("centre", centre, 3))
@@ -47,6 +51,7 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
 @checked_throughout
 def mass_properties(K: Any) -> MassProperties:
     """The mass, centre and inertia of a 6 x 6 dry inertia, such as a sum of those of parts; or an `InputError`."""
+    check_double("The dry inertia", K)
     K = np.asarray(K, dtype=float)
     if K.shape != (6, 6) or not np.all(np.isfinite(K)):
         raise InputError(f"A dry inertia of shape {K.shape}; expected a 6 x 6 matrix of finite numbers.")

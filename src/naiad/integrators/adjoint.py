@@ -4,7 +4,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.quadrature import AdjointQuadrature
 from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State
@@ -55,6 +55,9 @@ class Adjoint(AbstractOneStepMethod):
 
         guess, _, _ = self.method.advance(system, state, memory, t, h, inputs)
         eta = group.log(group.compose(group.inverse(state.g), guess.g))
-        root = self.newton.root(residual, jnp.concatenate([eta, guess.mu]))
+        slow = velocity_floor(system.group, state.g, h)
+        impulse = system.legendre(state.g, jnp.full(n, slow), t) - system.legendre(state.g, jnp.zeros(n), t)
+        floor = jnp.maximum(slow * jnp.abs(h), jnp.max(jnp.abs(impulse)))
+        root = self.newton.root(residual, jnp.concatenate([eta, guess.mu]), floor=floor)
         miss = jnp.max(jnp.abs(residual(root.x)))
         return end(root.x), memory, StepInfo(root.iterations, miss, root.converged, jnp.zeros(()))

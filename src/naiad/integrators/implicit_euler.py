@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -53,7 +53,9 @@ class ImplicitEuler(AbstractOneStepMethod):
         def inertia(xi):
             return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
 
-        root = self.newton.root(lambda xi: balance(xi)[0], guess, inertia=inertia)
+        root = self.newton.root(
+            lambda xi: balance(xi)[0], guess, inertia=inertia, floor=velocity_floor(system.group, state.g, h)
+        )
         miss, mu = balance(root.x)
         increment = self.retraction.increment(group, h * root.x)
         g, correction = move(group, state.g, increment, renormalise=self.renormalise)

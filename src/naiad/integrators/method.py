@@ -1,6 +1,7 @@
 """The contract that every integrator fulfils: `init`, `step`, `state`."""
 
 import abc
+import functools
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -123,6 +124,13 @@ class AbstractOneStepMethod(AbstractMethod):
         inputs: Any = None,
     ) -> OneStepCarry:
         return OneStepCarry(*self.advance(system, carry.state, carry.memory, t, h, inputs))
+
+
+def velocity_floor(group: AbstractGroup, g: Any, h: Scalar) -> Float[Array, ""]:
+    """eps |g|/h: a velocity below it moves no entry of g, and is all that a system at rest under forces has."""
+    turned = [id(R) for R in group.rotations(g)]
+    sizes = [1.0 if id(leaf) in turned else jnp.max(jnp.abs(leaf)) for leaf in jax.tree.leaves(g)]
+    return jnp.finfo(float).eps * functools.reduce(jnp.maximum, sizes) / jnp.abs(h)
 
 
 def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:

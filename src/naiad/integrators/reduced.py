@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
 from naiad.integrators.quadrature import AbstractQuadrature, Trapezoid
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
@@ -62,7 +62,7 @@ class Reduced(AbstractOneStepMethod):
             left, _ = ends(v)
             return jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])
 
-        root = self.newton.root(residual, extrapolate(memory))
+        root = self.newton.root(residual, extrapolate(memory), floor=velocity_floor(system.group, state.g, h))
         left, right = ends(root.x)
         g, _ = system.split_configuration(state.g)
         moved, correction = move(

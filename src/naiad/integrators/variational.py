@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.constrained import constrained_step
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
 from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import History, Newton, Root, extrapolate, history, remember, static
@@ -146,7 +146,8 @@ class Variational(AbstractOneStepMethod):
         def inertia(xi):
             return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
 
-        return self.newton.root(mismatch, guess, system.structure, inertia)
+        floor = 0.0 if _reduced(system) else velocity_floor(system.group, state.g, h)
+        return self.newton.root(mismatch, guess, system.structure, inertia, floor)
 
     def land(
         self, system: LagrangianSystem, state: State, xi: Float[Array, " n"], t: Scalar, h: Scalar

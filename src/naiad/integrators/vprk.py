@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.numerics.jacobian import by_matrix
@@ -119,7 +119,8 @@ class VPRK(AbstractOneStepMethod):
             x, leaving = h * (jnp.asarray(self.tableau.b) @ K), state.mu + balance.node
             return x, leaving, (balance.stages - tau.dtau_dual(group, x, leaving)).reshape(-1)
 
-        root = self.newton.root(lambda unknowns: evaluated(unknowns)[2], extrapolate(memory))
+        floor = 0.0 if _reduced(system) else velocity_floor(system.group, state.g, h)
+        root = self.newton.root(lambda unknowns: evaluated(unknowns)[2], extrapolate(memory), floor=floor)
         x, leaving, mismatch = evaluated(root.x)
         increment = tau.increment(group, x)
         g, correction = move(group, state.g, increment, renormalise=self.renormalise)

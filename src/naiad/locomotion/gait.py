@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics import Scalar
-from naiad.numerics import Module, static
+from naiad.numerics import Module, check_double, static
 
 
 class ShapeMotion(NamedTuple):
@@ -67,6 +67,8 @@ class FourierGait(AbstractGait):
     @classmethod
     def of(cls, mean: Any, cosines: Any, sines: Any, period: float = 2.0 * np.pi) -> "FourierGait":
         """The gait with these coefficients, checked."""
+        for name, value in (("mean", mean), ("cosines", cosines), ("sines", sines), ("period", period)):
+            check_double(name, value)
         arrays = [np.asarray(value, float) for value in (mean, cosines, sines)]
         middle, cos, sin = np.atleast_1d(arrays[0]), np.atleast_2d(arrays[1]), np.atleast_2d(arrays[2])
         if middle.ndim != 1 or cos.shape != sin.shape or cos.shape[1:] != middle.shape:

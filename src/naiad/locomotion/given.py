@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double
 
 
 def points(name: str, value: Any, count: int, dim: int) -> np.ndarray:
     """A point of the plane or of space for each link."""
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -21,6 +23,7 @@ def points(name: str, value: Any, count: int, dim: int) -> np.ndarray:
 
 def densities(value: Any, count: int) -> np.ndarray:
     """A density for each link, from one for all or one for each."""
+    check_double("density", value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -16,6 +16,7 @@ from naiad.locomotion.objectives import OBJECTIVES, Score, score
 from naiad.locomotion.reconstruction import STEPS
 from naiad.locomotion.spline import FEWEST, SplineGait
 from naiad.locomotion.swimmer import Swimmer
+from naiad.numerics import check_double
 from naiad.numerics.arguments import checked
 
 SAME = 1e-5
@@ -143,6 +144,7 @@ def _checked(
         raise InputError(f"objective = {objective!r}; expected one of {', '.join(OBJECTIVES)}.")
     if swimmer.joints < 2:
         raise InputError("A swimmer with one hinge comes back to where it was; expected at least two.")
+    check_double("bound", bound)
     limits = np.asarray(bound, float)
     if limits.shape not in ((), (swimmer.joints,)) or not np.all(np.isfinite(limits) & (limits > 0.0)):
         raise InputError(

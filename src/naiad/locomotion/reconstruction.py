@@ -19,7 +19,7 @@ from naiad.locomotion.connection import connection_of
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
-from naiad.numerics import PARTITIONED, inverse
+from naiad.numerics import PARTITIONED, check_double, check_rotations, inverse
 from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
 
@@ -71,6 +71,8 @@ def reconstruct(
     flat = execute_rows(stage, swimmer.frame, K, shapes.rates)
     stages = Stages(*(each.reshape(len(h), 3, *each.shape[1:]) for each in flat))
     first = jax.tree.map(np.asarray, swimmer.frame.identity() if start is None else start)
+    for R in swimmer.frame.rotations(first):
+        check_rotations("The attitude of start", R)
     J = np.zeros(swimmer.frame.dim) if momentum is None else np.asarray(momentum, float)
     g, geometric = (
         jax.tree.map(lambda leaf: np.asarray(leaf)[kept], execute(_transport, swimmer.frame, first, h, stages, value))
@@ -129,6 +131,7 @@ def shape_at(gait: AbstractGait, t: Scalar) -> ShapeMotion:
 
 def growing(times: Any) -> np.ndarray:
     """The times as an array, or an `InputError`."""
+    check_double("times", times)
     array = np.atleast_1d(np.asarray(times, float))
     if array.ndim != 1 or array.size < 2 or not np.all(np.isfinite(array)) or np.any(np.diff(array) <= 0.0):
         raise InputError(f"times = {times!r}; expected at least two finite numbers that grow.")

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.locomotion.gait import AbstractGait
 from naiad.mechanics import Scalar
+from naiad.numerics import check_double
 
 DEGREE = 5
 FEWEST = DEGREE + 1
@@ -25,6 +26,8 @@ class SplineGait(AbstractGait):
     @classmethod
     def of(cls, points: Any, period: float = 2.0 * np.pi) -> "SplineGait":
         """The gait through these shapes, checked."""
+        check_double("points", points)
+        check_double("period", period)
         try:
             array = np.asarray(points, float)
         except (TypeError, ValueError):

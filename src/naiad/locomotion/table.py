@@ -16,7 +16,7 @@ from naiad.errors import InputError
 from naiad.hydro import PlanarBodies
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.swimmer import Swimmer
-from naiad.numerics import ChebyshevSeries, chebyshev_points
+from naiad.numerics import ChebyshevSeries, chebyshev_points, check_double
 from naiad.numerics.arguments import checked
 
 FIRST, GROWTH, MOST = 8, 1.5, 96
@@ -119,6 +119,7 @@ def _others(low: np.ndarray, high: np.ndarray) -> Float[np.ndarray, "s m"]:
 
 
 def _box(low: Any, high: Any, joints: int) -> tuple[np.ndarray, np.ndarray]:
+    check_double("The box of shapes", (low, high))
     try:
         ends = [np.broadcast_to(np.asarray(end, float), joints).copy() for end in (low, high)]
     except (TypeError, ValueError):

@@ -11,6 +11,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.state import Scalar, State
+from naiad.numerics import check_double, check_rotations
 from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def fitting_state(group: AbstractGroup, state: State) -> State:
 @checked
 def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
     """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
+    check_double("The initial state", jax.tree.leaves(state))
     state = fitting_state(system.group, state)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
         raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
@@ -75,6 +77,8 @@ def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
             f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
             f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
         )
+    for R in system.group.rotations(state.g):
+        check_rotations("The initial attitude", R)
     if found.inertia is not None and not (lowest := _lowest(found.inertia)) > 0:
         raise InputError(
             f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
@@ -150,6 +154,7 @@ def _covector(group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tu
 
 
 def _array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

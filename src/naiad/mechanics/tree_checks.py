@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double, check_rotations
 
 JOINTS = ("ball", "hinge", "weld")
 
@@ -139,14 +140,12 @@ def attitudes(name: str, values: Any, count: int) -> np.ndarray:
     array = _numbers(name, values)
     if array.shape != (count, 3, 3):
         raise InputError(f"{name} has shape {array.shape}; expected ({count}, 3, 3): one attitude for each body.")
-    errors = np.linalg.norm(array @ array.swapaxes(1, 2) - np.eye(3), axis=(1, 2)) + (np.linalg.det(array) < 0)
-    for i in range(count):
-        if errors[i] > 1e-8:
-            raise InputError(f"{name}[{i}] is not a rotation (off by {errors[i]:.3g}); give R^T R = I and det R = 1.")
+    check_rotations(name, array)
     return array.copy()
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:
+    check_double(name, values)
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

@@ -1,11 +1,15 @@
 """The motion of a tree of bodies that belongs to a momentum, in O(N): a sweep up to the root and one down.
 
-In space, with w the angular velocity of a body and B the velocity of its own joint, a subtree answers as
+With Omega the angular velocity of a body in its own frame and B the velocity of its own joint in space, a subtree
+answers as
 
-    L = G B + H w + lin,      rho = Y B + X w + tau,
+    L = G B + H Omega + lin,      rho = H^T B + X Omega + tau,
 
-L the momentum through the joint and rho the moment of momentum about it that the joint would have to pass. A ball joint
-passes none, a hinge none about its axis: w = w_parent + (what it lets free), which is eliminated.
+L the momentum through the joint, in space, and rho the moment of momentum about it that the joint would have to pass,
+in the body's frame. A ball joint passes none, a hinge none about its axis: Omega = Q^T Omega_parent + (what it lets
+free), Q = R_parent^T R, which is eliminated. The velocity of the centre is B + A Omega with A = R hat(own), that of a
+child's joint v - D Omega with D = R hat(other): nothing is asked of R, so that for ball joints the velocity inverts
+d T/d xi exactly where round-off or a Runge-Kutta method has taken R off SO(3).
 """
 
 from typing import Any, NamedTuple
@@ -15,11 +19,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.mechanics.tree import Tree
-from naiad.numerics import cross, hat_times, inverse3, outer, times_hat
+from naiad.numerics import inverse3, outer, times_hat
 from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.rows import places
 
-(a, b, n, w, v, lin, tau, R, G, H, Y, X, K), WIDTH = places(vectors="a b n w v lin tau", matrices="R G H Y X K")
+(spin, v, lin, tau, R, A, D, G, H, X, K), WIDTH = places(vectors="spin v lin tau", matrices="R A D G H X K")
 
 KINDS = {"free": 0, "pinned": 0, "ball": 0, "hinge": 1, "weld": 2}
 
@@ -58,62 +62,64 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
     work = R.write(jnp.zeros((count + 1, WIDTH)), 0, jnp.eye(3))
 
     def begin(work, each):
-        row, parent, R_, Pi_, J, M, own, other, axis = each
-        S, spin = R_ @ M @ R_.T, R_ @ J @ R_.T
-        entries = [(R, R_), (a, R_ @ own), (b, R.read(work, parent) @ other), (tau, -(R_ @ Pi_)), (G, S), (X, spin)]
-        for place, value in [*entries, (n, R_ @ axis)]:
+        row, parent, R_, Pi_, J, M, own, other = each
+        entries = [(R, R_), (A, times_hat(R_, own)), (D, times_hat(R.read(work, parent), other))]
+        for place, value in [*entries, (G, R_ @ M @ R_.T), (X, J), (tau, -Pi_)]:
             work = place.write(work, row, value)
         return work, None
 
-    bodies = (jnp.asarray(g.R), Pi, tree.J, tree.M, tree.own, tree.other, tree.axis)
+    bodies = (jnp.asarray(g.R), Pi, tree.J, tree.M, tree.own, tree.other)
     work, _ = jax.lax.scan(begin, work, (*numbers(tree), *map(jnp.asarray, bodies)))
 
     def up(work, each):
-        row, parent, kind = each
-        own, out = a.read(work, row), b.read(work, row)
-        G_, H_, Y_, X_ = (place.read(work, row) for place in (G, H, Y, X))
-        H_ = H_ + times_hat(G_, own)
-        X_ = X_ + times_hat(Y_, own) - hat_times(own, H_)
-        Y_ = Y_ - hat_times(own, G_)
+        row, parent, kind, axis = each
+        A_, D_, G_, H_, X_ = (place.read(work, row) for place in (A, D, G, H, X))
+        X_ = X_ + H_.T @ A_
+        H_ = H_ + G_ @ A_
+        X_ = X_ + A_.T @ H_
         l_ = lin.read(work, row)
-        tau_ = tau.read(work, row) - cross(own, l_)
-        axis = n.read(work, row)
+        tau_ = tau.read(work, row) + l_ @ A_
         K_ = inverse3(X_) if tree.balls else freedom(kind, X_, axis, axis)
-        HK = H_ @ K_
-        for place, value in ((Y, Y_), (X, X_), (K, K_), (tau, tau_)):
+        for place, value in ((H, H_), (X, X_), (K, K_), (tau, tau_)):
             work = place.write(work, row, value)
-        G_, l_ = G_ - HK @ Y_, l_ - HK @ tau_
-        behind = times_hat(G_, out)
-        passed = [(G, G_), (H, -behind), (Y, hat_times(out, G_)), (X, -hat_times(out, behind))]
-        passed += [(lin, l_), (tau, cross(out, l_))]
+        HK = H_ @ K_
+        G_, l_ = G_ - HK @ H_.T, l_ - HK @ tau_
+        behind = G_ @ D_
+        passed = [(G, G_), (H, -behind), (X, D_.T @ behind), (lin, l_), (tau, -(l_ @ D_))]
         if not tree.balls:
-            held = jnp.where(kind == 0, 0.0, 1.0)
-            H_, XK = held * (H_ - HK @ X_), X_ @ K_
-            Y_, X_ = held * (Y_ - XK @ Y_), held * (X_ - XK @ X_)
-            tau_ = held * (tau_ - XK @ tau_)
-            passed += [(H, H_), (Y, Y_), (X, X_ - times_hat(Y_, out) + hat_times(out, H_)), (tau, tau_)]
+            Q = _relative(work, row, parent)
+            held = jnp.where(kind == 0, 0.0, Q)
+            turned = (H_ - HK @ X_) @ held.T
+            cut = D_.T @ turned
+            stiff = held @ (X_ - X_ @ K_ @ X_) @ held.T
+            passed += [(H, turned), (X, stiff - cut - cut.T), (tau, held @ (tau_ - X_ @ (K_ @ tau_)))]
         for place, value in passed:
             work = place.add(work, parent, value)
         return work, None
 
-    work, _ = jax.lax.scan(up, work, (*numbers(tree), kinds(tree)), reverse=True)
+    work, _ = jax.lax.scan(up, work, (*numbers(tree), kinds(tree), jnp.asarray(tree.axis)), reverse=True)
     rate = jnp.zeros(3) if tree.pinned else inverse3(G.read(work, 0)) @ (mu[size:] - lin.read(work, 0))
     work = v.write(work, 0, rate)
 
     def down(work, each):
         row, parent, kind = each
-        above = w.read(work, parent)
-        joint = v.read(work, parent) + cross(above, b.read(work, row))
-        moment = tau.read(work, row) + Y.read(work, row) @ joint
+        joint = v.read(work, parent) - D.read(work, row) @ spin.read(work, parent)
+        moment = tau.read(work, row) + joint @ H.read(work, row)
         if tree.balls:
-            spin, passed = -(K.read(work, row) @ moment), jnp.zeros(3)
+            Omega, passed = -(K.read(work, row) @ moment), jnp.zeros(3)
         else:
-            X_ = X.read(work, row)
-            spin = above - K.read(work, row) @ (moment + X_ @ above)
-            passed = jnp.where(kind == 0, 0.0, moment + X_ @ spin)
-        work = w.write(work, row, spin)
-        work = v.write(work, row, joint - cross(spin, a.read(work, row)))
-        return work, (spin @ R.read(work, row), passed)
+            X_, above = X.read(work, row), spin.read(work, parent) @ _relative(work, row, parent)
+            Omega = jnp.where(kind == 0, 0.0, above)
+            Omega = Omega - K.read(work, row) @ (moment + X_ @ Omega)
+            passed = jnp.where(kind == 0, 0.0, R.read(work, row) @ (moment + X_ @ Omega))
+        work = spin.write(work, row, Omega)
+        work = v.write(work, row, joint + A.read(work, row) @ Omega)
+        return work, (Omega, passed)
 
     _, (Omega, passed) = jax.lax.scan(down, work, (*numbers(tree), kinds(tree)))
     return Motion(jnp.concatenate([Omega.reshape(-1)] if tree.pinned else [Omega.reshape(-1), rate]), passed)
+
+
+def _relative(work: Any, row: Any, parent: Any) -> Float[Array, "3 3"]:
+    """R_parent^T R."""
+    return R.read(work, parent).T @ R.read(work, row)

@@ -11,7 +11,7 @@ from naiad.models.forces import (
     force_on_product,
     relative_velocity,
 )
-from naiad.models.inertia import friction_matrix, inertia_matrix
+from naiad.models.inertia import body_inertia, friction_matrix, inertia_matrix
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.joint_torques import AbstractJointTorque, TravellingWave
@@ -94,6 +94,7 @@ __all__ = [
     "Thrusters",
     "TravellingWave",
     "Weight",
+    "body_inertia",
     "checked_forces",
     "force_on_pose",
     "force_on_product",

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double
 
 
 def unit_axis(name: str, value: Any) -> np.ndarray:
     """A direction in R^3 of length one, or an `InputError`."""
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -100,10 +100,11 @@ class BuoyantVehicle(AdvectedSystem):
         return g._replace(q=g.q + s - (s @ self.down) * self.down)
 
     def velocity(self, g: Any, mu: Float[Array, "6"], t: Scalar = 0.0) -> Float[Array, "6"]:
-        """(Omega, q')."""
-        back = ReducedState(mu[:3], g.q, g.R.T @ mu[3:], self.act_on_a(g.R.T, jnp.asarray(self.a0)))
-        Omega, nu = self.reduced_velocity(back, t)
-        return jnp.concatenate([Omega, g.R @ nu])
+        """Omega = J^-1 mu_R and q' = (R (m + M_A) R^T)^-1 (mu_q + R M_A R^T u)."""
+        added = jnp.asarray(self.added_mass)
+        mass = g.R @ (self.m * jnp.eye(3) + added) @ g.R.T
+        current = g.R @ (added @ (self.a0[3:] @ g.R))
+        return jnp.concatenate([solve(jnp.asarray(self.J), mu[:3]), solve(mass, mu[3:] + current)])
 
     def reduced_velocity(self, reduced: ReducedState, t: Scalar = 0.0) -> tuple[Float[Array, "3"], Float[Array, "3"]]:
         """Omega = J^-1 mu and nu = (m + M_A)^-1 (p + M_A c)."""

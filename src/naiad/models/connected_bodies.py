@@ -17,7 +17,7 @@ from naiad.models.joint_springs import joint_matrices, relative_velocities, spri
 from naiad.models.joint_torques import AbstractJointTorque, as_torque
 from naiad.models.overlap import overlapping
 from naiad.models.weight import Weight
-from naiad.numerics import static
+from naiad.numerics import check_double, static
 from naiad.retractions import AbstractRetraction
 
 if TYPE_CHECKING:
@@ -211,6 +211,7 @@ def absolute(tree: Tree, turns: Any, rates: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def _rows(value: Any, count: int) -> np.ndarray:
+    check_double("The turns or rates", value)
     array = np.asarray(value, float)
     if array.shape != (count, 3):
         raise InputError(f"The turns or rates have shape {array.shape}; expected ({count}, 3): a row for each body.")

@@ -7,10 +7,12 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro import Ellipsoid
 from naiad.models.positive import positive
+from naiad.numerics import check_double
 
 
 def semi_axes(value: Any, count: int) -> np.ndarray:
     """Three positive semi-axes for each body, or an `InputError`."""
+    check_double("The semi-axes", value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

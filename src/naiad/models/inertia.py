@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.hydro import check_moments
+from naiad.numerics import check_double
 from naiad.numerics.arguments import checked_throughout
 
 
@@ -17,6 +19,15 @@ def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
         raise InputError(
             f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia."
         )
+    return array
+
+
+def body_inertia(name: str, value: Any, *, unphysical: bool = False) -> np.ndarray:
+    """The inertia of a rigid body without a fluid: positive definite, and such as a body can have unless `unphysical`;
+    or an `InputError`."""
+    array = inertia_matrix(name, value, 3)
+    if not unphysical:
+        check_moments(name, array, remedy=", or take them with unphysical=True")
     return array
 
 
@@ -40,6 +51,7 @@ def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> np.nd
 
 
 def _symmetric_matrix(name: str, value: Any, size: int) -> np.ndarray:
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

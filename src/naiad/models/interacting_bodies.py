@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SE3, AbstractGroup, Power
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.inertia import inertia_matrix
+from naiad.models.inertia import body_inertia
 from naiad.models.masses import masses
 from naiad.models.pair_potentials import AbstractPairPotential, Body
 from naiad.numerics import AbstractStructure, Dense, static
@@ -31,7 +31,8 @@ class InteractingBodies(LagrangianSystem):
     body frames, r_ij = R_i^T (x_j - x_i), Q_ij = R_i^T R_j [bourabee2007, section 7.3].
 
     `potential` is one of `naiad.models.pair_potentials` or any function U(r, Q, a, b) (see `AbstractPairPotential`).
-    `m` has N masses; `J` three moments or a matrix for all bodies, or one of these for each. The symmetry is that of
+    `m` has N masses; `J` three moments or a matrix for all bodies, or one of these for each, such as bodies can have
+    unless `unphysical`. The symmetry is that of
     rigid motions: `noether` gives the total angular momentum about the origin and the total linear momentum.
 
     `structure=Chain(6)` solves a step in O(N): exact for `Variational` with the trapezoid (the default), left and right
@@ -51,9 +52,11 @@ class InteractingBodies(LagrangianSystem):
         J: Any,
         potential: AbstractPairPotential | Callable[..., Any],
         structure: AbstractStructure | None = None,
+        *,
+        unphysical: bool = False,
     ):
         self.m = masses(m)
-        self.J = _inertias(J, len(self.m))
+        self.J = _inertias(J, len(self.m), unphysical=unphysical)
         if not callable(potential):
             raise InputError(
                 f"potential = {potential!r}; expected a pair potential such as Gravity(), or a function U(r, Q, a, b)."
@@ -87,15 +90,15 @@ class InteractingBodies(LagrangianSystem):
         return jax.vmap(lambda pose: SE3().compose(move, pose))(g)
 
 
-def _inertias(J: Any, count: int) -> np.ndarray:
+def _inertias(J: Any, count: int, *, unphysical: bool) -> np.ndarray:
     try:
         given = np.asarray(J, dtype=float)
     except (TypeError, ValueError):
         given = np.zeros(0)
     if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
-        return np.broadcast_to(inertia_matrix("J", given, 3), (count, 3, 3)).copy()
+        return np.broadcast_to(body_inertia("J", given, unphysical=unphysical), (count, 3, 3)).copy()
     if given.shape not in ((count, 3), (count, 3, 3)):
         raise InputError(
             f"J has shape {given.shape}; expected three moments or a 3 x 3 matrix, for all {count} bodies or for each."
         )
-    return np.stack([inertia_matrix(f"J[{i}]", each, 3) for i, each in enumerate(given)])
+    return np.stack([body_inertia(f"J[{i}]", each, unphysical=unphysical) for i, each in enumerate(given)])

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO3
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.inertia import friction_matrix, inertia_matrix
+from naiad.models.inertia import body_inertia, friction_matrix
 
 
 class IsothermalRigidBody(LagrangianSystem):
@@ -17,7 +17,7 @@ class IsothermalRigidBody(LagrangianSystem):
 
     dPi = (Pi x Omega + kappa R^T e_3 x e_3 - C Omega) dt + Sigma dW, Sigma Sigma^T = 2 kT C. In equilibrium the density
     is that of Gibbs: Pi is normal with covariance kT J, and u = e_3 . R e_3 has the density exp(kappa u/kT) on [-1, 1].
-    `J` and `C` are three numbers or symmetric matrices.
+    `J` and `C` are three numbers or symmetric matrices; a J that no body has is taken if `unphysical`.
     """
 
     J: Float[Array | np.ndarray, "3 3"]
@@ -26,10 +26,10 @@ class IsothermalRigidBody(LagrangianSystem):
     kappa: float
     group = SO3()
 
-    def __init__(self, J: Any, C: Any, temperature: float, kappa: float = 0.0):
+    def __init__(self, J: Any, C: Any, temperature: float, kappa: float = 0.0, *, unphysical: bool = False):
         if not temperature >= 0:
             raise InputError(f"temperature = {temperature!r}; expected kT in J, at least 0.")
-        self.J = inertia_matrix("J", J, 3)
+        self.J = body_inertia("J", J, unphysical=unphysical)
         self.dissipation = friction_matrix("C", C, 3)
         self.temperature = float(temperature)
         self.kappa = float(kappa)

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double
 
 
 def masses(value: Any) -> np.ndarray:
     """One or more positive masses, or an `InputError`."""
+    check_double("m", value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
+from naiad.hydro import check_moments
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.inertia import inertia_matrix
 from naiad.models.positive import positive
@@ -34,6 +35,7 @@ class OblateSatellite(LagrangianSystem):
         self.m, self.J = positive("m", m), inertia_matrix("J", J, 3)
         self.GM, self.J2 = positive("GM", GM), positive("J2", J2, zero=True)
         self.radius = positive("radius", radius)
+        check_moments("J", self.J)
 
     def field(self, x: Float[Array, "3"]) -> Float[Array, ""]:
         """Phi(x), the potential of a unit mass."""

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double
 
 
 def positive(name: str, value: Any, *, zero: bool = False) -> float:
     """A finite number above zero (or zero, where allowed), or an `InputError`."""
+    check_double(name, value)
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
 from naiad.mechanics import EulerPoincareSystem, Scalar
-from naiad.models.inertia import inertia_matrix
+from naiad.models.inertia import body_inertia
 from naiad.numerics import solve, static
 
 
@@ -16,14 +16,14 @@ class RigidBody(EulerPoincareSystem):
     """A free rigid body, ell = Omega . J Omega / 2; Euler's equations Pi' = Pi x Omega, Pi = J Omega.
 
     `J` is three principal moments or a symmetric positive definite matrix; `group` is SO(3) (rotation matrices) or S^3
-    (quaternions).
+    (quaternions). Moments that no body has, such as (1, 1, 5), are taken if `unphysical`.
     """
 
     J: Float[Array | np.ndarray, "3 3"]
     group: AbstractGroup = static()
 
-    def __init__(self, J, group: AbstractGroup | None = None):
-        self.J = inertia_matrix("J", J, 3)
+    def __init__(self, J: Any, group: AbstractGroup | None = None, *, unphysical: bool = False):
+        self.J = body_inertia("J", J, unphysical=unphysical)
         self.group = SO3() if group is None else group
 
     def reduced_lagrangian(self, xi: Float[Array, "3"]) -> Float[Array, ""]:

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
+from naiad.hydro import check_moments
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.axis import unit_axis
 from naiad.models.inertia import inertia_matrix
@@ -37,6 +38,7 @@ class RotorSpacecraft(LagrangianSystem):
         self.J_r = positive("J_r", J_r)
         self.kappa = positive("kappa", kappa, zero=True)
         self.n = unit_axis("n", n)
+        check_moments("The inertia with the rotor locked", self.I + self.J_r * np.outer(self.n, self.n))
 
     def lagrangian(self, g: Any, xi: Float[Array, "4"], t: Scalar) -> Float[Array, ""]:
         """Body, rotor and spring."""

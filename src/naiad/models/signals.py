@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
-from naiad.numerics import Module, static
+from naiad.numerics import Module, check_double, static
 from naiad.numerics.arguments import checked_throughout
 
 
@@ -51,6 +51,7 @@ def signal(name: str, value: Any, size: int) -> AbstractSignal:
         if shape != (size,):
             raise InputError(f"{name} is a function whose value has shape {shape}; expected ({size},).")
         return made
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

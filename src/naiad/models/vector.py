@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics import check_double
 
 
 def vector3(name: str, value: Any) -> np.ndarray:
     """Three finite numbers, or an `InputError`."""
+    check_double(name, value)
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

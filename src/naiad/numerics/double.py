@@ -1,10 +1,14 @@
-"""Double precision without touching JAX's global switch."""
+"""Double precision without touching JAX's global switch, and numbers of other precisions refused."""
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+
+from naiad.errors import InputError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -19,3 +23,19 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return in_double
+
+
+def check_double(name: str, value: Any) -> None:
+    """Raise an `InputError` if value is, or has among its entries, numbers of another precision, or complex ones.
+
+    Such a number is not the one that was meant: 0.1 in float32 is 0.10000000149. Integers are exact.
+    """
+    if isinstance(value, np.ndarray | np.generic | jax.Array):
+        if jnp.issubdtype(value.dtype, np.inexact) and value.dtype != np.float64:
+            raise InputError(
+                f"{name} is {value.dtype}; naiad computes in float64. Give a Python number or a NumPy array of "
+                "float64, or make the JAX array inside `with jax.enable_x64():`."
+            )
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            check_double(name, entry)

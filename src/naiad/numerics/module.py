@@ -11,7 +11,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked, checked_throughout
-from naiad.numerics.double import double
+from naiad.numerics.double import check_double, double
 
 
 def static(**about: Any) -> Any:
@@ -24,9 +24,9 @@ class Module(abc.ABC):
     """A frozen dataclass whose fields are the branches of a tree for JAX, unless they are `static`.
 
     A subclass needs no decorator. Its public methods and its calls compute in double precision whatever the caller's
-    setting. It may have a constructor of its own; each field is given once. Constructors check what they are given by
-    its annotation. A class that does nothing without certain
-    attributes names them in `needs`: fields, properties or plain attributes of the subclass.
+    setting. It may have a constructor of its own; each field is given once. What constructors are given is checked by
+    its annotation, and must be in double precision. A class that does nothing without certain attributes names them in
+    `needs`: fields, properties or plain attributes of the subclass.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -55,6 +55,8 @@ class Module(abc.ABC):
         for name in cls.needs:
             if name not in fields and not hasattr(cls, name):
                 raise InputError(f"{cls.__qualname__} has no `{name}`; give the class one.")
+        for name, value in (*enumerate(args, 1), *kwargs.items()):
+            check_double(f"{cls.__qualname__}: {name if isinstance(name, str) else f'argument {name}'}", value)
         return super().__new__(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -42,8 +42,10 @@ class Newton(Module):
     d_{m-1})^2, the first one d_1^2 / |x|. With `jacobian="inertia"` A is a matrix near the Jacobian at the guess,
     factorised once (for a variational integrator the inertia matrix, off by O(h)): more iterations, which cost less;
     d_{m+1} = d_m^2 / d_{m-1}. The iteration ends when the prediction is below the rounding of x, or when corrections at
-    the level of round-off no longer shrink. A step to where r or r' is not a number is halved. The derivative of the
-    root with respect to everything that r depends on is the implicit one, -r'(x)^-1 dr, in forward and reverse mode.
+    the level of round-off no longer shrink: some hundred units in the last place of x, or `floor`, below which x is
+    nothing but the rounding of larger terms that cancel, as at rest under forces that balance. A step to where r or r'
+    is not a number is halved. The derivative of the root with respect to everything that r depends on is the implicit
+    one, -r'(x)^-1 dr, in forward and reverse mode.
     """
 
     max_iterations: int = static(default=50)
@@ -59,9 +61,10 @@ class Newton(Module):
         guess: Float[Array, " n"],
         structure: AbstractStructure | None = None,
         inertia: Residual | None = None,
+        floor: Float[Array, ""] | float = 0.0,
     ) -> Root:
         """The root of `residual` near `guess`; `structure` says how the Jacobian couples the unknowns, `inertia` is a
-        linear function near it."""
+        linear function near it, and unknowns below `floor` are rounding."""
         coupling = Dense() if structure is None else structure
         function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
         chord = inertia if self.jacobian == "inertia" else None
@@ -71,7 +74,7 @@ class Newton(Module):
             near, near_given = jax.closure_convert(chord, guess)
 
         @jax.custom_jvp
-        def find(start, given, near_given):
+        def find(start, given, near_given, floor):
             if near is None:
                 correct = functools.partial(coupling.newton_step, lambda x: function(x, *given))
             else:
@@ -82,23 +85,23 @@ class Newton(Module):
             )
             end = jax.lax.while_loop(
                 lambda p: ~p.converged & (p.iterations < self.max_iterations),
-                lambda p: _iterate(correct, p, quadratic=near is None),
+                lambda p: _iterate(correct, p, floor, quadratic=near is None),
                 first,
             )
             return Root(end.x, end.iterations, end.converged)
 
         @find.defjvp
         def differentiate(primals, tangents):
-            root, (_, given, _), (_, given_dot, _) = find(*primals), primals, tangents
+            root, (_, given, _, _), (_, given_dot, _, _) = find(*primals), primals, tangents
             _, change = jax.jvp(lambda *values: function(root.x, *values), tuple(given), tuple(given_dot))
             linear = jax.linearize(lambda x: function(x, *given), root.x)[1]
             none: Any = np.zeros((), jax.dtypes.float0)  # the tangent of a count
             return root, Root(-coupling.solve(linear, change), none, none)
 
-        return find(guess, given, near_given)
+        return find(guess, given, near_given, jnp.asarray(floor, guess.dtype))
 
 
-def _iterate(correct: Residual, last: _Progress, *, quadratic: bool) -> _Progress:
+def _iterate(correct: Residual, last: _Progress, floor: Float[Array, ""], *, quadratic: bool) -> _Progress:
     eps = jnp.finfo(last.x.dtype).eps
     newton_step = correct(last.x)
     good = jnp.all(jnp.isfinite(newton_step))
@@ -109,6 +112,6 @@ def _iterate(correct: Residual, last: _Progress, *, quadratic: bool) -> _Progres
     begins = jnp.isinf(last.correction)
     shrinks = jnp.where(begins, correction / scale, ratio**2) if quadratic else ratio
     negligible = (correction * shrinks <= 0.5 * eps * scale) & (quadratic | ~begins)
-    stalled = (ratio > 0.5) & (correction <= 1e3 * eps * scale)
+    stalled = (ratio > 0.5) & (correction <= 1e3 * eps * scale + floor)
     converged = good & (negligible | stalled | (correction == 0))
     return _Progress(x, base, step, correction, last.iterations + 1, converged)

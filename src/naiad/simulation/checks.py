@@ -10,6 +10,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
+from naiad.numerics import check_double
 from naiad.simulation.noise import check_bath_fits
 from naiad.simulation.plan import Plan
 from naiad.simulation.section import Section
@@ -59,6 +60,7 @@ def check_reconstruct(
 def check_times(t0: float, t1: float, dt: float) -> tuple[float, float, int, float]:
     """(t0, h, whole steps, rest) of a run from t0 to t1 by steps of dt."""
     for name, value in (("t0", t0), ("t1", t1), ("dt", dt)):
+        check_double(name, value)
         if not isinstance(value, int | float | np.number) or not math.isfinite(value):
             raise InputError(f"{name} = {value!r}; expected a finite number of seconds.")
     if not dt > 0:
@@ -101,11 +103,7 @@ def _double_leaf(owner: str, path: Any, leaf: Any) -> Any:
         leaf = np.float64(leaf)
     if not isinstance(leaf, np.ndarray | np.generic | jax.Array) or not np.issubdtype(leaf.dtype, np.floating):
         return leaf
-    if leaf.dtype != np.float64:
-        raise InputError(
-            f"{name} is {leaf.dtype}; naiad computes in float64. Give a Python number or a NumPy array, "
-            "or make the JAX array inside `with jax.enable_x64():`."
-        )
+    check_double(name, leaf)
     if not np.all(np.isfinite(leaf)):
         raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
     return np.asarray(leaf)

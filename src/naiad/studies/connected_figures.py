@@ -15,14 +15,14 @@ SMALLEST = 1e-17
 SHOTS = 4
 
 
-def velocities(motions: Mapping[str, Motion]) -> "Figure":
+def velocities(motions: Mapping[str, Motion], remark: str = "") -> "Figure":
     """Angular velocities of all bodies in their frames and the velocity of body 0, a column for each method."""
     from naiad import viz
 
     count = next(iter(motions.values())).states.g.R.shape[1]
     names = [rf"$\Omega_{i}$ [rad/s]" for i in range(count)] + [r"$\dot x$ [m/s]"]
     with viz.house():
-        figure = viz.new_figure(5.2 * len(motions), 1.8 * len(names))
+        figure = viz.new_figure(5.2 * len(motions), 1.8 * len(names), remark)
         axes = figure.subplots(len(names), len(motions), sharex=True, sharey="row", squeeze=False)
         for column, (method, motion) in enumerate(motions.items()):
             for row, name in enumerate(names):
@@ -38,12 +38,12 @@ def velocities(motions: Mapping[str, Motion]) -> "Figure":
         return figure
 
 
-def invariants(motions: Mapping[str, Motion]) -> "Figure":
+def invariants(motions: Mapping[str, Motion], remark: str = "") -> "Figure":
     """Energy, changes of the momenta, and the distance from the rotations; a line for each method."""
     from naiad import viz
 
     with viz.house():
-        figure = viz.new_figure(9.6, 6.0)
+        figure = viz.new_figure(9.6, 6.0, remark)
         axes = figure.subplots(2, 2, sharex=True)
         panels = {
             "energy": "$E$ [J]",

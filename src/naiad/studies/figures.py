@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from naiad import interrupts
+from naiad.errors import RunError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +38,10 @@ def in_words(name: str) -> str:
 
 
 def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Picture]:
-    """Draw every figure, write it to `folder` as PNG, and return what a page needs."""
+    """Draw every figure, write it to `folder` as PNG, and return what a page needs.
+
+    A figure that needs a run of its own which fails says so in its place: what the study found is kept.
+    """
     if not figures:
         return []
     import matplotlib
@@ -48,7 +52,10 @@ def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Pi
     pictures = []
     for name, make in figures.items():
         interrupts.check()
-        figure = make()
+        try:
+            figure = make()
+        except RunError as error:
+            figure = _remark(str(error))
         png = _rendered(figure, "png")
         svg = _rendered(figure, "svg")
         pyplot.close(figure)
@@ -56,6 +63,15 @@ def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Pi
         small = len(svg) <= LARGEST_SVG
         pictures.append(Picture(name, _data_url("image/svg+xml", svg) if small else _data_url("image/png", png)))
     return pictures
+
+
+def _remark(text: str) -> "Figure":
+    from naiad import viz
+
+    with viz.house():
+        figure = viz.new_figure(6.0, 1.5)
+        figure.text(0.5, 0.5, f"not drawn: {text}", ha="center", va="center", wrap=True)
+        return figure
 
 
 def _rendered(figure: "Figure", form: str) -> bytes:

@@ -42,6 +42,7 @@ class HeavyTopStudy(Study, name="heavy-top"):
     J: Inertia = parameter(
         (2.0, 2.0, 1.0), unit="kg m^2", size=3, help="inertia about the fixed point: three moments or a matrix"
     )
+    unphysical: bool = parameter(False, help="take moments of inertia that no body has")
     mgl: float = parameter(
         4.0, unit="N m", at_least=0.0, help="weight times the distance of the mass centre along axis 3"
     )
@@ -53,7 +54,7 @@ class HeavyTopStudy(Study, name="heavy-top"):
     t1: float = parameter(20.0, unit="s", above=0.0, help="duration")
 
     def run(self, progress: Progress) -> Findings:
-        top = HeavyTop(as_matrix(self.J), self.mgl)
+        top = HeavyTop(nd.models.body_inertia("J", as_matrix(self.J), unphysical=self.unphysical), self.mgl)
         state = top.state(R=nd.SO3().exp(jnp.array([0.0, self.tilt, 0.0])), Omega=self.Omega0)
         invariants = {
             "energy": top.energy,

@@ -36,6 +36,7 @@ class InteractingBodies(Study, name="interacting-bodies"):
     N: int = parameter(4, at_least=1, at_most=64, help="number of bodies")
     m: float = parameter(1.0, unit="kg", above=0.0, help="mass of each body")
     J: Vector = parameter((0.1, 0.15, 0.2), unit="kg m^2", size=3, above=0.0, help="principal moments of each body")
+    unphysical: bool = parameter(False, help="take moments of inertia that no body has")
     strength: float = parameter(1.0, above=0.0, help="depth of the well, strength of the dipoles, or constant G")
     radius: float = parameter(1.0, unit="m", above=0.0, help="radius of the core, where the potential has one")
     spacing: float = parameter(1.2, unit="m", above=0.0, help="spacing of the initial grid")
@@ -55,7 +56,9 @@ class InteractingBodies(Study, name="interacting-bodies"):
             "lennard-jones": models.LennardJones(depth, radius),
         }[self.potential]
         structure = nd.Dense() if self.method == "midpoint" else nd.Chain(6)  # the midpoint rule couples all bodies
-        return models.InteractingBodies(np.full(self.N, self.m), self.J, potential, structure)
+        return models.InteractingBodies(
+            np.full(self.N, self.m), self.J, potential, structure, unphysical=self.unphysical
+        )
 
     def start(self, system: nd.models.InteractingBodies) -> nd.State:
         """A cubic grid about the origin, random orientations, normally distributed velocities."""

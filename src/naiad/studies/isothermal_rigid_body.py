@@ -27,6 +27,7 @@ class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
 
     method: str = parameter("euler", choices=CHOICES, help="integrator")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia: three principal moments or a matrix")
+    unphysical: bool = parameter(False, help="take moments of inertia that no body has")
     C: Friction = parameter((0.5, 1.0, 1.5), unit="kg m^2/s", size=3, help="friction: three numbers or a matrix")
     kT: float = parameter(1.0, unit="J", above=0.0, help="temperature of the bath")
     kappa: float = parameter(2.0, unit="J", help="energy of the field, - kappa e3.R e3")
@@ -40,7 +41,9 @@ class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
         check_length(self.t1, self.dt)
 
     def run(self, progress: Progress) -> Findings:
-        body = nd.models.IsothermalRigidBody(as_matrix(self.J), as_matrix(self.C), self.kT, self.kappa)
+        body = nd.models.IsothermalRigidBody(
+            as_matrix(self.J), as_matrix(self.C), self.kT, self.kappa, unphysical=self.unphysical
+        )
 
         def balance(i: int):
             return lambda state, t: body.velocity(state.g, state.mu, t)[i] * state.mu[i] / body.temperature

@@ -36,6 +36,7 @@ class RigidBody(Study, name="rigid-body"):
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     group: str = parameter("so3", choices=GROUPS, help="what the attitude is")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia: three principal moments or a matrix")
+    unphysical: bool = parameter(False, help="take moments of inertia that no body has")
     Pi0: Vector | None = parameter(
         None, unit="kg m^2/s", size=3, help="initial momentum in the body (0.7,0.8,-1.5 if neither is given)"
     )
@@ -50,7 +51,8 @@ class RigidBody(Study, name="rigid-body"):
             raise InputError("Pi0 and Omega0 are both given; give one of them")
 
     def run(self, progress: Progress) -> Findings:
-        body = nd.models.RigidBody(as_matrix(self.J), group=nd.S3() if self.group == "s3" else nd.SO3())
+        group = nd.S3() if self.group == "s3" else nd.SO3()
+        body = nd.models.RigidBody(as_matrix(self.J), group=group, unphysical=self.unphysical)
         momentum = DEFAULT_MOMENTUM if self.Pi0 is None else self.Pi0
         state = body.state(Pi=momentum) if self.Omega0 is None else body.state(Omega=self.Omega0)
         invariants = {"energy": Energy(body), "momentum": SpaceMomentum(body), "casimir": casimir}

@@ -45,6 +45,7 @@ class WorkPrecision(Study, name="work-precision"):
     system: str = parameter("rigid-body", choices=SYSTEMS, help="what moves")
     methods: Names | None = parameter(None, choices=FREE_CHOICES, help="integrators (all that fit the system)")
     J: Inertia = parameter((1.0, 2.0, 3.0), unit="kg m^2", size=3, help="inertia of the rigid body")
+    unphysical: bool = parameter(False, help="take moments of inertia that no body has")
     I: Inertia = parameter(INERTIA, unit="kg m^2", size=3, help="inertia of the vehicle")  # noqa: E741
     M: Inertia = parameter(MASS, unit="kg", size=3, help="mass of the vehicle")
     Pi0: Vector | None = parameter(
@@ -90,7 +91,7 @@ class WorkPrecision(Study, name="work-precision"):
     def _system(self) -> nd.EulerPoincareSystem:
         if self.system == "kirchhoff":
             return vehicle(self.I, self.M, None)
-        return nd.models.RigidBody(as_matrix(self.J))
+        return nd.models.RigidBody(as_matrix(self.J), unphysical=self.unphysical)
 
     def _state(self) -> nd.State:
         system = self._system()

@@ -16,6 +16,7 @@ WEIGHTS = np.array([[4.0, -6.0, 4.0, -1.0], [1.0, 0.0, 0.0, 0.0]])
 """Of the last four rates in a guess of the next: exact for cubics; and the last one."""
 TOLERANCE = 1e-15  # of the error of a turn, relative to the largest
 FLOOR = 1e-10  # relative corrections below this that do not shrink are rounding
+EPS = np.finfo(float).eps  # a turn below this moves no entry of R
 SLOW = 0.05  # corrections that shrink less call for a new Jacobian
 SQUARED = 1e-9  # a relative correction whose square is rounding
 GIVE_UP = 50  # iterations
@@ -139,7 +140,7 @@ def solve(problem: Problem, guess: Guess) -> Solved:
         error = d * ratio if linear else kappa * first * d
         fresh = ~begins if linear else ~begins | (guess.age < REFRESH)
         small = jnp.where(anew, d <= SQUARED * size, (error <= TOLERANCE * size) & fresh)
-        still = ~begins & (ratio > 0.5) & (d <= FLOOR * size)
+        still = ~begins & (ratio > 0.5) & (d <= FLOOR * size + EPS)
         converged = small | still | (d == 0.0)
         diverged = ~jnp.isfinite(d) | (~begins & (ratio > 1.0) & ~still)
         slow = (anew & (not linear)) | (~begins & (ratio > (0.5 if linear else SLOW)))

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
+from naiad.hydro import check_moments
 from naiad.models.forces import AbstractForce, checked_forces
 from naiad.models.inertia import inertia_matrix
 from naiad.models.positive import positive
@@ -46,6 +47,7 @@ class HangingBody(Module):
                 f"The inertia about the mass centre, inertia - M(|c|^2 I - c c^T), is not positive definite (smallest "
                 f"eigenvalue {lowest:.4g}); give the inertia about the point of attachment, not about the mass centre."
             )
+        check_moments("The inertia about the mass centre", self.inertia - offset)
 
     def kinetic(self, v: Float[Array, "3"], R_rate: Any) -> Float[Array, ""]:
         """T for the velocity v of the attachment and the rate R' of the attitude, a matrix."""
