@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics.arguments import checked_throughout
 
 ROUNDING = 1e-9
 
 
+@checked_throughout
 def check_moments(name: str, J: Any, remedy: str = "") -> None:
     """Raise an `InputError` if no distribution of mass has the inertia J, a symmetric 3 x 3 matrix: the largest
     principal moment is at most the sum of the others, and equal to it for a flat body."""

@@ -22,6 +22,7 @@ def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
     return array
 
 
+@checked_throughout
 def body_inertia(name: str, value: Any, *, unphysical: bool = False) -> np.ndarray:
     """The inertia of a rigid body without a fluid: positive definite, and such as a body can have unless `unphysical`;
     or an `InputError`."""
