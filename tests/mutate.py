@@ -68,7 +68,8 @@ def mutants(path: Path) -> list[Mutant]:
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             found.append(Mutant(path, node.lineno, node.col_offset, node.col_offset + 1, ""))
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            new = repr(node.value + 1 if isinstance(node.value, int) else 2.0 * node.value + 1.0)
+            whole = isinstance(node.value, int)  # smaller, as JAX takes an index beyond the end for the last one
+            new = repr((node.value - 1 if node.value > 0 else 1) if whole else 2.0 * node.value + 1.0)
             found.append(Mutant(path, node.lineno, node.col_offset, node.end_col_offset or 0, new))
         for field, value in ast.iter_fields(node):
             if field in ("annotation", "returns"):
