@@ -280,4 +280,5 @@ _PLAIN: dict[Any, Kind] = {
     str: Kind(lambda x: isinstance(x, str), "a text"),
     os.PathLike: Kind(lambda x: isinstance(x, os.PathLike), "a path"),
     np.ndarray: Kind(_is_numeric, "an array of numbers"),
+    jax.Array: Kind(_is_numeric, "an array of numbers"),
 }
