@@ -1,5 +1,5 @@
-"""What a jaxpr means, equation by equation, in NumPy: which keeps subnormal numbers as IEEE has it and XLA does not, and
-needs no compiling. `test_fuzz` holds it against XLA."""
+"""What a jaxpr means, equation by equation, in NumPy: which keeps subnormal numbers, as IEEE has it and XLA does not,
+and needs no compiling. `test_fuzz` holds it against XLA."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -86,7 +86,9 @@ def _converted(params: dict[str, Any], x: np.ndarray) -> Any:
     if x.dtype.kind != "f" or dtype.kind != "i":
         return x.astype(dtype)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    whole = [0 if v != v else max(low, min(high, int(v))) if abs(v) < np.inf else low if v < 0 else high for v in x.flat]
+    whole = [
+        0 if v != v else max(low, min(high, int(v))) if abs(v) < np.inf else low if v < 0 else high for v in x.flat
+    ]
     return np.array(whole, dtype).reshape(x.shape)
 
 
@@ -198,7 +200,9 @@ def _sigmoid(params: dict[str, Any], x: np.ndarray) -> Any:
 
 def _rounded(params: dict[str, Any], x: np.ndarray) -> Any:
     whole = np.trunc(x)
-    return np.round(x) if int(params["rounding_method"]) else np.where(np.abs(x - whole) >= 0.5, whole + np.sign(x), whole)
+    return (
+        np.round(x) if int(params["rounding_method"]) else np.where(np.abs(x - whole) >= 0.5, whole + np.sign(x), whole)
+    )
 
 
 def _quotient(params: dict[str, Any], x: np.ndarray, y: np.ndarray) -> Any:

@@ -69,7 +69,9 @@ EXACT = {
     "larger than itself": lambda x, y: jnp.maximum(x, x),
     "larger than a constant": lambda x, y: jnp.maximum(x, -2.0) + jnp.minimum(2.0, y),
     "compared": lambda x, y: (x < y) + 2 * (x <= y) + 4 * (x > y) + 8 * (x >= y) + 16 * (x == y) + 32 * (x != y),
-    "compared with itself": lambda x, y: (x < x) + 2 * (x <= x) + 4 * (x > x) + 8 * (x >= x) + 16 * (x == x) + 32 * (x != x),
+    "compared with itself": lambda x, y: (
+        (x < x) + 2 * (x <= x) + 4 * (x > x) + 8 * (x >= x) + 16 * (x == x) + 32 * (x != x)
+    ),
     "chosen": lambda x, y: jnp.where(~(x < y), x, y) + jnp.where(x == x, 1.0, 2.0),
     "sum of three": lambda x, y: (x + y) + 1.0,
     "a known negative zero": lambda x, y: jnp.where(x < y, 1.0 / jnp.float64(-0.0), 1.0 / jnp.float64(0.0)),

@@ -58,9 +58,7 @@ def fault(program: Program, seed: int, *, lanes: bool) -> tuple[str, int] | None
     single = kernel(closed, fma=program.tame, lanes=1)
     rows = [single.call([x[k] for x in batch]) for k in range(ROWS if lanes else JUDGED)]
     for k in range(JUDGED):
-        for name, got, want in zip(
-            program.results(), rows[k], reference(closed, [x[k] for x in batch]), strict=True
-        ):
+        for name, got, want in zip(program.results(), rows[k], reference(closed, [x[k] for x in batch]), strict=True):
             if differs(got, want):
                 return f"{name} = {got}, expected {want}", k
     if lanes:
