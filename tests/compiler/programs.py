@@ -644,8 +644,14 @@ SCATTERS = {
         whole(x).at[i].min(whole(y))
         whole(x).at[i].max(whole(y))
         jnp.sign(x).at[i].multiply(jnp.sign(y))
+        whole(x).at[i].add(1.0).at[i].multiply(-2.0)
+        whole(x).at[1].add(whole(y)).at[i].set(2.0).at[1].add(3.0)
     """),
-    "i": [f"x.at[i].{name}(y)" for name in ("set", "add", "subtract", "multiply", "min", "max")],
+    "i": [
+        *(f"x.at[i].{name}(y)" for name in ("set", "add", "subtract", "multiply", "min", "max")),
+        "x.at[i].add(y).at[i].multiply(3)",
+        "x.at[1].add(y).at[i].set(7).at[1].add(x[1])",
+    ],
 }
 
 
