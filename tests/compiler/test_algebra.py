@@ -231,3 +231,54 @@ def test_an_index_is_not_cut_to_32_bits(size, floats):
         want = (NAN, end, end, end, end, x, clipped, x, clipped)
         for got, expected in zip(compiled(x, float(i) if floats else i), want, strict=True):
             np.testing.assert_array_equal(got, expected, err_msg=f"{i}")
+
+
+TRUTHS = {
+    "where true": lambda a, b: jnp.where(a, True, b),
+    "where false": lambda a, b: jnp.where(a, False, b),
+    "else true": lambda a, b: jnp.where(a, b, True),
+    "else false": lambda a, b: jnp.where(a, b, False),
+    "where not": lambda a, b: jnp.where(~a, True, b),
+    "either": lambda a, b: jnp.where(a, b, ~b),
+    "with known ones": lambda a, b: ((a & True) | (b & False)) ^ ((a | False) & (b | True)),
+    "itself": lambda a, b: (a & a) | (b | b),
+    "compared": lambda a, b: (a < b) ^ (a <= b) ^ (a == b) ^ (a != a) ^ (b >= b),
+}
+
+
+def test_truth_values():
+    a, b = np.array([False, False, True, True]), np.array([False, True, False, True])
+    got = nc.compile(lambda a, b: [f(a, b) for f in TRUTHS.values()], cache=False).batch(a, b)
+    with jax.enable_x64(True):
+        want = [np.asarray(f(jnp.asarray(a), jnp.asarray(b))) for f in TRUTHS.values()]
+    for name, g, w in zip(TRUTHS, got, want, strict=True):
+        np.testing.assert_array_equal(g, w, err_msg=name)
+
+
+def test_an_element_is_read_again_after_it_has_changed():
+    """In memory that is changed in place."""
+    x = np.arange(40.0)
+
+    def function(x, i):
+        y = (2.0 * x).at[i].add(1.0).at[i].multiply(3.0).at[i].add(0.5)
+        return y, lax.fori_loop(0, 3, lambda k, z: z.at[i].add(1.0).at[i].add(z[i] + z[1]), x + 0.5)
+
+    y, z = 2.0 * x, x + 0.5
+    y[1] = 3.0 * (y[1] + 1.0) + 0.5
+    for _ in range(3):
+        z[1] += 1.0 + 2.0 * z[1]
+    compiled = nc.compile(function, cache=False)
+    for got, want in zip(compiled(x, 1), (y, z), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("fma", [False, True])
+def test_sums_of_products_have_their_signs(fma):
+    """a b + c, a b - c and c - a b, on whole numbers, where one rounding is like two."""
+    compiled = nc.compile(
+        lambda a, b, c: (a * b + c, c + a * b, a * b - c, c - a * b, -(a * b) - c), fma=fma, cache=False
+    )
+    a, b, c = np.array([2.0, -3.0, 5.0]), np.array([7.0, 11.0, -13.0]), np.array([17.0, 19.0, 23.0])
+    want = [a * b + c, c + a * b, a * b - c, c - a * b, -(a * b) - c]
+    for got, expected in zip(compiled.batch(a, b, c), want, strict=True):
+        np.testing.assert_array_equal(got, expected)
