@@ -30,7 +30,7 @@ def divisor(x):
     return jnp.where(jnp.abs(x) < 2.0**-1000, 0.0, x)
 
 def settled(x):
-    """31 bits of the result of a quotient or a function, which may differ in the last two, and nothing near underflow."""
+    """31 bits of a quotient or a function, which may differ in the last two, and nothing near underflow."""
     high = x * (2.0**22 + 1)
     return jnp.where(jnp.abs(x) < 1e-290, 0.0, jnp.where(jnp.abs(x) < 1e290, high - (high - x), x))
 
@@ -41,6 +41,10 @@ def medium(x):
 def whole(x):
     """Whole numbers, whose sums are exact in any order."""
     return jnp.where(jnp.isfinite(x), jnp.clip(jnp.round(x), -1e6, 1e6), x)
+
+def near(index):
+    """JAX itself cuts an index to 32 bits where it fills; ours is out of range."""
+    return jnp.clip(index, -(2**30), 2**30)
 
 def tame(x):
     """Multiples of 1/256 up to 16, and a number."""
@@ -294,37 +298,88 @@ class _Maker:
 Made = tuple[str, str, tuple[int, ...]]
 
 
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def _rows(text: str) -> list[tuple[str, tuple[Any, ...]]]:
+    """Lines `expression : shape, ...`: what it makes of arrays of these shapes; the last is that of the result."""
+    pairs = (line.rsplit(" : ", 1) for line in _lines(text))
+    return [(expression, eval(shapes)) for expression, shapes in pairs]
+
+
+UNARY = _lines("""
+    -x
+    jnp.abs(x)
+    jnp.sign(x)
+    jnp.floor(x)
+    jnp.ceil(x)
+    jnp.round(x)
+    jnp.trunc(x)
+    lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO)
+    jnp.sqrt(x)
+    x**2
+    x**3
+    x + x
+    x - x
+    1.0 + x
+    x - 0.5
+    -1.0 * x
+    -(3.0 * medium(x))
+    2.5 * medium(x)
+    0.5 * (2.0 * medium(x))
+    settled(0.1 * (0.3 * medium(x)))
+    settled(medium(x) / 3.0)
+    settled(unsigned(x) ** -2)
+    settled(unsigned(x) ** 0.5)
+    settled(lax.rsqrt(unsigned(x)))
+    settled(jnp.cbrt(x))
+    settled(jnp.exp(x))
+    settled(jnp.expm1(x))
+    settled(jnp.log(x))
+    settled(jnp.sin(medium(x)))
+    settled(jnp.arctan(x))
+    settled(jnp.tanh(x))
+    settled(jax.nn.sigmoid(x))
+""")
+
+
 def _unary(m: _Maker) -> Made:
     shape = m.shape()
-    x = m.use("f", shape)
-    op = m.choose(
-        "-{}", "jnp.abs({})", "jnp.sign({})", "jnp.floor({})", "jnp.ceil({})", "jnp.round({})", "jnp.sqrt({})", "{}**2",
-        "lax.round({}, lax.RoundingMethod.AWAY_FROM_ZERO)", "jnp.trunc({})", "{}**3", "{} + {}", "{} - {}",
-        "settled(jnp.sin(medium({})))", "settled(jnp.tanh({}))", "settled(jnp.exp({}))", "settled(jnp.log({}))",
-        "settled(jnp.arctan({}))", "settled(unsigned({})**-2)", "settled(lax.rsqrt(unsigned({})))",
-        "settled(unsigned({})**0.5)", "settled(jnp.expm1({}))", "settled(jnp.cbrt({}))", "settled(jax.nn.sigmoid({}))",
-        "2.5 * medium({})", "settled(medium({}) / 3.0)", "0.5 * (2.0 * medium({}))", "settled(0.1 * (0.3 * medium({})))",
-        "1.0 + {}", "{} - 0.5", "-(3.0 * medium({}))", "-1.0 * {}",
-    )  # fmt: skip
-    return op.replace("{}", x), "f", shape
+    return _put(m.choose(*UNARY), x=m.use("f", shape)), "f", shape
+
+
+BINARY = _lines("""
+    x + y
+    x - y
+    x * y
+    x * x - y
+    -(x * y)
+    x - -y
+    -x + y
+    -x * -y
+    y - x + (x - y)
+    jnp.maximum(x, y)
+    jnp.minimum(x, y)
+    lax.rem(x, jnp.broadcast_to(y, x.shape))
+    jnp.where(x == x, x, y)
+    jnp.clip(x, jnp.minimum(y, 1.0), 3.0)
+    settled(x / divisor(y))
+    settled(jnp.floor(settled(medium(x) / divisor(y))))
+    settled(jnp.arctan2(unsigned(x), unsigned(y)))
+    settled(jnp.abs(medium(x)) ** jnp.clip(y, -9, 9))
+""")
 
 
 def _binary(m: _Maker) -> Made:
     shape = m.shape()
-    x, y = m.use("f", shape), m.alike("f", shape)
-    op = m.choose(
-        "x + y", "x - y", "x * y", "jnp.maximum(x, y)", "jnp.minimum(x, y)", "lax.rem(x, jnp.broadcast_to(y, x.shape))",
-        "settled(x / divisor(y))", "settled(jnp.arctan2(unsigned(x), unsigned(y)))", "x * x - y", "-(x * y)", "x - -y",
-        "settled(jnp.abs(medium(x)) ** jnp.clip(y, -9, 9))", "settled(jnp.floor(settled(medium(x) / divisor(y))))",
-        "jnp.where(x == x, x, y)", "jnp.clip(x, jnp.minimum(y, 1.0), 3.0)", "-x + y", "-x * -y", "y - x + (x - y)",
-    )  # fmt: skip
-    return _put(op, x=x, y=y), "f", shape
+    return _put(m.choose(*BINARY), x=m.use("f", shape), y=m.alike("f", shape)), "f", shape
 
 
 def _shared_division(m: _Maker) -> Made:
     shape = m.shape()
-    x, y, d = m.use("f", shape), m.alike("f", shape), m.alike("f", shape)
-    return f"settled({x} / divisor({d})) - settled({y} / divisor({d}))", "f", shape
+    text = "settled(x / divisor(d)) - settled(y / divisor(d))"
+    return _put(text, x=m.use("f", shape), y=m.alike("f", shape), d=m.alike("f", shape)), "f", shape
 
 
 def _compare(m: _Maker) -> Made:
@@ -355,15 +410,45 @@ def _select_n(m: _Maker) -> Made:
     return f"lax.select_n(jnp.clip({which}, 0, 2), {cases})", dtype, shape
 
 
+INTEGERS = _lines("""
+    x + y
+    x - y
+    x * y
+    -x
+    ~x
+    x & y
+    x | y
+    x ^ y
+    x // y
+    x % y
+    lax.div(x, jnp.broadcast_to(y, x.shape))
+    lax.rem(x, jnp.broadcast_to(y, x.shape))
+    lax.shift_left(x, jnp.broadcast_to(y, x.shape))
+    lax.shift_right_arithmetic(x, jnp.broadcast_to(y, x.shape))
+    x << (y & 31)
+    x >> 3
+    x // 3
+    x % 5
+    lax.rem(x, 7 + 0 * x)
+    jnp.abs(x)
+    jnp.sign(x)
+    jnp.maximum(x, y)
+    jnp.minimum(x, y)
+    jnp.clip(x, -3, 40)
+    x**2
+    x**3
+    x + 7
+    (x + 2) + 3
+    3 * x
+    x - 5
+    x * 0
+    x - x
+""")
+
+
 def _integers(m: _Maker) -> Made:
     shape, dtype = m.shape(), m.choose("i", "j")
-    op = m.choose(
-        "x + y", "x - y", "x * y", "-x", "jnp.abs(x)", "jnp.sign(x)", "x // y", "x % y", "lax.div(x, jnp.broadcast_to(y, x.shape))",
-        "lax.rem(x, jnp.broadcast_to(y, x.shape))", "x & y", "x | y", "x ^ y", "~x", "lax.shift_left(x, jnp.broadcast_to(y, x.shape))", "x << (y & 31)", "x**3",
-        "lax.shift_right_arithmetic(x, jnp.broadcast_to(y, x.shape))", "jnp.maximum(x, y)", "jnp.minimum(x, y)", "x + 7", "3 * x", "x - 5",
-        "jnp.clip(x, -3, 40)", "x >> 3", "x // 3", "x % 5", "x**2", "x * 0", "x - x", "(x + 2) + 3", "lax.rem(x, 7 + 0 * x)",
-    )  # fmt: skip
-    return _put(op, x=m.use(dtype, shape), y=m.alike(dtype, shape)), dtype, shape
+    return _put(m.choose(*INTEGERS), x=m.use(dtype, shape), y=m.alike(dtype, shape)), dtype, shape
 
 
 def _convert(m: _Maker) -> Made:
@@ -371,31 +456,38 @@ def _convert(m: _Maker) -> Made:
     return f"{m.use(source, shape)}.astype('{DTYPES[target]}')", target, shape
 
 
+SUMS = {
+    "b": ["jnp.any(x)", "jnp.all(x)", "lax.reduce_xor(x, tuple(range(x.ndim)))"],
+    "f": _lines("""
+        jnp.sum(whole(x)) + y
+        jnp.sum(whole(x), where=x > y) + y
+        jnp.sum(whole(x), axis=0).reshape(-1)[:1].sum() + y
+        jnp.prod(jnp.sign(x)) * y
+        jnp.max(x, initial=y)
+        jnp.min(x, initial=y)
+        jnp.maximum(lax.reduce_max(x, tuple(range(x.ndim))), y)
+        whole(x).reshape(-1) @ whole(x).reshape(-1) + y
+    """),
+    "i": _lines("""
+        jnp.sum(x, dtype=x.dtype)
+        jnp.prod(x, dtype=x.dtype)
+        lax.reduce_max(x, tuple(range(x.ndim)))
+        lax.reduce_min(x, tuple(range(x.ndim)))
+        lax.reduce_and(x, tuple(range(x.ndim)))
+        lax.reduce_or(x, tuple(range(x.ndim)))
+    """),
+}
+
+
 def _reduce(m: _Maker) -> Made:
-    shape, dtype = m.choose((3,), (2, 3), (0,), (40,), (35, 2)), m.choose("f", "f", "i", "j", "b")
-    x = m.use(dtype, shape)
-    if dtype == "b":
-        return _put(m.choose("jnp.any(x)", "jnp.all(x)", "lax.reduce_xor(x, tuple(range(x.ndim)))"), x=x), "b", ()
-    if dtype != "f":
-        op = m.choose("jnp.sum(x, dtype=x.dtype)", "jnp.prod(x, dtype=x.dtype)", "lax.reduce_max(x, tuple(range(x.ndim)))",
-                      "lax.reduce_min(x, tuple(range(x.ndim)))", "lax.reduce_and(x, tuple(range(x.ndim)))",
-                      "lax.reduce_or(x, tuple(range(x.ndim)))")  # fmt: skip
-        return _put(op, x=x), dtype, ()
-    op = m.choose(
-        "jnp.sum(whole(x)) + y", "jnp.prod(jnp.sign(x)) * y", "jnp.max(x, initial=y)", "jnp.min(x, initial=y)",
-        "jnp.sum(whole(x), where=x > y) + y", "whole(x).reshape(-1) @ whole(x).reshape(-1) + y",
-        "jnp.maximum(lax.reduce_max(x, tuple(range(x.ndim))), y)", "jnp.sum(whole(x), axis=0).reshape(-1)[:1].sum() + y",
-    )  # fmt: skip
-    return _put(op, x=x, y=m.use("f", ())), "f", ()
+    shape, dtype = m.choose(*SHAPES[1:]), m.choose("f", "f", "i", "j", "b")
+    text = m.choose(*SUMS["i" if dtype == "j" else dtype])
+    return _put(text, x=m.use(dtype, shape), y=m.use(dtype, ())), dtype, ()
 
 
 def _reduce_axis(m: _Maker) -> Made:
-    x = m.use("f", (2, 3))
-    return (
-        _put(m.choose("jnp.max(x, 0)", "jnp.min(x, 0)", "jnp.sum(whole(x), 0)", "x.max(0, keepdims=True)[0]"), x=x),
-        "f",
-        (3,),
-    )
+    text = m.choose("jnp.max(x, 0)", "jnp.min(x, 0)", "jnp.sum(whole(x), 0)", "x.max(0, keepdims=True)[0]")
+    return _put(text, x=m.use("f", (2, 3))), "f", (3,)
 
 
 def _extreme(m: _Maker) -> Made:
@@ -404,159 +496,213 @@ def _extreme(m: _Maker) -> Made:
 
 
 def _cumulative(m: _Maker) -> Made:
-    shape, dtype = m.shape() or (3,), m.choose("f", "f", "i", "j")
+    shape, dtype = m.choose(*SHAPES[1:]), m.choose("f", "f", "i", "j")
     axis, reverse = int(m.rng.integers(len(shape))), m.choose(True, False)
     x = m.use(dtype, shape)
-    inner = {"cumsum": f"whole({x})" if dtype == "f" else x, "cumprod": f"jnp.sign({x})"}
+    exact = {"cumsum": f"whole({x})" if dtype == "f" else x, "cumprod": f"jnp.sign({x})"}
     name = m.choose("cumsum", "cumprod", "cummax", "cummin")
-    return f"lax.{name}({inner.get(name, x)}, {axis}, reverse={reverse})", dtype, shape
+    return f"lax.{name}({exact.get(name, x)}, {axis}, reverse={reverse})", dtype, shape
+
+
+DOTS = _rows("""
+    jnp.outer(whole(x)[:2], whole(y)) : (3,), (3,), (2, 3)
+    jnp.vdot(whole(x), whole(y)) + z : (40,), (40,), ()
+    jnp.einsum('ij,ik->jk', whole(x), whole(y))[:2] : (2, 3), (2, 3), (2, 3)
+    (whole(y)[:, :2].T @ whole(x)[:, 1:]).reshape(-1)[:3] : (2, 3), (2, 3), (3,)
+    (whole(x) @ whole(y)).sum() + z : (2, 3), (3,), ()
+    whole(x) @ (whole(y)[:, :2]) : (35, 2), (2, 3), (35, 2)
+    whole(x) @ whole(y) + z : (3,), (3,), ()
+    whole(x) @ whole(y) + z : (0,), (0,), ()
+""")
 
 
 def _dot(m: _Maker) -> Made:
-    op, first, second, shape = m.choose(
-        ("jnp.outer(whole(x)[:2], whole(y))", (3,), (3,), (2, 3)), ("jnp.vdot(whole(x), whole(y)) + z", (40,), (40,), ()),
-        ("jnp.einsum('ij,ik->jk', whole(x), whole(y))[:2]", (2, 3), (2, 3), (2, 3)), ("whole(x) @ whole(y) + z", (3,), (3,), ()),
-        ("whole(x) @ (whole(y)[:, :2])", (35, 2), (2, 3), (35, 2)), ("whole(x) @ whole(y) + z", (0,), (0,), ()),
-        ("whole(y)[:, :2].T @ whole(x)[:, 1:]", (2, 3), (2, 3), None), ("(whole(x) @ whole(y)).sum() + z", (2, 3), (3,), ()),
-    )  # fmt: skip
-    if shape is None:
-        op, shape = f"({op}).reshape(-1)[:3]", (3,)
-    return _put(op, x=m.use("f", first), y=m.use("f", second), z=m.use("f", ())), "f", shape
+    text, (first, second, shape) = m.choose(*DOTS)
+    return _put(text, x=m.use("f", first), y=m.use("f", second), z=m.use("f", ())), "f", shape
 
 
-MOVES = {
-    (): ["x[None].sum(0, dtype=x.dtype)", "x.reshape((1, 1)).squeeze()", "jnp.broadcast_to(x, (3,))[1]"],
-    (3,): ["x[::-1]", "jnp.roll(x, 1)", "jnp.concatenate([x[1:], x[:1]])", "lax.pad(x[1:], x[0], [(1, 0, 0)])",
-           "jnp.stack([x, x[::-1]], 1).reshape(-1)[1:4]", "jnp.repeat(x, 2)[1:4]", "jnp.tile(x, 2)[2:5]", "x[jnp.array([2, 0, 0])]",
-           "lax.pad(x, x[1], [(-1, 3, 1)])[:3]", "jnp.diag(jnp.outer(x, x) != 0).astype(x.dtype)", "x.at[0].set(x[2])"],
-    (2, 3): ["x[::-1]", "x[:, ::-1]", "x.T.reshape(2, 3)", "lax.reshape(x, (2, 3), dimensions=(1, 0))", "jnp.flip(x)",
-             "jnp.stack([x[1], x[0]])", "jnp.column_stack([x[0], x[1]]).T", "jnp.swapaxes(x[None], 0, 1)[:, 0]",
-             "jnp.concatenate([x[:, 1:], x[:, :1]], 1)", "x.at[:, 1].set(x[:, 0])", "jnp.moveaxis(x, 0, 1).T"],
-    (0,): ["x[::-1]", "jnp.concatenate([x, x])", "x.reshape(0, 3).sum(1).astype(x.dtype)", "x[:, None][..., 0]"],
-    (40,): ["x[::-1]", "jnp.roll(x, 7)", "x.reshape(8, 5).T.reshape(-1)", "jnp.concatenate([x[20:], x[:20]])", "jnp.pad(x[1:], (0, 1), mode='edge')",
-            "lax.reshape(x.reshape(4, 10), (40,), dimensions=(1, 0))", "jnp.repeat(x, 2)[5:45]", "x[::-1].at[3].set(x[0])",
-            "lax.pad(x[::2], x[3], [(1, 0, 1)])", "jnp.tile(x[:20], 2)", "jnp.broadcast_to(x[3:4], (40,))", "jnp.stack(jnp.split(x, 4), 1).reshape(-1)"],
-    (35, 2): ["x[::-1]", "x[:, ::-1]", "x.T[::-1].T", "jnp.stack([x[:, 1], x[:, 0]], -1)", "lax.reshape(x, (35, 2), dimensions=(1, 0))",
-              "jnp.concatenate([x[5:], x[:5]])", "x.reshape(5, 7, 2).transpose(1, 0, 2).reshape(35, 2)", "x.at[:, 0].set(x[:, 1])"],
-}  # fmt: skip
+MOVES = _rows("""
+    x[None].sum(0, dtype=x.dtype) : (), ()
+    x.reshape((1, 1)).squeeze() : (), ()
+    jnp.broadcast_to(x, (3,))[1] : (), ()
+    jnp.broadcast_to(x, (40,)) : (), (40,)
+    jnp.stack([x, x, x]) : (), (3,)
+    x[::-1] : (3,), (3,)
+    jnp.roll(x, 1) : (3,), (3,)
+    jnp.concatenate([x[1:], x[:1]]) : (3,), (3,)
+    lax.pad(x[1:], x[0], [(1, 0, 0)]) : (3,), (3,)
+    lax.pad(x, x[1], [(-1, 3, 1)])[:3] : (3,), (3,)
+    jnp.stack([x, x[::-1]], 1).reshape(-1)[1:4] : (3,), (3,)
+    jnp.repeat(x, 2)[1:4] : (3,), (3,)
+    jnp.tile(x, 2)[2:5] : (3,), (3,)
+    x[jnp.array([2, 0, 0])] : (3,), (3,)
+    jnp.diag(jnp.outer(x, x) != 0).astype(x.dtype) : (3,), (3,)
+    x.at[0].set(x[2]) : (3,), (3,)
+    x[2] : (3,), ()
+    x[:0] : (3,), (0,)
+    jnp.stack([x, x[::-1]]) : (3,), (2, 3)
+    x[:, ::-1] : (2, 3), (2, 3)
+    x.T.reshape(2, 3) : (2, 3), (2, 3)
+    lax.reshape(x, (2, 3), dimensions=(1, 0)) : (2, 3), (2, 3)
+    jnp.flip(x) : (2, 3), (2, 3)
+    jnp.stack([x[1], x[0]]) : (2, 3), (2, 3)
+    jnp.column_stack([x[0], x[1]]).T : (2, 3), (2, 3)
+    jnp.swapaxes(x[None], 0, 1)[:, 0] : (2, 3), (2, 3)
+    jnp.concatenate([x[:, 1:], x[:, :1]], 1) : (2, 3), (2, 3)
+    x.at[:, 1].set(x[:, 0]) : (2, 3), (2, 3)
+    jnp.moveaxis(x, 0, 1).T : (2, 3), (2, 3)
+    x[1] : (2, 3), (3,)
+    jnp.tile(x.reshape(-1), 7)[:40] : (2, 3), (40,)
+    jnp.concatenate([x, x]) : (0,), (0,)
+    x[:, None][..., 0] : (0,), (0,)
+    jnp.roll(x, 7) : (40,), (40,)
+    x.reshape(8, 5).T.reshape(-1) : (40,), (40,)
+    lax.reshape(x.reshape(4, 10), (40,), dimensions=(1, 0)) : (40,), (40,)
+    jnp.concatenate([x[20:], x[:20]]) : (40,), (40,)
+    jnp.pad(x[1:], (0, 1), mode='edge') : (40,), (40,)
+    lax.pad(x[::2], x[3], [(1, 0, 1)]) : (40,), (40,)
+    jnp.repeat(x, 2)[5:45] : (40,), (40,)
+    x[::-1].at[3].set(x[0]) : (40,), (40,)
+    jnp.tile(x[:20], 2) : (40,), (40,)
+    jnp.broadcast_to(x[3:4], (40,)) : (40,), (40,)
+    jnp.stack(jnp.split(x, 4), 1).reshape(-1) : (40,), (40,)
+    x[5:8] : (40,), (3,)
+    x[-1] : (40,), ()
+    x[10:16].reshape(2, 3) : (40,), (2, 3)
+    jnp.stack([x[:35], x[5:]], 1) : (40,), (35, 2)
+    x[:, ::-1] : (35, 2), (35, 2)
+    x.T[::-1].T : (35, 2), (35, 2)
+    lax.reshape(x, (35, 2), dimensions=(1, 0)) : (35, 2), (35, 2)
+    jnp.stack([x[:, 1], x[:, 0]], -1) : (35, 2), (35, 2)
+    jnp.concatenate([x[5:], x[:5]]) : (35, 2), (35, 2)
+    x.reshape(5, 7, 2).transpose(1, 0, 2).reshape(35, 2) : (35, 2), (35, 2)
+    x.at[:, 0].set(x[:, 1]) : (35, 2), (35, 2)
+    x[4:7, 1] : (35, 2), (3,)
+    x.reshape(-1)[30:] : (35, 2), (40,)
+    x[:3].T : (35, 2), (2, 3)
+""")
 
 
 def _move(m: _Maker) -> Made:
-    shape, dtype = m.shape(), m.choose("f", "f", "i", "j", "b")
-    op = m.choose(*(move for move in MOVES[shape] if dtype != "b" or ".sum(" not in move))
-    return _put(op, x=m.use(dtype, shape)), dtype, shape
+    dtype, (text, (source, shape)) = m.choose("f", "f", "i", "j", "b"), m.choose(*MOVES)
+    return _put(text, x=m.use(dtype, source)), dtype, shape
 
 
-def _resize(m: _Maker) -> Made:
-    dtype = m.choose("f", "f", "i", "j", "b")
-    source, op, shape = m.choose(
-        ((2, 3), "x[1]", (3,)), ((3,), "x[2]", ()), ((40,), "x[5:8]", (3,)), ((3,), "jnp.stack([x, x[::-1]])", (2, 3)),
-        ((), "jnp.broadcast_to(x, (40,))", (40,)), ((35, 2), "x[4:7, 1]", (3,)), ((3,), "x[:0]", (0,)), ((40,), "x[-1]", ()),
-        ((40,), "jnp.stack([x[:35], x[5:]], 1)", (35, 2)), ((35, 2), "x.reshape(-1)[30:]", (40,)), ((), "jnp.stack([x, x, x])", (3,)),
-        ((2, 3), "jnp.tile(x.reshape(-1), 7)[:40]", (40,)), ((35, 2), "x[:3].T", (2, 3)), ((40,), "x[10:16].reshape(2, 3)", (2, 3)),
-    )  # fmt: skip
-    return _put(op, x=m.use(dtype, source)), dtype, shape
+GATHERS = _rows("""
+    x[i] : ()
+    x[n] : None
+    x.at[near(n)].get(mode='clip') : None
+    x.at[near(n)].get(mode='fill', fill_value=filling) : None
+    x.at[near(n)].get(mode='fill') : None
+    x.at[near(i)].get(mode='fill') : ()
+    x.at[jnp.clip(n, 0, 1)].get(mode='promise_in_bounds') : None
+    jnp.take(x, near(n), mode='wrap') : None
+    jnp.take(x, near(n), mode='clip') : None
+    jnp.take(x, near(n), mode='fill') : None
+    jnp.take_along_axis(x, jnp.clip(n, -2, 1), 0) : None
+    lax.dynamic_index_in_dim(x, i, keepdims=False) : ()
+    lax.dynamic_slice_in_dim(x, i, 2)[1] : ()
+""")
 
 
 def _gather(m: _Maker) -> Made:
-    shape, dtype, whole = m.array(), m.choose("f", "f", "i", "j", "b"), m.choose("i", "j")
-    x, i = m.use(dtype, shape), m.use(whole, ())
-    fill = {"f": -1.5, "i": 7, "j": 7, "b": True}[dtype]
-    first = x if len(shape) == 1 else f"{x}[:, 0]"
-    many = m.choose((3,), (40,))
-    mode = m.choose("'clip'", f"'fill', fill_value={fill}", "'promise_in_bounds'", "'fill'", "'wrap'")
-    if "promise" in mode:
-        return f"{first}.at[jnp.clip({m.use(whole, many)}, 0, {shape[0] - 1})].get(mode={mode})", dtype, many
-    if "wrap" in mode or m.rng.random() < 0.3:
-        return f"jnp.take({first}, {_near(m.use(whole, many))}, mode='{m.choose('wrap', 'clip', 'fill')}')", dtype, many
-    text, result = m.choose(
-        (f"{first}[{i}]", ()),
-        (f"{first}[{m.use(whole, many)}]", many),
-        (f"{first}.at[{_near(m.use(whole, many))}].get(mode={mode})", many),
-        (f"{first}.at[{_near(i)}].get(mode={mode})", ()),
-        (
-            f"lax.dynamic_slice_in_dim({first}, {i}, 2).sum(dtype='{DTYPES[dtype]}')"
-            if dtype in "ij"
-            else f"{first}[{i}]",
-            (),
-        ),
-        (f"lax.dynamic_index_in_dim({first}, {i}, keepdims=False)", ()),
-        (f"jnp.take_along_axis({first}, jnp.clip({m.use(whole, many)}, -2, 1), 0)", many),
+    shape, dtype, index, many = m.array(), m.choose("f", "f", "i", "j", "b"), m.choose("i", "j"), m.choose((3,), (40,))
+    text, result = m.choose(*GATHERS)
+    filling = {"f": "-1.5", "i": "7", "j": "7", "b": "True"}[dtype]
+    x = m.use(dtype, shape) + ("" if len(shape) == 1 else "[:, 0]")
+    return (
+        _put(text, x=x, i=m.use(index, ()), n=m.use(index, many), filling=filling),
+        dtype,
+        many if result is None else (),
     )
-    return text, dtype, result
 
 
-def _near(index: str) -> str:
-    """JAX itself cuts an index to 32 bits where it fills; ours is out of range if it does not fit."""
-    return f"jnp.clip({index}, -2**30, 2**30)"
+ROWS = _rows("""
+    x[i, 1] : (35, 2), ()
+    x[1, i] : (2, 3), ()
+    x[i] : (2, 3), (3,)
+    x[:, i][0] : (2, 3), ()
+    jnp.take(x, jnp.clip(i, -1, 1), axis=0, mode='clip') : (2, 3), (3,)
+    lax.dynamic_slice(x, (i, i), (2, 1))[:, 0][:0] : (35, 2), (0,)
+    lax.dynamic_slice(x, (i, 0 * i), (3, 2)).T[:1, :].reshape(3) : (35, 2), (3,)
+    lax.dynamic_slice(x, (i - 1, i), (1, 3))[0] : (2, 3), (3,)
+""")
 
 
 def _gather_rows(m: _Maker) -> Made:
-    dtype, i = m.choose("f", "i", "b"), m.use(m.choose("i", "j"), ())
-    text, source, shape = m.choose(
-        ("x[i, 1]", (35, 2), ()), ("x[1, i]", (2, 3), ()), ("x[i]", (2, 3), (3,)), ("x[:, i]", (2, 3), None),
-        ("lax.dynamic_slice(x, (i, i), (2, 1))[:, 0][:0]", (35, 2), (0,)), ("jnp.take(x, jnp.clip(i, -1, 1), axis=0, mode='clip')", (2, 3), (3,)),
-        ("lax.dynamic_slice(x, (i, 0 * i), (3, 2)).T[:1, :].reshape(3)", (35, 2), (3,)),
-        ("lax.dynamic_slice(x, (i - 1, i), (1, 3))[0]", (2, 3), (3,)),
-    )  # fmt: skip
-    if shape is None:
-        text, shape = "x[:, i][0]", ()
-    return _put(text, x=m.use(dtype, source), i=i), dtype, shape
+    dtype, (text, (source, shape)) = m.choose("f", "i", "b"), m.choose(*ROWS)
+    return _put(text, x=m.use(dtype, source), i=m.use(m.choose("i", "j"), ())), dtype, shape
+
+
+SCATTERS = {
+    "b": ["x.at[i].set(y)"],
+    "f": _lines("""
+        x.at[i].set(y)
+        x.at[i].apply(lambda e: whole(e) * 2.0 + 1.0)
+        whole(x).at[i].add(whole(y))
+        whole(x).at[i].subtract(whole(y))
+        whole(x).at[i].min(whole(y))
+        whole(x).at[i].max(whole(y))
+        jnp.sign(x).at[i].multiply(jnp.sign(y))
+        whole(x).at[i].add(1.0).at[i].multiply(-2.0)
+        whole(x).at[1].add(whole(y)).at[i].set(2.0).at[1].add(3.0)
+    """),
+    "i": [
+        *(f"x.at[i].{name}(y)" for name in ("set", "add", "subtract", "multiply", "min", "max")),
+        "x.at[i].add(y).at[i].multiply(3)",
+        "x.at[1].add(y).at[i].set(7).at[1].add(x[1])",
+    ],
+}
 
 
 def _scatter(m: _Maker) -> Made:
-    shape, dtype, whole = m.array(), m.choose("f", "f", "i", "j", "b"), m.choose("i", "j")
-    x, i, many = m.use(dtype, shape), m.use(whole, m.choose((), (), (3,), (40,))), None
-    del many
-    row = shape[1:]
-    y = (
-        m.use(dtype, ())
-        if not row or m.rng.random() < 0.5
-        else m.use(dtype, (3,)) + "[:2]"
-        if row == (2,)
-        else m.use(dtype, row)
-    )
-    mode = m.choose("", ", mode='drop'", ", mode='clip'")
-    if dtype == "b":
-        return f"{x}.at[{i}].set({y}{mode})", dtype, shape
-    if dtype == "f":
-        name, x, y = m.choose(
-            ("set", x, y), ("set", x, y), ("add", f"whole({x})", f"whole({y})"), ("subtract", f"whole({x})", f"whole({y})"),
-            ("multiply", f"jnp.sign({x})", f"jnp.sign({y})"), ("min", f"whole({x})", f"whole({y})"), ("max", f"whole({x})", f"whole({y})"),
-        )  # fmt: skip
-        if m.rng.random() < 0.15:
-            return f"{x}.at[{i}].apply(lambda e: whole(e) * 2.0 + 1.0)", dtype, shape
-        return f"{x}.at[{i}].{name}({y}{mode})", dtype, shape
-    return f"{x}.at[{i}].{m.choose('set', 'add', 'subtract', 'multiply', 'min', 'max')}({y}{mode})", dtype, shape
+    shape, dtype = m.array(), m.choose("f", "f", "i", "j", "b")
+    x, i = m.use(dtype, shape), m.use(m.choose("i", "j"), m.choose((), (), (3,), (40,)))
+    y = m.choose(m.use(dtype, ()), m.use(dtype, (3,)) + {(2,): "[:2]", (3,): ""}.get(shape[1:], "[0]"))
+    text, mode = m.choose(*SCATTERS["i" if dtype == "j" else dtype]), m.choose("", ", mode='drop'", ", mode='clip'")
+    return _put(f"{text[:-1]}{mode})", x=x, i=i, y=y), dtype, shape
+
+
+UPDATES = _rows("""
+    lax.dynamic_update_slice(x, y, (i,)) : (40,), (3,)
+    lax.dynamic_update_slice(x, y[:2], (i,)) : (3,), (3,)
+    lax.dynamic_update_slice(x, y[None], (i, i)) : (2, 3), (3,)
+    lax.dynamic_update_slice(x, y[:2, :2], (i, 0 * i)) : (35, 2), (2, 3)
+    lax.dynamic_update_index_in_dim(x, y, i, 0) : (2, 3), (3,)
+    x.at[1:].set(y[:1]) : (3,), (3,)
+    x.at[i, 1].set(y[0]) : (35, 2), (3,)
+    x.at[::3].set(y[0]) : (40,), (3,)
+    x.at[i].set(x[0]) : (40,), (3,)
+    x.at[i].set(x[i]) : (3,), (3,)
+""")
 
 
 def _update(m: _Maker) -> Made:
-    dtype, i = m.choose("f", "i", "b"), m.use(m.choose("i", "j"), ())
-    text, shape, part = m.choose(
-        ("lax.dynamic_update_slice(x, y, (i,))", (40,), (3,)), ("lax.dynamic_update_slice(x, y[:2], (i,))", (3,), (3,)),
-        ("lax.dynamic_update_slice(x, y[None], (i, i))", (2, 3), (3,)), ("lax.dynamic_update_slice(x, y[:2, :2], (i, 0 * i))", (35, 2), (2, 3)),
-        ("x.at[1:].set(y[:1])", (3,), (3,)), ("x.at[i, 1].set(y[0])", (35, 2), (3,)), ("lax.dynamic_update_index_in_dim(x, y, i, 0)", (2, 3), (3,)),
-        ("x.at[::3].set(y[0])", (40,), (3,)), ("x.at[i].set(x[0])", (40,), (3,)), ("x.at[i].set(x[i])", (3,), (3,)),
-    )  # fmt: skip
+    dtype, (text, (shape, part)) = m.choose("f", "i", "b"), m.choose(*UPDATES)
+    i = m.use(m.choose("i", "j"), ())
     return _put(text, x=m.use(dtype, shape), y=m.use(dtype, part), i=i), dtype, shape
+
+
+SLOPES = _lines("""
+    jax.grad(lambda v: jnp.sum(jnp.sin(v) * v))(tame(x))
+    jax.grad(lambda v: jnp.sum(v * v * tame(y)))(tame(x))
+    jax.grad(lambda v: jnp.max(v) + jnp.sum(v[0] * v))(tame(x))
+    jax.grad(lambda v: jnp.sum(jnp.where(v > 0, v, 2 * v)) * tame(y))(tame(x))
+    jax.grad(lambda v: lax.scan(lambda c, t: (c * 0.5 + jnp.sum(t) * c, c), 1.5, v[:3])[0])(tame(x))
+    jax.jvp(lambda v: v / (2.0 + v * v), (tame(x),), (tame(x) + 1.0,))[1]
+""")
 
 
 def _slope(m: _Maker) -> Made:
     """A derivative: of finite numbers, for that of others is full of zeros that are known."""
     shape = m.array()
-    text = m.choose(
-        "jax.grad(lambda v: jnp.sum(jnp.sin(v) * v))(tame(x))", "jax.grad(lambda v: jnp.sum(v * v * tame(y)))(tame(x))",
-        "jax.jvp(lambda v: v / (2.0 + v * v), (tame(x),), (tame(x) + 1.0,))[1]",
-        "jax.grad(lambda v: jnp.max(v) + jnp.sum(v[0] * v))(tame(x))",
-        "jax.grad(lambda v: lax.scan(lambda c, t: (c * 0.5 + jnp.sum(t) * c, c), 1.5, v[:3])[0])(tame(x))",
-        "jax.grad(lambda v: jnp.sum(jnp.where(v > 0, v, 2 * v)) * tame(y))(tame(x))",
-    )  # fmt: skip
-    return f"tame({_put(text, x=m.use('f', shape), y=m.use('f', ()))})", "f", shape
+    return f"tame({_put(m.choose(*SLOPES), x=m.use('f', shape), y=m.use('f', ()))})", "f", shape
 
 
 OPERATIONS: list[Callable[[_Maker], Made]] = [
-    *(3 * [_unary, _binary, _integers, _move, _gather, _scatter]),
-    *(2 * [_where, _compare, _reduce, _update, _convert, _gather_rows, _resize]),
+    *(3 * [_unary, _binary, _integers, _gather, _scatter]),
+    *(5 * [_move]),
+    *(2 * [_where, _compare, _reduce, _update, _convert, _gather_rows]),
     *(_shared_division, _test, _logic, _select_n, _reduce_axis, _extreme, _cumulative, _dot, _slope),
 ]
 
@@ -588,8 +734,8 @@ def _while(m: _Maker) -> Made:
     inits = _tuple(_given(m, kinds))
     body, test = m.function(kinds, kinds), m.function(kinds, [("b", ())])
     which, most = int(m.rng.integers(len(kinds))), m.rng.integers(1, 6)
-    loop = f"lax.while_loop(lambda s: (s[0] < {most}) & {test}(*s[1:]), lambda s: (s[0] + 1, *{body}(*s[1:])), (0, *{inits}))"
-    return f"{loop}[{which + 1}]", *kinds[which]
+    going, step = f"lambda s: (s[0] < {most}) & {test}(*s[1:])", f"lambda s: (s[0] + 1, *{body}(*s[1:]))"
+    return f"lax.while_loop({going}, {step}, (0, *{inits}))[{which + 1}]", *kinds[which]
 
 
 def _many_whiles(m: _Maker) -> Made:
@@ -597,21 +743,20 @@ def _many_whiles(m: _Maker) -> Made:
     kinds, size = [("f", ()), (m.choose("f", "i"), ())], m.choose((3,), (40,))
     rows = _given(m, [(dtype, size) for dtype, _ in kinds])
     body, test = m.function(kinds, kinds), m.function(kinds, [("b", ())])
-    loop = f"lax.while_loop(lambda s: (s[0] < 3) & {test}(*s[1:]), lambda s: (s[0] + 1, *{body}(*s[1:])), (0, a, b))"
-    return f"jax.vmap(lambda a, b: {loop}[1])({', '.join(rows)})", "f", size
+    going, step = f"lambda s: (s[0] < 3) & {test}(*s[1:])", f"lambda s: (s[0] + 1, *{body}(*s[1:]))"
+    return f"jax.vmap(lambda a, b: lax.while_loop({going}, {step}, (0, a, b))[1])({', '.join(rows)})", "f", size
 
 
 def _scan(m: _Maker) -> Made:
     kinds, shape, dtype = _carried(m), m.choose((3,), (2, 3), (40,), (0,), (35, 2)), m.choose("f", "f", "i", "b")
     inits, xs = _tuple(_given(m, kinds)), m.use(dtype, shape)
-    row = shape[1:]
-    element = row if row != (2,) else ()
-    out = (m.choose("f", "i"), element if row != (2,) else ())
+    narrow = shape[1:] == (2,)  # rows of a shape that values do not have: one element of each
+    element = () if narrow else shape[1:]
+    out, given = (m.choose("f", "i"), element), "t[0]" if narrow else "t"
     body = m.function([*kinds, (dtype, element)], [*kinds, out])
-    given = "t" if row != (2,) else "t[0]"
     step = f"lambda s, t: (lambda r: (tuple(r[:-1]), r[-1]))({body}(*s, {given}))"
     text = f"lax.scan({step}, {inits}, {xs}, reverse={m.choose(True, False)})"
-    if m.rng.random() < 0.5 and row != (2,):
+    if m.rng.random() < 0.5 and not narrow:
         return f"{text}[1]", out[0], shape
     which = int(m.rng.integers(len(kinds)))
     return f"{text}[0][{which}]", *kinds[which]

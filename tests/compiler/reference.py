@@ -1,5 +1,5 @@
-"""What a jaxpr means, equation by equation, in NumPy: which keeps subnormal numbers as IEEE has it and XLA does not, and
-needs no compiling. `test_fuzz` holds it against XLA."""
+"""What a jaxpr means, equation by equation, in NumPy: which keeps subnormal numbers, as IEEE has it and XLA does not,
+and needs no compiling. `test_fuzz` holds it against XLA."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

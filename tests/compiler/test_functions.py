@@ -1,5 +1,5 @@
-"""The functions of jax.numpy, jax.lax and jax.nn that compile, with their options: what XLA gives, on small arrays and on
-those that live in memory."""
+"""The functions of jax.numpy, jax.lax and jax.nn that compile, with their options: what XLA gives, on small arrays and
+on those that live in memory."""
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +10,8 @@ from jax import lax
 import naiad.compiler as nc
 from tests.compiler.compare import assert_close, leaves, xla
 
-# One call a line, of these arrays: x of quarters, w of positive numbers, q of powers of two, g with not-a-numbers in it,
-# integers n, short integers s, truth values m, an index k and indices i, some of them out of range.
+# One call a line, of these arrays: x of quarters, w of positive numbers, q of powers of two, g with not-a-numbers in
+# it, integers n, short integers s, truth values m, an index k and indices i, some of them out of range.
 TABLE = {
     "sums": """
         jnp.sum(x)
@@ -649,5 +649,5 @@ def test_functions_the_other_way_round(group):
 
 @pytest.mark.parametrize("line", REFUSED.strip().splitlines())
 def test_what_is_not_supported_is_refused(line):
-    with pytest.raises(nc.Unsupported, match="cannot be compiled|programs have"):
+    with pytest.raises(nc.Unsupported, match=r"cannot be compiled|programs have"):
         nc.compile(function(line), cache=False)(*arrays((2, 3)))

@@ -380,7 +380,7 @@ def _invertible(value: float) -> bool:
 
 
 def _gather(a: float, b: float) -> bool:
-    """Whether a (b x) may be (a b) x: not where the one overflows, or loses its digits, and the other is far from it."""
+    """Whether a (b x) may be (a b) x: not where the one overflows or vanishes, and the other is far from it."""
     return all(2.0**-64 < abs(value) < 2.0**64 for value in (a, b, a * b))
 
 

@@ -1,4 +1,5 @@
-"""The scalar operations of a program: their types, and what they mean in NumPy."""
+"""The scalar operations of a program, but for fused ones, which `finish` makes: their types, and what they mean in
+NumPy."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -67,9 +68,6 @@ FLOATS = {
     "div": np.divide,
     "neg": np.negative,
     "recip": lambda a: 1.0 / a,
-    "fma": lambda a, b, c: a * b + c,  # in NumPy with two roundings
-    "fms": lambda a, b, c: a * b - c,
-    "fnma": lambda a, b, c: c - a * b,
     "rem": np.fmod,
     "max": _larger,
     "min": _smaller,
