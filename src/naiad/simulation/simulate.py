@@ -205,13 +205,9 @@ def _run(
             keep(kept.ended(Outcome.INTERRUPTED))
     trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
     warning = too_far(trajectory.statistics["turn_max"], plan.h)
-    if warning is not None:
-        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=4)
     if trajectory.outcome.failed:
-        where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
-        warnings.warn(
-            f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.ending}",
-            RunWarning,
-            stacklevel=4,
-        )
+        where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"
+        warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=4)
+    elif warning is not None:
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=4)
     return trajectory
