@@ -72,7 +72,8 @@ def simulate(
       trend are kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction,
       terminal)`.
     - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory (the
-      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial.
+      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial;
+      one run at a time may write there.
     - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
       done.
     - `engine`: "compiled" runs the steps as machine code, "xla" through `jax.jit`; "auto" is "compiled", or "xla" with
@@ -80,7 +81,8 @@ def simulate(
     - `reconstruct`: False leaves the configuration g out, which saves time, for an `EulerPoincareSystem`, whose
       momentum moves by itself.
 
-    A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept.
+    A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept. So does
+    Ctrl-C, between two pieces of about half a second. Steps that turn by more than a quarter of a turn are warned of.
     """
     method = Variational() if method is None else method
     system = check_system(system)
