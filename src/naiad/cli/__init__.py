@@ -9,14 +9,17 @@ from naiad.interrupts import listening
 
 def main() -> None:
     """Run the command line on the arguments of this process, and exit."""
-    from naiad.cli.app import app
-
     with listening(at_once=True) as ear:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, ear.terminate)
         sys.unraisablehook = _unless_heard
         try:
+            from naiad.cli.app import app
+
             app(prog_name="naiad")
+        except KeyboardInterrupt:  # while it was imported
+            sys.stderr.write("naiad: interrupted; nothing was written\n")
+            sys.exit(130)
         except SystemExit as end:
             if ear.heard is None:
                 raise

@@ -83,7 +83,7 @@ def simulate_many(
         Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
         for noise, chunk in zip(sources, run, strict=True)
     ]
-    warning = too_far(max(run.statistics["turn_max"] for run in runs), h)
+    warning = too_far(max((run.statistics["turn_max"] for run in runs if not run.outcome.failed), default=0.0), h)
     if warning is not None:
         warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=4)
     return runs

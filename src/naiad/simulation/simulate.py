@@ -74,7 +74,8 @@ def simulate(
       trend are kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction,
       terminal)`.
     - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory (the
-      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial.
+      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial;
+      one run at a time may write there.
     - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
       done.
     - `engine`: "compiled" runs the steps as machine code, "xla" through `jax.jit`; "auto" is "compiled", or "xla" with
@@ -82,7 +83,8 @@ def simulate(
     - `reconstruct`: False leaves the configuration g out, which saves time, for an `EulerPoincareSystem`, whose
       momentum moves by itself.
 
-    A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept.
+    A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept. So does
+    Ctrl-C, between two pieces of about half a second. Steps that turn by more than a quarter of a turn are warned of.
     """
     method = Variational() if method is None else method
     system = check_system(system)
@@ -214,13 +216,9 @@ def _run(
             keep(kept.ended(Outcome.INTERRUPTED))
     trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
     warning = too_far(trajectory.statistics["turn_max"], plan.h)
-    if warning is not None:
-        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=5)
     if trajectory.outcome.failed:
-        where = f"{type(system).__name__} stopped at t = {trajectory.attrs['t']:g} s"
-        warnings.warn(
-            f"{where}, after {trajectory.statistics['steps']} steps: {trajectory.ending}",
-            RunWarning,
-            stacklevel=5,
-        )
+        where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"
+        warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=5)
+    elif warning is not None:
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=5)
     return trajectory

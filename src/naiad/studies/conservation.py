@@ -1,6 +1,5 @@
 """What the studies watch over every step of a run: how far invariants move from where they began."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -9,9 +8,9 @@ import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute
-from naiad.errors import RunError
 from naiad.numerics import Module
 from naiad.studies.progress import Progress
+from naiad.studies.whole_run import whole_run
 
 Observable = Callable[[nd.State, Any], Any]
 
@@ -83,10 +82,6 @@ def watched_run(
     watched: dict[str, Observable] = {name: RelativeChange.since(f, state) for name, f in invariants.items()}
     watched["orthogonality"] = lambda state, t: system.group.error(state.g)
     monitors = {**watched, **(observables or {})}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a failed run is an error here
-        options: dict[str, Any] = {"progress": progress, "monitors": monitors, "save_every": save_every}
-        run = nd.simulate(system, state, t0=t0, t1=t1, dt=dt, method=method, **options)
-    if run.outcome.failed:
-        raise RunError(f"the run stopped at t = {run.record.attrs['t']:g} s of {t1:g} s: {run.ending}")
+    options: dict[str, Any] = {"progress": progress, "monitors": monitors, "save_every": save_every}
+    run = whole_run(nd.simulate, system, state, t0=t0, t1=t1, dt=dt, method=method, **options)
     return run, {f"{name}_error_max": run.monitors[name].largest for name in watched}

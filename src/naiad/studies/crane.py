@@ -16,6 +16,7 @@ from naiad.studies.parameters import Names, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.smooth_moves import SHAPERS, Hoist, ShapedMove
 from naiad.studies.study import Findings, Study, Table
+from naiad.studies.whole_run import whole_run
 
 RADIUS, SPARE = 0.3, 5.0  # of the drum; cable that stays on it
 COLUMNS = {
@@ -96,7 +97,8 @@ class Crane(Study, name="crane"):
             guide=ShapedMove(self.distance, self.t_move, weights, delays),
         )
         last = self.t_move + float(delays[-1])
-        run = nd.simulate(
+        run = whole_run(
+            nd.simulate,
             system,
             system.state(q=self._hanging()),
             t1=last + self.t_after,

@@ -1,14 +1,14 @@
 """Averages over long runs in a heat bath, with their standard errors."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import naiad as nd
-from naiad.errors import InputError, RunError
+from naiad.errors import InputError
 from naiad.studies.progress import Progress
+from naiad.studies.whole_run import whole_run
 
 if TYPE_CHECKING:
     import xarray
@@ -95,7 +95,7 @@ def equilibrium(
     first, steps = round(warm_up / dt), round(t1 / dt)
     every = max(1, steps // SAMPLES)
     ends = first + np.round(np.linspace(0, steps, BATCHES + 1)).astype(int)
-    run = _completed(
+    run = whole_run(
         nd.simulate,
         system,
         state,
@@ -107,7 +107,7 @@ def equilibrium(
     )
     pieces = []
     for number, end in enumerate(ends[1:]):
-        run = _completed(
+        run = whole_run(
             nd.resume, run, t1=end * dt, save_every=every, monitors=observables, progress=progress.part(number, BATCHES)
         )
         pieces.append(run)
@@ -117,12 +117,3 @@ def equilibrium(
         {name: np.array([float(each.mean) for each in batch]) for name, batch in monitors.items()},
         {name: max(each.largest for each in batch) for name, batch in monitors.items()},
     )
-
-
-def _completed(run: Callable[..., nd.Trajectory], *args: Any, **options: Any) -> nd.Trajectory:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a failed run is an error here
-        done = run(*args, **options)
-    if done.outcome.failed:
-        raise RunError(f"the run stopped at t = {done.attrs['t']:g} s: {done.outcome.remedy}")
-    return done

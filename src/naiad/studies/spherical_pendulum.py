@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.errors import RunError
 from naiad.studies.general_methods import EULER, GENERAL
 from naiad.studies.methods import method
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.studies.whole_run import whole_run
 
 CHOICES = {"euler": "variational Euler: Cayley map, Lagrangian at the left node", **GENERAL}
 
@@ -90,7 +90,8 @@ def section_points(run: nd.Trajectory) -> np.ndarray:
 def _orbit(
     pendulum: nd.models.SphericalPendulum, start: nd.State, integrator: Any, t1: float, dt: float
 ) -> nd.Trajectory:
-    run = nd.simulate(
+    return whole_run(
+        nd.simulate,
         pendulum,
         start,
         t1=t1,
@@ -100,9 +101,6 @@ def _orbit(
         monitors={"energy": pendulum.energy, "spin": _spin},
         sections={"section": nd.Section(_side)},
     )
-    if run.outcome.failed:
-        raise RunError(f"the run stopped at t = {run.attrs['t']:g} s of {t1:g} s: {run.outcome.remedy}")
-    return run
 
 
 def _side(state: nd.State, t: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute_rows
-from naiad.errors import RunError
+from naiad.errors import RunError, RunWarning
 from naiad.integrators import AbstractMethod
 from naiad.models import StringPendulum
 from naiad.numerics import Module
@@ -158,7 +158,7 @@ def _pieces(
         node += steps
         stop = min(t1, node * dt)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a failed run is an error here
+            warnings.filterwarnings("ignore", r"\w+ stopped at t = ", RunWarning)  # an error here
             if run is None:
                 run = nd.simulate(system, state, t1=stop, dt=dt, method=method, **watch)
             else:

@@ -17,6 +17,7 @@ from naiad.studies.driven_string import DrivenString
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.studies.whole_run import whole_run
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,7 +83,8 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             damping=self.eta,
             field=field,
         )
-        run = nd.simulate(
+        run = whole_run(
+            nd.simulate,
             system,
             self._start(system),
             t1=float(reel.end) + self.orbits * 2.0 * np.pi / n,
