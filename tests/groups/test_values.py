@@ -125,6 +125,7 @@ def test_clear_errors(build, said):
     assert said in str(caught.value)
 
 
+@double
 def test_a_rotation_is_corrected_only_where_that_can_be_resolved():
     """Less than a few units in the last place is left alone: done to the small entries only, it would turn R."""
     R = np.asarray(SO3().exp(np.array([0.3, -0.2, 0.9])))
