@@ -123,3 +123,16 @@ def test_clear_errors(build, said):
     with pytest.raises(naiad.errors.InputError) as caught:
         build()
     assert said in str(caught.value)
+
+
+@double
+def test_a_rotation_is_corrected_only_where_that_can_be_resolved():
+    """Less than a few units in the last place is left alone: done to the small entries only, it would turn R."""
+    R = np.asarray(SO3().exp(np.array([0.3, -0.2, 0.9])))
+    near = R.copy()
+    near[0, 0] = np.nextafter(near[0, 0], 2.0)
+    for g in (R, near):
+        assert SO3().error(g) < 8e-16
+        np.testing.assert_array_equal(SO3().renormalise(g), g)
+    off = R * (1.0 + 1e-9)
+    assert SO3().error(SO3().renormalise(off)) < 1e-15

@@ -300,3 +300,53 @@ def test_bad_input():
     body = nd.models.RigidBody((1.0, 2.0, 3.0))
     with pytest.raises(nd.InputError, match="needs a TreeSystem; RigidBody"):
         nd.simulate(body, body.state(), t1=1.0, dt=0.1, method=TreeVariational())
+
+
+def test_kappa_is_measured_again_after_some_steps():
+    """An old kappa may promise too much: after REFRESH steps a second correction measures it."""
+    from naiad.integrators.tree.solve import REFRESH
+
+    system = Bodies(random_tree((-1, 0)))
+    method = TreeVariational()
+    with jax.enable_x64(True):
+        carry = method.init(system, random_state(system), 0.0, H)
+        step = jax.jit(lambda carry: method.step(system, carry, 0.0, H))
+        for _ in range(6):
+            carry = step(carry)
+        young, old = (
+            step(carry._replace(memory=carry.memory._replace(kappa=jnp.zeros(()), age=jnp.asarray(age))))
+            for age in (0, REFRESH)
+        )
+    assert int(young.info.iterations) == 1
+    assert float(young.memory.kappa) == 0.0
+    assert int(old.info.iterations) > 1
+    assert float(old.memory.kappa) > 0.0
+    assert int(old.memory.age) == 0
+
+
+def test_a_hinge_that_turns_far_is_corrected_by_its_angle():
+    """T = tan(angle/2) n, so that a small turn d about n gives tan(angle/2 + d/2) n, to the first order in d."""
+    from naiad.integrators.tree import sweeps
+
+    axis, half, small = np.array([0.6, 0.0, 0.8]), 0.7, 1e-6
+    with jax.enable_x64(True):
+        work = jnp.zeros((2, sweeps.MIXED_WIDTH))
+        for place, value in ((sweeps.n, axis), (sweeps.n1, axis), (sweeps.T, np.tan(half) * axis)):
+            work = place.write(work, 1, jnp.asarray(value))
+        work, new = sweeps._correct_hinge(
+            work, 1, 0, jnp.asarray(sweeps.HINGE), jnp.asarray(np.tan(half) * axis), jnp.asarray(small * axis)
+        )
+        kept = np.asarray(sweeps.T.read(work, 1))
+    np.testing.assert_allclose(kept, np.tan(half + 0.5 * small) * axis, rtol=0, atol=2e-12)
+    np.testing.assert_allclose(new, kept, rtol=0, atol=1e-15)
+
+
+def test_a_tree_that_is_not_a_number_ends_at_once():
+    system = Bodies(random_tree((-1, 0)))
+    method = TreeVariational()
+    state = random_state(system)
+    with jax.enable_x64(True):
+        carry = method.init(system, State(state.g, state.mu * jnp.nan), 0.0, H)
+        end = jax.jit(lambda carry: method.step(system, carry, 0.0, H))(carry)
+    assert not bool(end.info.converged)
+    assert int(end.info.iterations) <= 2

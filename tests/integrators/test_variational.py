@@ -235,3 +235,27 @@ def test_velocity_and_energy_of_a_step(rule):
     np.testing.assert_allclose(after.g, g @ tau.tau(group, h * xi), rtol=0, atol=1e-15)
     at = g @ tau.tau(group, tau.half(group, h * xi)) if isinstance(rule, nd.Midpoint) else g
     assert energy == pytest.approx(float(0.5 * xi @ system.J @ xi + system.mgl * at[2, 2]), abs=1e-14)
+
+
+class PushedBody(nd.EulerPoincareSystem):
+    """A free body on which a moment acts: forces are as accurate as the rule that takes them."""
+
+    group = nd.SO3()
+
+    def reduced_lagrangian(self, xi):
+        return 0.5 * xi @ (jnp.array([1.0, 2.0, 2.5]) * xi)
+
+    def force(self, g, xi, t):
+        return jnp.array([0.3, -0.2, 0.5]) * jnp.cos(t)
+
+
+def test_forces_take_part_in_the_order():
+    pushed, free = PushedBody(), nd.models.RigidBody((1.0, 2.0, 2.5))
+    for method in (nd.Variational(nd.Cayley(), nd.Left()), nd.VPRK("symplectic-euler-a")):
+        assert (method.order(free), method.symmetric(free)) == (2, True)
+        assert (method.order(pushed), method.symmetric(pushed)) == (1, False)
+    state = pushed.state(Omega=(0.4, 0.3, -0.5))
+    found = nd.diagnostics.convergence(
+        pushed, nd.Variational(nd.Cayley(), nd.Left()), state, t1=1.0, steps=(20, 40, 80)
+    )
+    assert found.order == pytest.approx(1.0, abs=0.2)

@@ -46,6 +46,10 @@ def test_the_energy_balance_is_of_the_order_of_the_scheme():
     first, second = (each["energy_balance_error_max"] for each in errors)
     assert first / second == pytest.approx(4.0, rel=0.2)
     assert errors[1]["input_work"] > 0.1
+    for each in errors:  # that of a constant moment u is u (s - s_0)/d, at any step
+        start = results(case="retrieve", scheme="symmetric", elements=4, t1=0.001, dt=0.001, report_times=(0.0,))
+        moved = each["s_p"] - start["reports"][0]["s_p"]
+        assert each["input_work"] == pytest.approx(2.09 / 0.5 * moved, rel=1e-12)
     assert errors[1]["carnot_work"] < 0
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.integrators.method import AbstractMethod, move
+from naiad.integrators.method import AbstractMethod, move, refuse_truncated
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem
 from naiad.numerics import Newton, Root, solve
 from naiad.retractions import AbstractRetraction
@@ -19,6 +19,8 @@ Vector = Float[Array, " n"]
 def check_free_motion(method: AbstractMethod, system: LagrangianSystem) -> None:
     """Raise an `InputError` unless the momentum of the system obeys mu' = ad*_xi mu, whatever g and t."""
     name = type(method).__name__
+    if hasattr(method, "retraction"):
+        refuse_truncated(method, method.retraction)
     if not isinstance(system, EulerPoincareSystem):
         raise InputError(
             f"{name} needs an EulerPoincareSystem, whose Lagrangian is a function of xi alone; "

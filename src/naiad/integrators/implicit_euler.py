@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, refuse_truncated, velocity_floor
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -23,6 +23,7 @@ class ImplicitEuler(AbstractOneStepMethod):
 
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
+        refuse_truncated(self, self.retraction)
         if system.constraint is not None:
             raise InputError(
                 f"ImplicitEuler does not know constraints, and {type(system).__name__} has one. Use Variational."

@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module
+from naiad.retractions import AbstractRetraction, Exponential, PerFactor
 
 
 class StepInfo(NamedTuple):
@@ -124,6 +126,17 @@ class AbstractOneStepMethod(AbstractMethod):
         inputs: Any = None,
     ) -> OneStepCarry:
         return OneStepCarry(*self.advance(system, carry.state, carry.memory, t, h, inputs))
+
+
+def refuse_truncated(method: AbstractMethod, retraction: AbstractRetraction) -> None:
+    """Raise an `InputError` if dexp^-1 is to be cut in a method that does without it, where it would change nothing."""
+    parts = retraction.retractions if isinstance(retraction, PerFactor) else (retraction,)
+    if any(isinstance(part, Exponential) and part.order is not None for part in parts):
+        name = type(method).__name__
+        raise InputError(
+            f"{name} was given {retraction!r}, which cuts dexp^-1, and {name} does without dexp^-1; leave order out, "
+            "or use Variational, Reduced or RKMK."
+        )
 
 
 def velocity_floor(group: AbstractGroup, g: Any, h: Scalar) -> Float[Array, ""]:

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, refuse_truncated, velocity_floor
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.numerics.jacobian import by_matrix
@@ -66,6 +66,7 @@ class VPRK(AbstractOneStepMethod):
 
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
+        refuse_truncated(self, self.retraction)
         if system.constraint is not None:
             raise InputError(f"VPRK does not keep constraints, and {type(system).__name__} has one; use Variational.")
 

@@ -67,6 +67,11 @@ class Newton(Module):
         linear function near it, and unknowns below `floor` are rounding."""
         coupling = Dense() if structure is None else structure
         function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
+        if self.jacobian == "inertia" and inertia is None:
+            raise InputError(
+                "Newton(jacobian='inertia') is for steps whose unknowns are velocities alone; these equations have no "
+                "inertia matrix near their Jacobian. Use Newton()."
+            )
         chord = inertia if self.jacobian == "inertia" else None
         near: Any = None
         near_given: list[Any] = []

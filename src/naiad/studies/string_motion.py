@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 PIECE_BYTES = 2**26
 FRAMES = 1000
 OBSERVED = ("energy", "kinetic", "rotational", "gravity", "elastic", "pi3", "orthogonality", "s_p", "stretched_length")
-POWERS = ("carnot", "input")
+FORCES = ("carnot", "input")
 
 
 class Observed(Module):
-    """Energies, pi_3, |R^T R - I|, lengths, the power of Carnot's term and of the moment, and Omega."""
+    """Energies, pi_3, |R^T R - I|, lengths, the forces on s of Carnot's term and of the moment, and Omega."""
 
     system: StringPendulum
 
@@ -49,8 +49,8 @@ class Observed(Module):
         if system.reeled:
             assert system.reel is not None
             speed = xi[3 * system.elements]
-            carnot = system.carnot_force(g, speed) * speed
-            given = system.reel.control(g, speed, t) / system.reel.radius * speed
+            carnot = system.carnot_force(g, speed)
+            given = system.reel.control(g, speed, t) / system.reel.radius
         numbers = (kinetic + gravity + elastic, kinetic, rotational, gravity, elastic, system.noether(state)[0], off)
         lengths = jnp.asarray(system.wound(g)), system.stretched_length(g)
         return jnp.concatenate([jnp.stack([*numbers, *lengths, carnot, given]), Omega])
@@ -82,13 +82,20 @@ class StringMotion:
         return jax.tree.map(lambda leaf: leaf[-1], self.frames)
 
     def work(self) -> dict[str, np.ndarray]:
-        """The work of Carnot's term and of the moment since the start: the integrals of the splines of this order
-        through the powers at every step (the trapezoidal rule for order 2)."""
+        """The work of Carnot's term and of the moment since the start, int F ds, with splines of this order through the
+        forces and the lengths on the reel at every step: exact for a constant force, and the mean of the forces at both
+        ends of a step times its change of s for order 2."""
         from scipy.interpolate import make_interp_spline
 
         degree = min(self.order, len(self.times)) - 1
-        through = {name: make_interp_spline(self.times, self.observed[name], k=degree) for name in POWERS}
-        return {name: spline.antiderivative()(self.times) for name, spline in through.items()}
+        if not degree:
+            return {name: np.zeros(1) for name in FORCES}
+        places, weights = np.polynomial.legendre.leggauss(degree)
+        half = 0.5 * np.diff(self.times)
+        between = self.times[:-1, None] + half[:, None] * (1.0 + places)
+        ways = make_interp_spline(self.times, self.observed["s_p"], k=degree)(between, nu=1) * half[:, None] * weights
+        forces = {name: make_interp_spline(self.times, self.observed[name], k=degree)(between) for name in FORCES}
+        return {name: np.append(0.0, np.cumsum(np.sum(force * ways, axis=1))) for name, force in forces.items()}
 
 
 def string_motion(
@@ -121,7 +128,7 @@ def string_motion(
             name = next(name for name, found in when.items() if len(found))
             ending = f"{name} at t = {when[name][0]:.9g} s"
     table = np.concatenate(rows)
-    names = OBSERVED + POWERS
+    names = OBSERVED + FORCES
     states = jax.tree.map(lambda *leaves: np.concatenate(leaves), *frames)
     return StringMotion(
         np.concatenate(times),

@@ -16,7 +16,7 @@ from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.string_cases import CASES, CENTRE, INERTIA, LAWS, pendulum, start
 from naiad.studies.string_methods import ORDERS, SCHEMES, longest_stage, string_method
-from naiad.studies.string_motion import OBSERVED, POWERS, Observed, StringMotion, string_motion
+from naiad.studies.string_motion import FORCES, OBSERVED, Observed, StringMotion, string_motion
 from naiad.studies.study import Findings, Study
 
 OUT, IN = "the reel ran out of string", "the body was wound in"
@@ -159,7 +159,7 @@ def results(system: Pendulum, motion: StringMotion) -> dict[str, Any]:
 
 
 def _place(system: Pendulum, state: nd.State, t: float) -> dict[str, Any]:
-    seen = dict(zip((*OBSERVED, *POWERS), row := execute(_observed, Observed(system), state, t), strict=False))
+    seen = dict(zip((*OBSERVED, *FORCES), row := execute(_observed, Observed(system), state, t), strict=False))
     found = {name: float(seen[name]) for name in ("s_p", "stretched_length")}
     found["q_end"] = np.asarray(state.g.q)[-1]
     return found | ({"Omega": row[-3:], "R": np.asarray(state.g.R)} if system.turning else {})
@@ -182,9 +182,10 @@ def peaks(times: np.ndarray, values: np.ndarray) -> np.ndarray:
 _NOTES = (
     "All errors are in SI units and run over every step: of the energy [J] and of pi_3 [kg m^2/s] since the start, and "
     "the Frobenius norm of R^T R - I. `energy_balance_error_max` is the largest |E - E_0 - carnot_work - input_work|, "
-    "the works by splines through the powers at the nodes (straight lines for order 2); it is of the order of the "
-    "method. `Omega` is in the body frame, the kinetic energy of rotation is Omega . J Omega/2. With carnot=paper the "
-    "term gives energy in deployment; carnot=dissipative takes it out in both directions. `elastic_energy_peaks` are "
-    "the times of the maxima that stand out by a quarter of the highest. scheme=paper starts from the continuous "
-    "momentum, with all of the force at the first node."
+    "the works as integrals of the forces over s_p by splines through the nodes (straight lines for order 2), so that "
+    "the work of a constant moment is exact; it is of the order of the method. `Omega` is in the body frame, the "
+    "kinetic energy of rotation is Omega . J Omega/2. With carnot=paper the term gives energy in deployment; "
+    "carnot=dissipative takes it out in both directions. `elastic_energy_peaks` are the times of the maxima that stand "
+    "out by a quarter of the highest. scheme=paper starts from the continuous momentum, with all of the force at the "
+    "first node."
 )
