@@ -20,7 +20,7 @@ import naiad as nd
 import naiad.compiler as nc
 from naiad.compiler import engine, fingerprint, machine
 from naiad.compiler.compiled import Compiled
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 from tests.compiler.compare import LANES, assert_close, assert_same, leaves
 
 SOURCE = str(pathlib.Path(nd.__file__ or "").parents[1])
@@ -132,7 +132,7 @@ def test_auto_goes_to_xla_with_one_warning():
         warnings.simplefilter("always")
         for x in ([3.0, 1.0, 2.0], [9.0, 7.0, 8.0]):
             assert_same(nc.execute(sorts, np.array(x)), 2.0 * np.sort(x))
-    assert [w.category for w in caught] == [RuntimeWarning]
+    assert [w.category for w in caught] == [RunWarning]
     assert "sort" in str(caught[0].message)
     assert "XLA" in str(caught[0].message)
 

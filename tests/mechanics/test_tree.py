@@ -87,7 +87,7 @@ def built(**changes):
         ({"parents": (-1, -1, 1)}, "2 roots .bodies 0, 1 have parent -1.; a tree is connected"),
         ({"parents": (-1, 2, 1)}, "cycle, 1 -> 2 -> 1"),
         ({"parents": (1, -1, 0)}, "must have a smaller number than its children"),
-        ({"parents": (-1, 0.5, 1)}, "one whole number for each body"),
+        ({"parents": (-1, 0.5, 1)}, "each of them a whole number"),
         ({"parents": ()}, "one whole number for each body"),
         ({"M": (1.0, -1.0, 1.0)}, r"M\[0\] is not positive definite .smallest eigenvalue -1"),
         ({"J": np.stack([np.eye(3), np.eye(3), np.diag((1.0, 1.0, 0.0))])}, r"J\[2\] is not positive definite"),
@@ -102,7 +102,7 @@ def built(**changes):
         ({"joints": "hinge"}, "body 1 has a hinge, but no axis was given"),
         ({"joints": "hinge", "axis": np.zeros(3)}, r"axis\[1\] is zero"),
         ({"rest": np.ones((3, 3, 3))}, r"rest\[0\] is not a rotation"),
-        ({"root": "fixed"}, "root = 'fixed'; expected 'free' or 'pinned'"),
+        ({"root": "fixed"}, "root = 'fixed'; expected one of 'free', 'pinned'"),
     ],
 )
 def test_bad_trees(changes, message):

@@ -156,8 +156,6 @@ def _made(outlines: list[AbstractCurve], counts: list[int | None], method: str) 
 def _outline(curve: Any) -> AbstractCurve:
     if isinstance(curve, EllipticCylinder):
         return Ellipse(curve.a, curve.b)
-    if not isinstance(curve, AbstractCurve):
-        raise InputError(f"{curve!r} is no outline; expected an Ellipse, a ClosedCurve, a SplineCurve, or your own.")
     return curve
 
 
