@@ -19,8 +19,9 @@ Vector = Float[Array, " n"]
 def check_free_motion(method: AbstractMethod, system: LagrangianSystem) -> None:
     """Raise an `InputError` unless the momentum of the system obeys mu' = ad*_xi mu, whatever g and t."""
     name = type(method).__name__
-    if hasattr(method, "retraction"):
-        refuse_truncated(method, method.retraction)
+    retraction = getattr(method, "retraction", None)
+    if retraction is not None:
+        refuse_truncated(method, retraction)
     if not isinstance(system, EulerPoincareSystem):
         raise InputError(
             f"{name} needs an EulerPoincareSystem, whose Lagrangian is a function of xi alone; "
