@@ -18,11 +18,15 @@ STACK_BYTES = 64 * 2**20  # of the thread in which it runs: as deep as a main th
 
 class Ear:
     """What was heard since it listens. With `at_once` the first signal raises where it comes; without, it is only
-    written down, and the second raises. What is raised is the end of everything, not of one run, if `at_once`."""
+    written down, and the second raises. What is raised is the end of everything, not of one run, if `at_once`.
+
+    A program may give it an `end` to call instead of raising, which ends the process; `undo` has what to do before."""
 
     def __init__(self, at_once: bool = False):
         self.at_once = at_once
         self.heard: BaseException | None = None
+        self.end: Callable[[Ear], None] | None = None
+        self.undo: list[Callable[[], None]] = []
         self._closed = False
 
     def check(self) -> None:
@@ -49,7 +53,11 @@ class Ear:
 
     def _hear(self, what: BaseException) -> None:
         again, self.heard = self.heard is not None, what
-        if (self.at_once or again) and not self._closed:
+        if self._closed:
+            return
+        if self.end is not None:
+            self.end(self)
+        if self.at_once or again:
             raise what
 
 
@@ -95,6 +103,17 @@ def close() -> None:
     """The same, and from then on nothing is heard: what follows is done to its end."""
     if _LISTENING.ear is not None:
         _LISTENING.ear.close()
+
+
+@contextlib.contextmanager
+def undoing(undo: Callable[[], None]) -> Iterator[None]:
+    """What is to be done if the process ends within the block."""
+    ear = _LISTENING.ear or Ear()
+    ear.undo.append(undo)
+    try:
+        yield
+    finally:
+        ear.undo.remove(undo)
 
 
 def interruptible(function: Callable[..., T], *args: Any) -> T:

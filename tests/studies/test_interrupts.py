@@ -50,7 +50,7 @@ def test_an_interrupt_ends_every_study(python_hears_ctrl_c, monkeypatch, name):
 @pytest.mark.parametrize("after", [3.0, 8.0, 15.0])
 @pytest.mark.parametrize(
     "arguments",
-    [["poincare-section", "-p", "t1=1e6"], ["eel"], ["work-precision", "-p", "dts=1e-9"], ["crane", "-p", "dt=1e-6"]],
+    [["poincare-section", "-p", "t1=1e6"], ["eel"], ["work-precision", "-p", "dts=1e-9"], ["crane", "-p", "dt=1e-5"]],
     ids=lambda arguments: arguments[0],
 )
 def test_the_command_line_hears_it_at_any_time(tmp_path, arguments, after):

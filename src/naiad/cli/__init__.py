@@ -1,34 +1,37 @@
 """The command line: `naiad list`, `show`, `run`, `view`, `info`."""
 
+import contextlib
 import os
 import signal
 import sys
 
-from naiad.interrupts import listening
+from naiad.interrupts import Ear, listening
+
+SHOW_CURSOR = b"\x1b[?25h"  # which a bar hides
 
 
 def main() -> None:
     """Run the command line on the arguments of this process, and exit."""
     with listening(at_once=True) as ear:
+        ear.end = _end
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, ear.terminate)
-        sys.unraisablehook = _unless_heard
-        try:
-            from naiad.cli.app import app
+        from naiad.cli.app import app
 
-            app(prog_name="naiad")
-        except KeyboardInterrupt:  # while it was imported
-            sys.stderr.write("naiad: interrupted; nothing was written\n")
-            sys.exit(130)
-        except SystemExit as end:
-            if ear.heard is None:
-                raise
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(int(end.code or 0))  # without waiting for code outside of Python that was left to itself
+        app(prog_name="naiad")
 
 
-def _unless_heard(dropped: "sys.UnraisableHookArgs") -> None:
-    """Say nothing of an interrupt that was raised where it must be dropped: it is raised again at the next look."""
-    if not issubclass(dropped.exc_type, KeyboardInterrupt | SystemExit):
-        sys.__unraisablehook__(dropped)
+def _end(ear: Ear) -> None:
+    """Undo what is half done, and end the process there and then.
+
+    Nothing is raised: an exception that comes out of nowhere may be dropped, or end the process in libraries under us.
+    """
+    for undo in reversed(ear.undo):
+        with contextlib.suppress(Exception):
+            undo()
+    if sys.stderr.isatty():
+        os.write(2, SHOW_CURSOR)
+    if isinstance(ear.heard, SystemExit):
+        os._exit(int(ear.heard.code or 0))
+    os.write(2, b"naiad: interrupted; nothing was written\n")
+    os._exit(130)

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from naiad.errors import InputError
+from naiad.interrupts import undoing
 
 SUMMARY = "summary.json"
 MOTION = "motion.html"
@@ -23,7 +24,7 @@ def result_folder(wanted: Path) -> Iterator[Path]:
     while another run is on the way to the same place, this one is refused.
     """
     from naiad.io.claim import claimed, settle
-    from naiad.io.places import clear_errors
+    from naiad.io.places import clear_errors, remove
 
     target = wanted.absolute().resolve()
     aside = target.with_name(f"{target.name}.partial")
@@ -31,19 +32,24 @@ def result_folder(wanted: Path) -> Iterator[Path]:
         _check_replaceable(wanted, target)
         made = _made_parents(target.parent)
     claim = None
-    try:
-        with clear_errors(wanted):
-            claim = claimed(aside, lambda folder: None, lambda left: _check_left_over(wanted, left))
-        yield aside
-        with clear_errors(wanted):
-            _replace(target, aside)
-            settle(target)
-    except BaseException:
+
+    def undo() -> None:
         if claim is not None:
-            shutil.rmtree(aside, ignore_errors=True)
+            remove(aside)
         for parent in made:
             with suppress(OSError):
                 parent.rmdir()
+
+    try:
+        with undoing(undo):
+            with clear_errors(wanted):
+                claim = claimed(aside, lambda folder: None, lambda left: _check_left_over(wanted, left))
+            yield aside
+            with clear_errors(wanted):
+                _replace(target, aside)
+                settle(target)
+    except BaseException:
+        undo()
         raise
     finally:
         if claim is not None:
