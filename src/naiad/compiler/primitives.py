@@ -362,7 +362,7 @@ def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
     return arrays.whole(buffer, shape)
 
 
-@rule("empty", "empty2", ignores="shape")
+@rule("empty", "empty2", ignores="shape memory_space")
 def _empty(tracer: Tracer, eqn: Any) -> Value:
     aval = eqn.outvars[0].aval
     zero = tracer.builder.const(0, kind(aval.dtype))
