@@ -135,8 +135,8 @@ def test_not_a_number_is_kept_when_constants_fold(name):
 
 
 FOLDED = {
-    FLOAT: SPECIAL,
-    INT: np.array([0, 1, -1, 2, 5, -7, 31, 64, 2**31, -(2**31) - 1, 2**62, 2**63 - 1, -(2**63)]),
+    FLOAT: np.append(SPECIAL, [2.0**63, -(2.0**63), 2.5, -3.5]),
+    INT: np.array([0, 1, -1, 2, 5, -7, 31, 63, 64, 2**31, -(2**31) - 1, 2**62, 2**63 - 1, -(2**63)]),
     BOOL: np.array([False, True]),
 }
 
