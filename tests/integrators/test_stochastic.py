@@ -352,3 +352,17 @@ def test_gibbs_law_with_friction_that_depends_on_the_attitude():
     mean, error = batch_means(body, body.state(), TRAPEZOID, observables, dt=0.1, steps=600_000, seed=6)
     assert np.all(np.abs(mean - 1) < 4 * error + 0.005)
     assert np.all(error < 0.02)
+
+
+def test_tiny_noise_at_rest_moves_a_body_in_proportion():
+    """From rest the momentum is linear in the root of the temperature, however small that is."""
+
+    def momentum(temperature: float) -> np.ndarray:
+        body = nd.models.IsothermalRigidBody((1.0, 2.0, 2.5), C=(0.1, 0.1, 0.1), temperature=temperature)
+        method = nd.StochasticVariational(quadrature=nd.Midpoint())
+        run = nd.simulate(body, body.state(), t1=1.0, dt=0.01, method=method, noise=nd.Noise(3))
+        assert run.outcome is nd.Outcome.COMPLETED
+        return run.final.mu / np.sqrt(temperature)
+
+    np.testing.assert_allclose(momentum(1e-40), momentum(1e-30), rtol=1e-12)
+    assert np.linalg.norm(momentum(1e-40)) > 0.1
