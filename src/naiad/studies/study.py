@@ -64,9 +64,8 @@ class Study(ABC):
     def __init_subclass__(cls, *, name: str, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         cls.name = name
-        cls.run = listening(at_once=True)(
-            cls.run
-        )  # an interrupt ends a study; of a part of a run there are no findings
+        # an interrupt ends a study: of a part of a run there are no findings
+        cls.run = listening(at_once=True)(cls.run)
         made: Any = dataclasses.dataclass(init=False, frozen=True, eq=False)(cls)
         hints = get_type_hints(cls, include_extras=True)
         cls.parameters = {field.name: Parameter.of(field, hints[field.name]) for field in dataclasses.fields(made)}
