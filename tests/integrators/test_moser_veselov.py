@@ -34,6 +34,7 @@ def body_of_masses(masses):
     return RigidBodyN(inertia, nd.SOn(n))
 
 
+@pytest.mark.long
 def test_the_equations_with_multipliers_on_so4():
     """(R_{k+1} - 2 R_k + R_{k-1}) M / h = R_k Lambda with a symmetric Lambda; and a variational method on SO(4)."""
     masses, h = np.array([1.0, 0.7, 0.4, 1.6]), 0.1

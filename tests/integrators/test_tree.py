@@ -247,6 +247,16 @@ def test_a_thousand_links():
     assert np.abs(np.asarray(run.energy) / float(system.energy(state)) - 1.0).max() < 1e-4
 
 
+def test_the_velocity_of_a_long_crumpled_chain_has_the_momentum():
+    """Rounding must not grow from link to link on the way to the root."""
+    system, rng = Bodies(chain(300)), np.random.default_rng(1)
+    state = waving(system)
+    crumpled = state.g._replace(R=np.stack([nd.SO3().exp(x) for x in 0.5 * rng.standard_normal((300, 3))]))
+    mu = rng.standard_normal(state.mu.shape)
+    back = nd.compile(lambda system, g, mu: system.legendre(g, system.velocity(g, mu, 0.0), 0.0))
+    np.testing.assert_allclose(back(system, crumpled, mu), mu, rtol=0, atol=1e-10)
+
+
 def test_the_program_does_not_grow_with_the_tree():
     def operations(count):
         system = Bodies(chain(count))

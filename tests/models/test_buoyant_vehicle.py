@@ -129,7 +129,9 @@ def test_the_reduced_step_gives_the_same_motion_with_forces_and_a_current(map, r
         np.testing.assert_allclose(one, other, rtol=0, atol=4e-12)
 
 
-@pytest.mark.parametrize("rule", [nd.Left(), nd.Midpoint()], ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize(
+    "rule", [nd.Left(), pytest.param(nd.Midpoint(), marks=pytest.mark.long)], ids=lambda rule: type(rule).__name__
+)
 def test_the_kelvin_noether_quantity_is_kept_about_the_vertical_and_in_balance_about_the_others(rule):
     """With a current, nothing but the balance is left."""
     for system, kept in ((vehicle(), True), (vehicle(current=(0.3, -0.2, 0.1)), False)):
@@ -228,7 +230,7 @@ def test_gravity_may_point_anywhere():
     ("values", "message"),
     [
         ({"m": -1.0}, r"m = -1.0; expected a finite number above 0"),
-        ({"m": float("nan")}, r"m = nan; expected a finite number above 0"),
+        ({"m": float("nan")}, "m = nan; expected a number"),
         ({"added_mass": (65.0, -70.0, 75.0)}, r"added_mass has the eigenvalue -70; the kinetic energy"),
         ({"added_mass": np.arange(9.0).reshape(3, 3)}, "added_mass is not symmetric"),
         ({"added_mass": (1.0, 2.0)}, r"added_mass has shape \(2,\); expected 3 numbers"),

@@ -11,7 +11,7 @@ def test_bad_parameters_are_refused():
         ({"m": 0.0}, r"m = 0\.0; expected a number above 0"),
         ({"c": -1.0}, r"c = -1\.0; expected a number at least 0"),
         ({"potential": "bowl"}, r"potential = 'bowl'; expected one of none, harmonic, quartic, cosine"),
-        ({"noise": "loud"}, r"noise = 'loud'; expected 'isothermal' or 'translation'"),
+        ({"noise": "loud"}, r"noise = 'loud'; expected one of 'isothermal', 'translation'"),
     ):
         with pytest.raises(nd.InputError, match=message):
             nd.models.SlidingDisk(**options)

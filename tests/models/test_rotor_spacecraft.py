@@ -51,5 +51,5 @@ def test_bad_values_are_refused():
         nd.models.RotorSpacecraft((2, 1.5, 1), -1, 1.2)
     with pytest.raises(nd.InputError, match=r"n = \(0, 0, 0\) is not a direction; expected three finite numbers"):
         nd.models.RotorSpacecraft((2, 1.5, 1), 0.4, 1.2, (0, 0, 0))
-    with pytest.raises(nd.InputError, match=r"kappa = 'stiff'; expected a finite number of at least 0"):
+    with pytest.raises(nd.InputError, match="kappa = 'stiff'; expected a number"):
         nd.models.RotorSpacecraft((2, 1.5, 1), 0.4, "stiff")

@@ -131,7 +131,7 @@ STRING = {"length": 10.0, "density": 0.025, "stiffness": 40.0}
             "stiffness = -1.0; expected a finite number above 0",
         ),
         (lambda: StringPendulum(**(STRING | {"stiffness": lambda x: np.ones(2)})), "expected a number, the energy"),
-        (lambda: StringPendulum(**STRING, kinetic="wrong"), "kinetic = 'wrong'; expected one of paper, exact"),
+        (lambda: StringPendulum(**STRING, kinetic="wrong"), "kinetic = 'wrong'; expected one of 'paper', 'exact'"),
         (lambda: StringPendulum(**STRING, wound=2.0), "wound = 2.0 is for a locked reel"),
         (lambda: StringPendulum(**STRING, reel=Reel(locked=True), wound=0.1), "at least the guide way's 0.5 m"),
         (lambda: Reel(carnot="wrong"), "carnot = 'wrong'; expected one of"),

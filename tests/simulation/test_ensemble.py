@@ -55,7 +55,7 @@ def test_each_has_its_own_noise():
             np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))
         assert one.attrs == alone.attrs
     assert not np.array_equal(together[0].mu, together[1].mu)
-    with pytest.raises(InputError, match="expected one for each of the 5 states"):
+    with pytest.raises(InputError, match="expected a sequence or None"):
         nd.simulate_many(disk, states, noise=nd.Noise(3), **options)
 
 

@@ -51,9 +51,9 @@ def copied(saved, tmp_path):
 
 def test_other_parameters_are_refused_by_name(saved):
     path, _ = saved
-    message = r"with the system with J = \[\[1\.0, 0\.0, 0\.0\].*, but \[\[9\.0, 0\.0, 0\.0\].* was given"
+    message = r"with the system with J = \[\[1\.0, 0\.0, 0\.0\].*, but \[\[4\.0, 0\.0, 0\.0\].* was given"
     with pytest.raises(nd.InputError, match=message):
-        nd.load(path, nd.models.RigidBody(J=(9.0, 2.0, 3.0)), METHOD)
+        nd.load(path, nd.models.RigidBody(J=(4.0, 2.0, 3.0)), METHOD)
     loose = nd.Variational(newton=nd.Newton(max_iterations=3))
     with pytest.raises(nd.InputError, match=r"the method with newton\.max_iterations = \d+, but 3 was given"):
         nd.load(path, BODY, loose)

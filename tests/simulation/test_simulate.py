@@ -229,18 +229,18 @@ def test_progress_is_told_to_a_function():
     [
         ({"dt": 0.0}, r"dt = 0; expected a step above 0 s"),
         ({"dt": -0.1}, r"dt = -0\.1; expected a step above 0 s"),
-        ({"dt": math.nan}, r"dt = nan; expected a finite number"),
+        ({"dt": math.nan}, "dt = nan; expected a number"),
         ({"t1": -1.0}, r"t1 = -1 lies before t0 = 0"),
         ({"t1": 1e30}, r"dt = 0\.01 is too small"),
-        ({"t1": "soon"}, r"t1 = 'soon'; expected a finite number"),
+        ({"t1": "soon"}, "t1 = 'soon'; expected a number"),
         ({"save_every": 0}, r"save_every = 0; expected a whole number of steps"),
         ({"save_every": 2.5}, r"save_every = 2\.5"),
         (
             {"t1": 1e9, "dt": 1e-3, "save_every": 1},
             r"GiB of memory; save fewer \(save_every=\d+\), or.*out='run\.zarr'",
         ),
-        ({"method": nd.Cayley()}, r"Cayley\(\) is not a method; expected an instance such as Variational"),
-        ({"method": nd.RK4}, r"is not a method; expected an instance"),
+        ({"method": nd.Cayley()}, r"method = Cayley\(\); expected a method"),
+        ({"method": nd.RK4}, r"expected a method or None. Give an instance of it: RK4\("),
         (
             {"method": nd.Variational(nd.PerFactor(R=nd.Cayley()))},
             r"PerFactor has maps for the factors R, but the group has no factors",
@@ -266,11 +266,11 @@ def test_numbers_that_are_not_double_or_not_finite_are_refused():
         def lagrangian(self, R, Omega, t):
             return 0.5 * Omega @ self.J @ Omega
 
-    with pytest.raises(nd.InputError, match=r"Top\.J is float32; naiad computes in float64.*NumPy array"):
+    with pytest.raises(nd.InputError, match=r"Top: argument 1 is float32; naiad computes in float64.*NumPy array"):
         nd.simulate(Top(jnp.eye(3)), START, t1=1.0, dt=0.1)
     with pytest.raises(nd.InputError, match=r"Top\.J holds NaN"):
         nd.simulate(Top(np.full((3, 3), np.nan)), START, t1=1.0, dt=0.1)
-    with pytest.raises(nd.InputError, match=r"is not a system"):
+    with pytest.raises(nd.InputError, match="expected a LagrangianSystem"):
         nd.simulate("body", START, t1=1.0, dt=0.1)
 
 

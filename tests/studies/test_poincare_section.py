@@ -33,6 +33,7 @@ def test_states_spread_over_the_level_set_have_its_integrals(axis, direction):
     assert np.diff(angles).max() < 1.0  # all around where there are states
 
 
+@pytest.mark.long
 def test_a_crossing_is_where_dop853_has_it():
     """The first crossings of an orbit, by event location on the continuous equations."""
     parameters = {"method": "compose6", "dt": 0.01, "t1": 40.0, "orbits": 2, "pi_dot_p": 1.0}

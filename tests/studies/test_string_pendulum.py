@@ -64,6 +64,7 @@ def test_the_order_is_that_of_the_motion_and_of_the_balance(order):
     assert fine["energy_balance_error_max"] < 1e-10
 
 
+@pytest.mark.long
 def test_imex_composed_has_less_energy_error_at_ten_times_the_step():
     plain = results(scheme="symmetric", dt=0.0005, t1=4.0, elements=5)
     composed = results(scheme="imex", order=6, dt=0.005, t1=4.0, elements=5)

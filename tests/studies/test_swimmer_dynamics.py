@@ -30,6 +30,7 @@ def test_from_rest_the_momentum_is_zero_and_the_fish_swims():
     assert results["displacement"] > 1.0
 
 
+@pytest.mark.long
 def test_after_the_release_no_work_is_done():
     values = {**DECOUPLED, "damping": (0.0, 0.0), "release": 3.01}
     study = SwimmerDynamics(**values)

@@ -60,6 +60,7 @@ def test_the_planets_are_where_they_should_be():
     np.testing.assert_allclose(tilt, (1.30, 2.49, 0.77, 1.77, 17.14), atol=0.03)
 
 
+@pytest.mark.long
 def test_projection_keeps_its_invariants_and_loses_neptune():
     results = OuterSolarSystem().run(Progress()).results
     assert results["energy_error_max"]["energy-euler"] < 1e-13
@@ -72,6 +73,7 @@ def test_projection_keeps_its_invariants_and_loses_neptune():
     assert min(neptune["energy-euler"], neptune["energy-momentum-euler"]) > 0.1
 
 
+@pytest.mark.long
 def test_interacting_bodies_exchange_what_is_conserved():
     study = InteractingBodies(N=3, t1=10.0)
     results = study.run(Progress()).results

@@ -32,7 +32,9 @@ DEAR = {
     ("free-body-so5", "cay"),
     ("swimmer", "cay"),
     ("rotor-chain", "cay"),
+    ("double-pendulum", "cay"),
     ("heavy-top", "gauss2"),
+    ("heavy-top", "gauss3"),
     ("heavy-top", "lobatto3"),
     ("heavy-top", "rkmk2-adjoint"),
 }

@@ -76,14 +76,14 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
         A_, D_, G_, H_, X_ = (place.read(work, row) for place in (A, D, G, H, X))
         X_ = X_ + H_.T @ A_
         H_ = H_ + G_ @ A_
-        X_ = X_ + A_.T @ H_
+        X_ = _symmetric(X_ + A_.T @ H_)
         l_ = lin.read(work, row)
         tau_ = tau.read(work, row) + l_ @ A_
         K_ = inverse3(X_) if tree.balls else freedom(kind, X_, axis, axis)
         for place, value in ((H, H_), (X, X_), (K, K_), (tau, tau_)):
             work = place.write(work, row, value)
         HK = H_ @ K_
-        G_, l_ = G_ - HK @ H_.T, l_ - HK @ tau_
+        G_, l_ = _symmetric(G_ - HK @ H_.T), l_ - HK @ tau_
         behind = G_ @ D_
         passed = [(G, G_), (H, -behind), (X, D_.T @ behind), (lin, l_), (tau, -(l_ @ D_))]
         if not tree.balls:
@@ -118,6 +118,11 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
 
     _, (Omega, passed) = jax.lax.scan(down, work, (*numbers(tree), kinds(tree)))
     return Motion(jnp.concatenate([Omega.reshape(-1)] if tree.pinned else [Omega.reshape(-1), rate]), passed)
+
+
+def _symmetric(S: Float[Array, "3 3"]) -> Float[Array, "3 3"]:
+    """Without its skew part, which is rounding: H^T in place of a row of its own would make it grow along a chain."""
+    return 0.5 * (S + S.T)
 
 
 def _relative(work: Any, row: Any, parent: Any) -> Float[Array, "3 3"]:
