@@ -13,6 +13,7 @@ from naiad.locomotion.hinge_torque import AbstractHingeTorque, hinge_torque
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.models.inertia import friction_matrix
+from naiad.numerics.arguments import checked_throughout
 
 
 class DrivenSwimmer(LagrangianSystem):
@@ -96,6 +97,7 @@ class DrivenSwimmer(LagrangianSystem):
         damped = jnp.zeros(()) if self.damping is None else rates @ jnp.asarray(self.damping) @ rates
         return jnp.stack([driven, damped])
 
+    @checked_throughout
     def start(self, theta: Any = None, rates: Any = None, **others: Any) -> State:
         """The state of given angles, rates and momentum (see `Swimmer.start`)."""
         return self.swimmer.start(theta, rates, **others)

@@ -17,6 +17,7 @@ from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.states import locked, moving
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import solve
+from naiad.numerics.arguments import checked_throughout
 
 
 class Inertias(NamedTuple):
@@ -112,6 +113,7 @@ class Swimmer(LagrangianSystem):
         """Rigid motions; `noether` is the momentum of the whole in space."""
         return g._replace(g=self.frame.compose(self.frame.exp(s), g.g))
 
+    @checked_throughout
     def start(
         self, theta: Any = None, rates: Any = None, *, pose: Any = None, momentum: Any = None, xi: Any = None
     ) -> State:

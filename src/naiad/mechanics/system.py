@@ -14,6 +14,7 @@ from naiad.mechanics.heat_bath import friction, has_bath
 from naiad.mechanics.initial import initial_state
 from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Dense, Module, Newton, solve
+from naiad.numerics.arguments import checked
 
 
 class Rates(NamedTuple):
@@ -67,6 +68,7 @@ class LagrangianSystem(Module):
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """ell(g, xi, t)."""
 
+    @checked
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state from g (the identity if not given) and a velocity xi (zero if not given) or a momentum mu.
 

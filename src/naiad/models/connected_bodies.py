@@ -18,6 +18,7 @@ from naiad.models.joint_torques import AbstractJointTorque, as_torque
 from naiad.models.overlap import overlapping
 from naiad.models.weight import Weight
 from naiad.numerics import check_double, static
+from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import AbstractRetraction
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class ConnectedBodies(TreeSystem):
         end = jax.tree.map(jnp.add, g, group_change(g, tau.increment(self.group, h * xi)))
         return kinetic - 0.5 * h * (self.potential(g, t) + self.potential(end, t + h))
 
+    @checked_throughout
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`), in which no two bodies overlap unless that is allowed."""
         state = super().state(g, xi, mu, t=t, **components)

@@ -31,6 +31,7 @@ from naiad.models.string.states import checked_string, straight_string
 from naiad.models.string.wound import wound_kinetic, wound_potential
 from naiad.models.vector import vector3
 from naiad.numerics import cross, static
+from naiad.numerics.arguments import checked_throughout
 
 
 class StringPendulum(StringSystem):
@@ -294,6 +295,7 @@ class StringPendulum(StringSystem):
         steps = jnp.concatenate([q[:1] - self.start(t), q[1:] - q[:-1]])
         return jnp.sum(jnp.sqrt(jnp.sum(steps**2, axis=1)))
 
+    @checked_throughout
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
         reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
