@@ -131,8 +131,8 @@ INEXTENSIBLE = {
     ("name", "elements", "scheme"),
     [
         ("held", 1, "symmetric"),
-        ("driven", 3, "symmetric"),
         ("turning", 2, "symmetric"),
+        pytest.param("driven", 3, "symmetric", marks=pytest.mark.long),
         pytest.param("held", 3, "symmetric", marks=pytest.mark.long),
         *(
             pytest.param("all, turning", elements, scheme, marks=pytest.mark.long)

@@ -123,6 +123,7 @@ def rotors(count):
     return Rotors(np.diag([1.0, 1.3, 0.8]), 0.7), nd.State(attitudes, 0.6 * rng.standard_normal(3 * count))
 
 
+@pytest.mark.long
 def test_the_program_of_a_long_chain_does_not_grow_with_it():
     def step(system, carry):
         return nd.Variational().step(system, carry, 0.0, 0.05)

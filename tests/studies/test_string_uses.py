@@ -11,6 +11,7 @@ from naiad.studies.progress import Progress
 from naiad.studies.tethered_satellite import TetheredSatellite
 
 
+@pytest.mark.long
 def test_a_crane_swings_as_the_linear_theory_says_and_shaping_stops_it():
     """Fixed length, a gentle move: the amplitude left is |int a(t) e^{i omega t} dt|/(g/omega)."""
     study = Crane(shapers="plain,zv", L0=10.0, L1=10.0, distance=1.0, t_move=4.0, t_after=8.0, elements=2, dt=0.02)
