@@ -47,9 +47,10 @@ def test_drag_at_a_place_is_the_drag_of_the_body_described_from_there(seed):
     found = wrench(Drag(linear, quadratic, centre=centre, R=R), rest, xi)
     there = np.concatenate([R.T @ xi[:3], R.T @ (xi[3:] + np.cross(xi[:3], centre))])
     local = wrench(Drag(linear, quadratic), rest, there)
-    np.testing.assert_allclose(found[3:], R @ local[3:], atol=1e-14)
-    np.testing.assert_allclose(found[:3], R @ local[:3] + np.cross(centre, R @ local[3:]), atol=1e-14)
-    assert found @ xi == pytest.approx(local @ there, abs=1e-13)
+    moved = np.concatenate([R @ local[:3] + np.cross(centre, R @ local[3:]), R @ local[3:]])
+    rounding = 1e-14 * np.linalg.norm(local) * (1.0 + np.linalg.norm(centre))
+    np.testing.assert_allclose(found, moved, rtol=0, atol=rounding)
+    assert found @ xi == pytest.approx(local @ there, abs=rounding * (1.0 + np.linalg.norm(xi)))
     assert found @ xi < 0
 
 
