@@ -60,8 +60,10 @@ def test_there_and_back_and_in_two_steps(seed, distance):
     K, (x, R), (y, Q) = positive_definite(rng, 6), place(rng, distance), place(rng, distance)
     there = moved(K, x=x, R=R)
     size = np.linalg.norm(there, 2) * (1 + np.linalg.norm(x)) ** 2
-    np.testing.assert_allclose(moved(there, x=-R.T @ x, R=R.T), K, atol=1e-14 * size)
-    np.testing.assert_allclose(moved(there, x=y, R=Q), moved(K, x=y + Q @ x, R=Q @ R), atol=1e-13 * size * (1 + y @ y))
+    np.testing.assert_allclose(moved(there, x=-R.T @ x, R=R.T), K, rtol=0, atol=1e-14 * size)
+    np.testing.assert_allclose(
+        moved(there, x=y, R=Q), moved(K, x=y + Q @ x, R=Q @ R), rtol=0, atol=1e-13 * size * (1 + y @ y)
+    )
     np.testing.assert_array_equal(there, there.T)
     assert np.linalg.eigvalsh(there)[0] > 0
     np.testing.assert_allclose(np.linalg.slogdet(there)[1], np.linalg.slogdet(K)[1], rtol=1e-8, atol=1e-8)
