@@ -85,7 +85,7 @@ def test_before_the_first_call_there_is_nothing_to_show():
 def test_bad_options_are_refused():
     with pytest.raises(InputError, match="lanes = 3"):
         nc.compile(lambda x: x, lanes=3)
-    with pytest.raises(InputError, match="5 is not a function"):
+    with pytest.raises(InputError, match="function = 5; expected a function"):
         nc.compile(5)
 
 

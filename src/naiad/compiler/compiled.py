@@ -22,6 +22,7 @@ from naiad.compiler.program import Program
 from naiad.compiler.trace import Unsupported, trace
 from naiad.errors import InputError
 from naiad.interrupts import interruptible
+from naiad.numerics.arguments import checked
 
 NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
@@ -44,6 +45,7 @@ class Compiled:
     nothing. `batch` runs many at once, in the lanes of vector registers and on all cores.
     """
 
+    @checked
     def __init__(
         self,
         function: Callable[..., Any],
@@ -220,6 +222,7 @@ class Compiled:
             return None
 
 
+@checked
 def compile(
     function: Callable[..., Any] | None = None,
     *,
@@ -237,8 +240,6 @@ def compile(
     """
     if function is None:
         return lambda f: compile(f, fma=fma, parameters=parameters, lanes=lanes, cache=cache)
-    if not callable(function):
-        raise InputError(f"compile: {function!r} is not a function.")
     return Compiled(function, fma=fma, parameters=parameters, lanes=lanes, cache=cache)
 
 

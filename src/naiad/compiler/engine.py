@@ -19,7 +19,7 @@ Engine = Literal["auto", "compiled", "xla"]
 
 def check_engine(engine: Any) -> Engine:
     """The engine, or an `InputError`."""
-    if engine not in get_args(Engine):
+    if not isinstance(engine, str) or engine not in get_args(Engine):
         raise InputError(f"engine = {engine!r}; expected one of {', '.join(map(repr, get_args(Engine)))}.")
     return engine
 

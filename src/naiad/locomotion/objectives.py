@@ -14,7 +14,7 @@ from naiad.locomotion.effort import action, positive_work
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.holonomy import displacement
 from naiad.locomotion.swimmer import Swimmer
-from naiad.numerics.arguments import checked
+from naiad.numerics.arguments import checked_throughout
 
 OBJECTIVES = {
     "displacement": "distance per period, without turning",
@@ -35,7 +35,7 @@ class Score(NamedTuple):
     g: Any
 
 
-@checked
+@checked_throughout
 def score(swimmer: Swimmer, gait: AbstractGait, objective: str, steps: int) -> Score:
     """The gait by one of `OBJECTIVES`, from rest:
 
