@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import jax
 import numpy as np
@@ -21,7 +21,7 @@ def check_engine(engine: Any) -> Engine:
     """The engine, or an `InputError`."""
     if not isinstance(engine, str) or engine not in get_args(Engine):
         raise InputError(f"engine = {engine!r}; expected one of {', '.join(map(repr, get_args(Engine)))}.")
-    return engine
+    return cast("Engine", engine)
 
 
 def execute(function: Callable[..., Any], *args: Any, engine: Engine = "auto") -> Any:
