@@ -113,9 +113,9 @@ def test_rotations_stay_orthogonal_without_correction():
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["lgvi", "midpoint"])
 def test_no_drift_over_a_million_steps(scheme):
-    """A chain of two: over 1e6 steps the line through the energy is level. The motion is chaotic, and by chance the line
-    rises or falls by up to 0.06 of the swing (starts that differ by 1e-6, other roundings); four times as many steps do
-    not make it more."""
+    """A chain of two: over 1e6 steps the line through the energy is level. The motion is chaotic: by chance the line
+    rises or falls by up to 0.06 of the swing (starts that differ by 1e-6, other roundings), and four times as many
+    steps do not make it more."""
     tree = nd.mechanics.Tree(
         (-1, 0), (1.0, 1.4, 0.7), (1.0, 1.6, 1.3), own=((0, 0, 0), (-1, 0, 0)), other=((0, 0, 0), (1, 0, 0))
     )
