@@ -20,18 +20,14 @@ MEMORY_BYTES = 2**31
 WHOLE = 1e-9  # a remainder below this fraction of a step is rounding
 
 
-def check_system(system: Any) -> LagrangianSystem:
+def check_system(system: LagrangianSystem) -> LagrangianSystem:
     """The system with its numbers in double precision, or an `InputError`."""
-    if not isinstance(system, LagrangianSystem):
-        raise InputError(f"{system!r} is not a system; expected an instance of a LagrangianSystem.")
     leaves, structure = jax.tree_util.tree_flatten_with_path(system)
     return jax.tree.unflatten(structure, [_double_leaf(type(system).__name__, path, leaf) for path, leaf in leaves])
 
 
-def check_method(method: Any, system: LagrangianSystem) -> None:
-    """Raise an `InputError` unless this is a method that fits the system."""
-    if isinstance(method, type) or not isinstance(method, AbstractMethod):
-        raise InputError(f"{method!r} is not a method; expected an instance such as Variational(Cayley()) or RK4().")
+def check_method(method: AbstractMethod, system: LagrangianSystem) -> None:
+    """Raise an `InputError` unless the method fits the system."""
     check_bath_fits(method, system)
     method.check(system)
 
