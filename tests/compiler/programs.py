@@ -25,10 +25,6 @@ def unsigned(x):
     """The sign of a zero may be lost."""
     return jnp.where(x == 0, 0.0, x)
 
-def divisor(x):
-    """Subnormal divisors count as zero: the reciprocal that divisions share may be infinite."""
-    return jnp.where(jnp.abs(x) < 2.0**-1000, 0.0, x)
-
 def settled(x):
     """31 bits of a quotient or a function, which may differ in the last two, and nothing near underflow."""
     high = x * (2.0**22 + 1)
@@ -364,8 +360,8 @@ BINARY = _lines("""
     lax.rem(x, jnp.broadcast_to(y, x.shape))
     jnp.where(x == x, x, y)
     jnp.clip(x, jnp.minimum(y, 1.0), 3.0)
-    settled(x / divisor(y))
-    settled(jnp.floor(settled(medium(x) / divisor(y))))
+    x / unsigned(y)
+    jnp.floor(x / unsigned(y))
     settled(jnp.arctan2(unsigned(x), unsigned(y)))
     settled(jnp.abs(medium(x)) ** jnp.clip(y, -9, 9))
 """)
@@ -378,7 +374,7 @@ def _binary(m: _Maker) -> Made:
 
 def _shared_division(m: _Maker) -> Made:
     shape = m.shape()
-    text = "settled(x / divisor(d)) - settled(y / divisor(d))"
+    text = "x / unsigned(d) - y / unsigned(d)"
     return _put(text, x=m.use("f", shape), y=m.alike("f", shape), d=m.alike("f", shape)), "f", shape
 
 

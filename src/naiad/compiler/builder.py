@@ -233,15 +233,13 @@ class Builder:
         return self.op("neg", self.mul(a, b.args[0])) if b.op == "neg" else None
 
     def _div(self, a: Node, b: Node) -> Node | None:
-        """a / b as a (1 / b): `finish` makes it a division again where the reciprocal serves only one."""
         if _is(a, 0.0):
             return a
-        if b.constant and not _invertible(b.value):
-            return self._raw("div", a, b)
-        return self.mul(a, self.op("recip", b))
-
-    def _recip(self, a: Node) -> Node | None:
-        return self.op("neg", self.op("recip", a.args[0])) if a.op == "neg" else None
+        if b.constant and _invertible(b.value):
+            return self.mul(a, self.real(1.0 / b.value))
+        if a.op == "neg":
+            return self.op("neg", self.op("div", a.args[0], b))
+        return self.op("neg", self.op("div", a, b.args[0])) if b.op == "neg" else None
 
     def _abs(self, a: Node) -> Node | None:
         return self.op("abs", a.args[0]) if a.op == "neg" else a if a.op == "abs" else None
@@ -265,7 +263,7 @@ class Builder:
     def power(self, a: Node, exponent: int) -> Node:
         """a to an integer power, by squaring."""
         if exponent < 0:
-            return self.op("recip", self.power(a, -exponent))
+            return self.op("div", self.real(1.0), self.power(a, -exponent))
         result, square = None, a
         while exponent:
             if exponent & 1:

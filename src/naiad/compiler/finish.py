@@ -1,5 +1,4 @@
-"""The last touch before a program is printed: dead code goes, single reciprocals become divisions, products and sums
-become fused multiply-adds."""
+"""The last touch before a program is printed: dead code goes, products and sums become fused multiply-adds."""
 
 from collections import Counter
 
@@ -15,10 +14,6 @@ def finish(program: Program, *, fma: bool) -> Program:
         region.shared = {}
     _drop_dead_values(program, live)
     uses = _uses(program)
-    for region in regions(program.region):
-        for node in region.items:
-            if node.op == "mul":
-                _restore_division(node, uses)
     if fma:
         for region in regions(program.region):
             for node in region.items:
@@ -97,14 +92,6 @@ def _uses(program: Program) -> Counter[int]:
             elif isinstance(node, Branch):
                 uses.update(a.number for a in (*node.yields[0], *node.yields[1], node.predicate))
     return uses
-
-
-def _restore_division(node: Node, uses: Counter[int]) -> None:
-    for a, reciprocal in (node.args, node.args[::-1]):
-        if reciprocal.op == "recip" and uses[reciprocal.number] == 1 and reciprocal.region is node.region:
-            node.op, node.args = "div", (a, reciprocal.args[0])
-            uses[reciprocal.number] = 0
-            return
 
 
 def _fuse(node: Node, uses: Counter[int]) -> None:

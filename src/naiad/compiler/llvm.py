@@ -580,9 +580,6 @@ end:
     def _neg(self, type: str, wide: bool, a: str) -> str:
         return self._emit(f"fneg {type} {a}")
 
-    def _recip(self, type: str, wide: bool, a: str) -> str:
-        return self._emit(f"fdiv {type} {self._number(_bits(1.0), 'double', wide)}, {a}")
-
     def _fma(self, type: str, wide: bool, a: str, b: str, c: str) -> str:
         return self._intrinsic("fma", type, [a, b, c], wide)
 

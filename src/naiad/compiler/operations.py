@@ -67,7 +67,6 @@ FLOATS = {
     "mul": np.multiply,
     "div": np.divide,
     "neg": np.negative,
-    "recip": lambda a: 1.0 / a,
     "rem": np.fmod,
     "max": _larger,
     "min": _smaller,
@@ -168,5 +167,5 @@ LIBRARY = frozenset(
 )
 """Functions of the C library."""
 
-COSTLY = LIBRARY | {"div", "recip", "sqrt", "idiv", "irem"}
+COSTLY = LIBRARY | {"div", "sqrt", "idiv", "irem"}
 """What takes longer than a jump."""

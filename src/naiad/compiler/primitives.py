@@ -99,8 +99,10 @@ for _name, _build in {
     "ceil": _by_type("ceil"),
     "square": lambda b, types, eqn: lambda a: b.mul(a, a),
     "integer_pow": lambda b, types, eqn: lambda a: b.power(a, eqn.params["y"]),
-    "rsqrt": lambda b, types, eqn: lambda a: b.op("recip", b.op("sqrt", a)),
-    "logistic": lambda b, types, eqn: lambda a: b.op("recip", b.add(b.real(1.0), b.op("exp", b.op("neg", a)))),
+    "rsqrt": lambda b, types, eqn: lambda a: b.op("div", b.real(1.0), b.op("sqrt", a)),
+    "logistic": lambda b, types, eqn: (
+        lambda a: b.op("div", b.real(1.0), b.add(b.real(1.0), b.op("exp", b.op("neg", a))))
+    ),
     "round": lambda b, types, eqn: lambda a: b.op("round" if int(eqn.params["rounding_method"]) else "round_away", a),
     "eq": lambda b, types, eqn: lambda x, y: b.op("eq", x, y),
     "ne": lambda b, types, eqn: lambda x, y: b.op("ne", x, y),

@@ -81,12 +81,12 @@ def eliminate_links(
         inner = jnp.where(index > 0, 1.0, 0.0)  # the start does not move
         P = inverse3(last.D + J[:3, :3])
         Pu, wP = P @ last.u, last.w @ P
-        rest = last.sigma - jnp.dot(last.w, Pu)
-        Q, right = P + outer(Pu, wP) / rest, last.b - r[:3]
-        z = inner * (Q @ right - Pu * (last.beta / rest))
+        share = 1.0 / (last.sigma - jnp.dot(last.w, Pu))
+        Q, right = P + outer(Pu, wP) * share, last.b - r[:3]
+        z = inner * (Q @ right - Pu * (last.beta * share))
         G, k = inner * (Q @ J[:3, 3:6]), inner * (Q @ J[:3, 7])
-        e = (last.beta - jnp.dot(wP, right)) / rest
-        f, m = -(wP @ J[:3, 3:6]) / rest, -jnp.dot(wP, J[:3, 7]) / rest
+        e = (last.beta - jnp.dot(wP, right)) * share
+        f, m = -(wP @ J[:3, 3:6]) * share, -jnp.dot(wP, J[:3, 7]) * share
         back, link = J[3:6, :3], J[7, :3]
         after = Last(
             J[3:6, 3:6] - back @ G,
@@ -99,8 +99,8 @@ def eliminate_links(
         if edge is None:
             return (far, LastLink(after, None)), LinkFactors(z, G, k, e, f, m, None, None)
         column, row = edge.c + J[:3, 6], edge.a + J[6, :3]
-        p = inner * (Q @ column - Pu * (edge.gamma / rest))
-        n = (edge.gamma - jnp.dot(wP, column)) / rest
+        p = inner * (Q @ column - Pu * (edge.gamma * share))
+        n = (edge.gamma - jnp.dot(wP, column)) * share
         edge = Border(
             J[3:6, 6] - back @ p,
             J[7, 6] - jnp.dot(link, p),

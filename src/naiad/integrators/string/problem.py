@@ -102,7 +102,7 @@ def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
     system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
     increment = TAU.increment(group, h * x)
-    rate = jax.tree.map(lambda each: each / h, increment)
+    rate = jax.tree.map(lambda each: each * (1.0 / h), increment)
     if system.turning:
         rate = rate._replace(R=at.R @ rate.R)
 

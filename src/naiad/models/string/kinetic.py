@@ -28,5 +28,5 @@ def element_kinetic(
     speed, middle, share = rate.s / count, count - 0.5 - index, 1.0 if kind == "lumped" else 1.0 / 3.0
     own = 0.25 * length * (jnp.dot(total, total) + share * jnp.dot(difference, difference))
     shared = speed * jnp.dot(way, middle * total + 0.5 * share * difference)
-    running = length if kind == "paper" else jnp.dot(way, way) / length
+    running = length if kind == "paper" else jnp.dot(way, way) * (1.0 / length)
     return 0.5 * density * (own + shared + (middle**2 + 0.25 * share) * running * speed**2)

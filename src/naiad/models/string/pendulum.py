@@ -230,7 +230,7 @@ class StringPendulum(StringSystem):
     def strain(self, at: Span) -> Float[Array, ""]:
         """That of an element."""
         d = at.far - at.near
-        return jnp.sqrt(jnp.dot(d, d)) / self.element_length(at.s) - 1.0
+        return jnp.sqrt(jnp.dot(d, d)) * (1.0 / self.element_length(at.s)) - 1.0
 
     def reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
         """u/d and Carnot's term, where the reel turns."""
