@@ -20,9 +20,9 @@ from benchmarks.connected import march
 from naiad.compiler import Compiled
 from naiad.models import HangingBody, Reel, StringPendulum
 from naiad.numerics import Module
-from naiad.studies.string_cases import CASES, CENTRE, INERTIA, pendulum, start
-from naiad.studies.string_methods import ORDERS, string_method
-from naiad.studies.string_pendulum import StringPendulum as Study
+from naiad.studies.strings.cases import CASES, CENTRE, INERTIA, pendulum, start
+from naiad.studies.strings.methods import ORDERS, string_method
+from naiad.studies.strings.string_pendulum import StringPendulum as Study
 
 COUNTS = (20, 100, 1000, 10_000)
 ELEMENTS = 200_000  # element-steps in a round

@@ -19,7 +19,8 @@ from benchmarks import connected
 from benchmarks.compare import one_core, table
 from benchmarks.connected import march
 from naiad.compiler import Compiled
-from naiad.mechanics import State, Tree, TreeSystem
+from naiad.mechanics import State
+from naiad.trees import Tree, TreeSystem
 
 H = 0.001
 COUNTS = (2, 8, 32, 128, 512, 1000, 4000)
@@ -111,7 +112,7 @@ def naiad_chain(count: int, rule: Any) -> tuple[float, float]:
     """Microseconds a link and step, and iterations a step."""
     system, steps = chain(count), max(10, LINKS // count)
     state = thermal(system)
-    fast = Compiled(functools.partial(march, nd.integrators.TreeVariational(rule)), parameters=(0,))
+    fast = Compiled(functools.partial(march, nd.TreeVariational(rule)), parameters=(0,))
     _, iterations = fast(system, state, H, steps)
     return 1e6 * seconds(lambda: fast(system, state, H, steps)) / (steps * count), float(iterations) / steps
 
@@ -188,7 +189,7 @@ def chains(counts: tuple[int, ...] = COUNTS) -> str:
 def paper_run() -> str:
     """The table of the paper's run."""
     system = paper()
-    state, method = system.state(xi=VELOCITY), nd.integrators.TreeVariational("one-sided", correction=True)
+    state, method = system.state(xi=VELOCITY), nd.TreeVariational("one-sided", correction=True)
     fast = Compiled(functools.partial(march, method), parameters=(0,))
     jitted, written_out = jax.jit(functools.partial(march, method)), jax.jit(plain)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-CORE = ("numerics", "groups", "retractions", "mechanics", "integrators", "compiler")
+CORE = ("numerics", "groups", "retractions", "mechanics", "integrators", "trees", "strings", "compiler")
 NEARBY = {package: (f"tests/{package}",) for package in CORE} | {
     "mechanics": ("tests/mechanics", "tests/models"),
     "integrators": ("tests/integrators", "tests/verification", "tests/models"),

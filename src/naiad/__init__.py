@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from naiad import (
         compiler,
         diagnostics,
+        forces,
         groups,
         hydro,
         integrators,
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
         models,
         retractions,
         simulation,
+        strings,
+        trees,
         viz,
     )
     from naiad.compiler import compile
@@ -45,25 +48,17 @@ if TYPE_CHECKING:
         SimoWongPerp,
         Splitting,
         StochasticVariational,
-        StringVariational,
         Symmetrised,
         Trapezoid,
         TrapezoidalLieNewmark,
-        TreeVariational,
         Variational,
     )
-    from naiad.mechanics import (
-        AdvectedSystem,
-        EulerPoincareSystem,
-        LagrangianSystem,
-        State,
-        StringSystem,
-        Tree,
-        TreeSystem,
-    )
+    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
+    from naiad.strings import StringSystem, StringVariational
+    from naiad.trees import Tree, TreeSystem, TreeVariational
 
 _HOMES = {
     "compiler": "compile",
@@ -71,17 +66,19 @@ _HOMES = {
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
-    "StochasticVariational StringVariational Symmetrised Trapezoid TrapezoidalLieNewmark TreeVariational VPRK "
-    "Variational",
-    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State StringSystem Tree TreeSystem",
+    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
+    "strings": "StringSystem StringVariational",
+    "trees": "Tree TreeSystem TreeVariational",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = (
     "compiler",
     "diagnostics",
+    "forces",
     "groups",
     "hydro",
     "integrators",
@@ -91,6 +88,8 @@ _PACKAGES = (
     "models",
     "retractions",
     "simulation",
+    "strings",
+    "trees",
     "viz",
 )
 
@@ -156,6 +155,7 @@ __all__ = [
     "compiler",
     "diagnostics",
     "double",
+    "forces",
     "groups",
     "hydro",
     "integrators",
@@ -170,6 +170,8 @@ __all__ = [
     "simulate",
     "simulate_many",
     "simulation",
+    "strings",
+    "trees",
     "viz",
 ]
 

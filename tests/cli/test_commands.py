@@ -7,8 +7,8 @@ import webbrowser
 
 import pytest
 
+from naiad.compiler.backends.llvm.machine import processor
 from naiad.compiler.cache import Cache
-from naiad.compiler.machine import processor
 from naiad.errors import InputError
 
 

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from naiad.compiler import Compiled
-from naiad.compiler.machine import processor
+from naiad.compiler.backends.llvm.machine import processor
 
 LANES = processor().width
 SIZES = (0, 1, 3, LANES, LANES + 1)

@@ -10,14 +10,14 @@ from jax import lax
 from jax.extend import core
 
 import naiad.compiler as nc
-from naiad.compiler.builder import Builder
-from naiad.compiler.finish import finish
-from naiad.compiler.kernel import Kernel
-from naiad.compiler.llvm import print_llvm
-from naiad.compiler.machine import object_code
-from naiad.compiler.operations import BOOL, DTYPES, FLOAT, INT, INTEGERS, LIBRARY, OPERATIONS
-from naiad.compiler.program import Program, Slot
-from naiad.compiler.trace import HARMLESS, RULES, trace
+from naiad.compiler.backends.llvm.kernel import Kernel
+from naiad.compiler.backends.llvm.machine import object_code
+from naiad.compiler.backends.llvm.printer import print_llvm
+from naiad.compiler.front.trace import HARMLESS, RULES, trace
+from naiad.compiler.ir.builder import Builder
+from naiad.compiler.ir.operations import BOOL, DTYPES, FLOAT, INT, INTEGERS, LIBRARY, OPERATIONS
+from naiad.compiler.ir.program import Program, Slot
+from naiad.compiler.passes.finish import finish
 from tests.compiler.reference import reference
 from tests.compiler.test_fuzz import but_for_signs_of_zeros
 

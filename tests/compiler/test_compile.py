@@ -18,7 +18,8 @@ from jax import lax
 
 import naiad as nd
 import naiad.compiler as nc
-from naiad.compiler import engine, fingerprint, machine
+from naiad.compiler import engine, fingerprint
+from naiad.compiler.backends.llvm import machine
 from naiad.compiler.compiled import Compiled
 from naiad.errors import InputError, RunWarning
 from tests.compiler.compare import LANES, assert_close, assert_same, leaves
@@ -403,7 +404,7 @@ def test_compiling_takes_time_in_proportion():
 
 
 def test_a_program_that_would_take_minutes_to_compile_is_refused(monkeypatch):
-    monkeypatch.setattr("naiad.compiler.trace.LONGEST", 500)
+    monkeypatch.setattr("naiad.compiler.front.trace.LONGEST", 500)
     with pytest.raises(nc.Unsupported, match="A program of more than 500 operations cannot be compiled"):
         nc.compile(chain(1000), cache=False)(0.01)
     nc.compile(chain(100), cache=False)(0.01)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import naiad.compiler as nc
-from naiad.compiler.finish import finish
-from naiad.compiler.kernel import Kernel
-from naiad.compiler.llvm import print_llvm
-from naiad.compiler.machine import object_code
-from naiad.compiler.trace import trace
+from naiad.compiler.backends.llvm.kernel import Kernel
+from naiad.compiler.backends.llvm.machine import object_code
+from naiad.compiler.backends.llvm.printer import print_llvm
+from naiad.compiler.front.trace import trace
+from naiad.compiler.passes.finish import finish
 from naiad.errors import InputError
 from tests.compiler.compare import LANES, assert_same, xla
 from tests.compiler.programs import Program, draw

@@ -11,7 +11,7 @@ from naiad.hydro import AbstractShape, Ellipsoid, EllipticCylinder
 from naiad.locomotion import Swimmer, spatial_swimmer
 from naiad.mechanics import identity
 from naiad.models import ConnectedBodies
-from naiad.models.connected_bodies import absolute
+from naiad.trees.connected_bodies import absolute
 
 AXES = (1.0, 0.2, 0.35)
 

@@ -10,11 +10,11 @@ from scipy.linalg import block_diag
 
 import naiad as nd
 from naiad.compiler import execute
+from naiad.forces.signals import Constant
 from naiad.groups.se2 import PlanarPose
 from naiad.hydro import Ellipse, PlanarBodies
 from naiad.locomotion import FORWARD, DrivenSwimmer, GivenGait, reconstruct, tabulated, three_link_fish
 from naiad.locomotion.planar import homogeneous
-from naiad.models.signals import Constant
 from tests.locomotion.joint_equations import accelerations, pose, rates_of_change
 
 NEUTRAL, ARM = 1.0 / np.pi, 12.0

@@ -10,7 +10,6 @@ import naiad as nd
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.hydro import Ellipse, Ellipsoid, EllipticCylinder
-from naiad.integrators import TreeVariational
 from naiad.locomotion import (
     FORWARD,
     AbstractGait,
@@ -26,8 +25,8 @@ from naiad.locomotion import (
     swimmer_of,
     three_link_fish,
 )
-from naiad.mechanics import motion
 from naiad.models import ConnectedBodies
+from naiad.trees import TreeVariational, motion
 from tests.locomotion.spatial_problems import AXES, Slab, crossed, of_tree, random_bodies, random_motion
 
 PERIOD = [0.0, 2.0 * np.pi]

@@ -127,7 +127,7 @@ def test_a_reflection_is_refused_wherever_an_attitude_is_given():
     for make in (
         lambda: ball.placed(R=mirror),
         lambda: nd.models.Drag(np.ones(6), R=mirror),
-        lambda: nd.mechanics.Tree((-1, 0), np.ones(3), np.ones(3), rest=np.stack([mirror] * 2), **joints),
+        lambda: nd.Tree((-1, 0), np.ones(3), np.ones(3), rest=np.stack([mirror] * 2), **joints),
         lambda: swimmer.start(pose=nd.SE3().identity()._replace(R=mirror)),
         lambda: swimmer.inertias(nd.mechanics.identity(shape)._replace(turns=mirror[None])),
     ):

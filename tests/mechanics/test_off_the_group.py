@@ -15,7 +15,7 @@ import pytest
 import naiad as nd
 from naiad.locomotion import DrivenSwimmer, three_link_fish
 from naiad.mechanics import State
-from tests.integrators.trees import Bodies, HeavyBodies, random_tree
+from tests.trees.trees import Bodies, HeavyBodies, random_tree
 from tests.verification.problems import PROBLEMS, hanging_string
 
 OFFSET = 0.02

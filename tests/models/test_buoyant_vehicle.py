@@ -237,9 +237,9 @@ def test_gravity_may_point_anywhere():
         ({"J": (1.0, 1.0, -1.0)}, "J is not positive definite"),
         ({"J": np.eye(2)}, r"J has shape \(2, 2\); expected 3 numbers"),
         ({"buoyancy": -3.0}, r"buoyancy = -3.0; expected a finite number of at least 0"),
-        ({"r": (0.0, 1.0)}, r"r = \(0.0, 1.0\); expected three finite numbers"),
+        ({"r": (0.0, 1.0)}, r"r = \(0.0, 1.0\); expected 3 finite numbers"),
         ({"gravity": (0.0, 0.0, 0.0)}, "gravity = .* is not a direction"),
-        ({"current": "fast"}, "current = 'fast'; expected three finite numbers"),
+        ({"current": "fast"}, "current = 'fast'; expected 3 finite numbers"),
         ({"forces": 3.0}, "3.0 is no force"),
     ],
 )

@@ -267,7 +267,7 @@ def test_forces_and_symmetry_are_there_only_where_they_are():
         ),
         (lambda: body(current=(1.0, 2.0)), r"current = \(1.0, 2.0\); expected 3 finite numbers, or a function of time"),
         (lambda: body(forces=4), "4 is no force"),
-        (lambda: SubmergedBody.from_shape(HULL, 1000.0, gravity=9.81), "gravity = 9.81; expected three finite numbers"),
+        (lambda: SubmergedBody.from_shape(HULL, 1000.0, gravity=9.81), "gravity = 9.81; expected 3 finite numbers"),
     ],
 )
 def test_bad_bodies_are_refused(make, message):

@@ -5,9 +5,9 @@ import pytest
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.studies.buoyant_schemes import MidwayEnergy
-from naiad.studies.buoyant_vehicle import BuoyantVehicle
 from naiad.studies.progress import Progress
+from naiad.studies.vehicles.buoyant_schemes import MidwayEnergy
+from naiad.studies.vehicles.buoyant_vehicle import BuoyantVehicle
 
 
 def results(**parameters):

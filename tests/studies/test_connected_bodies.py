@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.studies.connected_bodies import ConnectedBodies
-from naiad.studies.connected_motion import tree_method
 from naiad.studies.progress import Progress
-from naiad.studies.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
+from naiad.studies.trees.connected_bodies import ConnectedBodies
+from naiad.studies.trees.connected_motion import tree_method
+from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 
 ZERO_MOMENTUM = (0.0, -0.414167480890, -0.589974994791)
 
@@ -40,7 +40,7 @@ def test_a_figure_is_drawn_without_the_other_method_where_that_fails(monkeypatch
     def fails(*_, **__):
         raise nd.RunError("rk45 stopped at t = 0.1 s")
 
-    monkeypatch.setattr("naiad.studies.connected_motion.adaptive_run", fails)
+    monkeypatch.setattr("naiad.studies.trees.connected_motion.adaptive_run", fails)
     figures = ConnectedBodies(t1=0.01).run(Progress()).figures
     for name in ("velocities", "invariants"):
         figure = figures[name]()
@@ -116,9 +116,7 @@ def test_no_drift_over_a_million_steps(scheme):
     """A chain of two: over 1e6 steps the line through the energy is level. The motion is chaotic: by chance the line
     rises or falls by up to 0.06 of the swing (starts that differ by 1e-6, other roundings), and four times as many
     steps do not make it more."""
-    tree = nd.mechanics.Tree(
-        (-1, 0), (1.0, 1.4, 0.7), (1.0, 1.6, 1.3), own=((0, 0, 0), (-1, 0, 0)), other=((0, 0, 0), (1, 0, 0))
-    )
+    tree = nd.Tree((-1, 0), (1.0, 1.4, 0.7), (1.0, 1.6, 1.3), own=((0, 0, 0), (-1, 0, 0)), other=((0, 0, 0), (1, 0, 0)))
     bodies = nd.models.ConnectedBodies(tree, scheme=scheme)
     state = bodies.state(R_Omega=((0.3, 0.5, -0.2), (-0.4, 0.1, 0.6)), x_v=(0.1, -0.2, 0.1))
     run = nd.simulate(bodies, state, t1=2e4, dt=0.02, monitors={"energy": bodies.energy})

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError
-from naiad.studies.eel import Eel
 from naiad.studies.progress import Progress
+from naiad.studies.trees.eel import Eel
 
 
 def test_torques_do_work_and_leave_the_momenta_alone():

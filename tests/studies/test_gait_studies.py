@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError
-from naiad.studies.curvature import Curvature
-from naiad.studies.gait_optimiser import GaitOptimiser
+from naiad.studies.fish.curvature import Curvature
+from naiad.studies.fish.gait_optimiser import GaitOptimiser
 from naiad.studies.progress import Progress
 
 

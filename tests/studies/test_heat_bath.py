@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError, RunError
-from naiad.studies.isothermal_rigid_body import IsothermalRigidBody, alignment_density, mean_alignment
+from naiad.studies.heat.isothermal_rigid_body import IsothermalRigidBody, alignment_density, mean_alignment
+from naiad.studies.heat.sliding_disk import SlidingDisk
 from naiad.studies.progress import Progress
-from naiad.studies.sliding_disk import SlidingDisk
 
 
 def test_the_disk_comes_to_equipartition_within_its_standard_errors():

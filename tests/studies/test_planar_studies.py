@@ -6,9 +6,9 @@ import pytest
 from naiad.errors import InputError
 from naiad.hydro import moved
 from naiad.locomotion import link_poses, three_link_fish
-from naiad.studies.added_inertia import AddedInertia
+from naiad.studies.flow.added_inertia import AddedInertia
+from naiad.studies.flow.streamlines import Streamlines
 from naiad.studies.progress import Progress
-from naiad.studies.streamlines import Streamlines
 
 
 def results(study):

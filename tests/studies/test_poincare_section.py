@@ -4,11 +4,11 @@ from scipy.integrate import solve_ivp
 
 import naiad as nd
 from naiad.errors import InputError, RunError
-from naiad.studies import section_panels
-from naiad.studies.level_set import LevelSet
-from naiad.studies.poincare_section import PoincareSection
 from naiad.studies.progress import Progress
-from naiad.studies.section_panels import Coordinate, Sections
+from naiad.studies.vehicles import section_panels
+from naiad.studies.vehicles.level_set import LevelSet
+from naiad.studies.vehicles.poincare_section import PoincareSection
+from naiad.studies.vehicles.section_panels import Coordinate, Sections
 
 COUPLED = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0), 0.1 * np.arange(9.0).reshape(3, 3))
 

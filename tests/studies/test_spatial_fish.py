@@ -5,8 +5,8 @@ import pytest
 
 from naiad.errors import InputError
 from naiad.hydro import Ellipsoid, EllipticCylinder
+from naiad.studies.fish.spatial_fish import TAPER, SpatialFish
 from naiad.studies.progress import Progress
-from naiad.studies.spatial_fish import TAPER, SpatialFish
 
 
 @pytest.mark.parametrize("kind", ["added_inertia", "inertia"])

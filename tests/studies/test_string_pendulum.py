@@ -7,7 +7,7 @@ import pytest
 
 import naiad as nd
 from naiad.studies.progress import Progress
-from naiad.studies.string_pendulum import StringPendulum
+from naiad.studies.strings.string_pendulum import StringPendulum
 from naiad.viz.animation import motion_page
 
 

@@ -5,10 +5,10 @@ import pytest
 from scipy.integrate import quad
 
 from naiad.errors import InputError
-from naiad.studies.crane import Crane
-from naiad.studies.lumped_string import PAPER, LumpedString
 from naiad.studies.progress import Progress
-from naiad.studies.tethered_satellite import TetheredSatellite
+from naiad.studies.strings.crane import Crane
+from naiad.studies.strings.lumped_string import PAPER, LumpedString
+from naiad.studies.strings.tethered_satellite import TetheredSatellite
 
 
 @pytest.mark.long

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError, RunError
-from naiad.studies.heavy_top import HeavyTopStudy
+from naiad.studies.bodies.heavy_top import HeavyTopStudy
+from naiad.studies.bodies.rigid_body import RigidBody
 from naiad.studies.progress import Progress
-from naiad.studies.rigid_body import RigidBody
 
 
 def test_rigid_body_gives_the_known_numbers():

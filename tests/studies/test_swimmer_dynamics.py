@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError, RunError
+from naiad.studies.fish.swimmer_dynamics import SwimmerDynamics
 from naiad.studies.progress import Progress
-from naiad.studies.swimmer_dynamics import SwimmerDynamics
 
 DECOUPLED = {"hydro": "decoupled", "t1": 8.0}
 

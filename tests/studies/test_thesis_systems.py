@@ -5,13 +5,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from naiad.numerics import double
-from naiad.studies.interacting_bodies import InteractingBodies, total_momentum
-from naiad.studies.oblate_earth import OblateEarth
-from naiad.studies.outer_planets import MASSES, POSITIONS, VELOCITIES, G, semi_major_axes
-from naiad.studies.outer_solar_system import OuterSolarSystem
+from naiad.studies.bodies.interacting_bodies import InteractingBodies, total_momentum
+from naiad.studies.bodies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
+from naiad.studies.bodies.spherical_pendulum import SphericalPendulum
+from naiad.studies.planets.oblate_earth import OblateEarth
+from naiad.studies.planets.outer_planets import MASSES, POSITIONS, VELOCITIES, G, semi_major_axes
+from naiad.studies.planets.outer_solar_system import OuterSolarSystem
 from naiad.studies.progress import Progress
-from naiad.studies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
-from naiad.studies.spherical_pendulum import SphericalPendulum
 
 
 def rotor(t, y):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError
-from naiad.studies.fish_flow import flow_around
-from naiad.studies.fish_frames import continued_stream_function
+from naiad.studies.fish.frames import continued_stream_function
+from naiad.studies.fish.three_link_fish import ThreeLinkFish
+from naiad.studies.flow.planar_flow import flow_around
 from naiad.studies.progress import Progress
 from naiad.studies.report import report
-from naiad.studies.three_link_fish import ThreeLinkFish
 from naiad.viz.animation import motion_page
 
 DECOUPLED = {"hydro": "decoupled"}
@@ -125,8 +125,8 @@ def test_the_claim_about_coupling_is_true_only_for_massless_links():
 
 def test_the_moving_picture_has_the_fish_and_its_streamlines(monkeypatch):
     seen = []
-    monkeypatch.setattr("naiad.studies.fish_frames.FRAMES", 2)
-    monkeypatch.setattr("naiad.studies.fish_frames.CELLS", 24)
+    monkeypatch.setattr("naiad.studies.fish.frames.FRAMES", 2)
+    monkeypatch.setattr("naiad.studies.fish.frames.CELLS", 24)
     findings = ThreeLinkFish(**DECOUPLED, periods=2).run(Progress(lambda fraction, label: seen.append(label)))
     assert findings.dataset is not None
     data = findings.dataset()

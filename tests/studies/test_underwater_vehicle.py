@@ -3,7 +3,7 @@ import pytest
 
 from naiad.errors import InputError
 from naiad.studies.progress import Progress
-from naiad.studies.underwater_vehicle import UnderwaterVehicle
+from naiad.studies.vehicles.underwater_vehicle import UnderwaterVehicle
 
 EXACT_PI = (-0.44245239288961, 4.98942788347545, -0.36327840998173)
 EXACT_P = (3.81963542986239, 0.59198561417995, 3.47849654528274)

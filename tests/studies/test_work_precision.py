@@ -5,8 +5,8 @@ import naiad as nd
 from naiad.errors import InputError
 from naiad.studies.progress import Progress
 from naiad.studies.timing import timed_run
-from naiad.studies.work_figure import slope
-from naiad.studies.work_precision import Row, WorkPrecision, ranking, relative_error
+from naiad.studies.vehicles.work_figure import slope
+from naiad.studies.vehicles.work_precision import Row, WorkPrecision, ranking, relative_error
 
 
 def test_rows_have_the_errors_of_the_methods_orders():

@@ -9,7 +9,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.locomotion import DrivenSwimmer, three_link_fish
-from tests.integrators.trees import HeavyBodies, random_state, random_tree
+from tests.trees.trees import HeavyBodies, random_state, random_tree
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.integrators import TreeVariational
+from naiad.trees import TreeVariational
 from tests.integrators.test_constrained import Pendulum
-from tests.integrators.trees import HeavyBodies, random_state, random_tree
+from tests.trees.trees import HeavyBodies, random_state, random_tree
 from tests.verification.problems import PROBLEMS, HeavyTop
 
 J = np.array([[1.0, 0.1, 0.0], [0.1, 2.0, -0.2], [0.0, -0.2, 2.6]])

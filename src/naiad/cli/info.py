@@ -27,7 +27,7 @@ def _machine_code() -> Iterator[tuple[str, str]]:
     """What naiad's own compiler makes code for, and where it keeps it."""
     import llvmlite.binding as llvm
 
-    from naiad.compiler.machine import processor
+    from naiad.compiler.backends.llvm.machine import processor
 
     cpu = processor()
     version = ".".join(map(str, llvm.llvm_version_info))

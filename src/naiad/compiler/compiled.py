@@ -11,15 +11,15 @@ import jax
 import numpy as np
 from jax import core
 
-from naiad.compiler import machine
-from naiad.compiler.arrays import kind
+from naiad.compiler.backends.llvm import machine
+from naiad.compiler.backends.llvm.kernel import Kernel
+from naiad.compiler.backends.llvm.printer import print_llvm
 from naiad.compiler.cache import default_cache
 from naiad.compiler.fingerprint import Unfingerprintable, fingerprint, is_reachable
-from naiad.compiler.finish import finish
-from naiad.compiler.kernel import Kernel
-from naiad.compiler.llvm import print_llvm
-from naiad.compiler.program import Program
-from naiad.compiler.trace import Unsupported, trace
+from naiad.compiler.front.arrays import kind
+from naiad.compiler.front.trace import Unsupported, trace
+from naiad.compiler.ir.program import Program
+from naiad.compiler.passes.finish import finish
 from naiad.errors import InputError
 from naiad.interrupts import interruptible
 from naiad.numerics.arguments import checked

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from naiad.compiler.compiled import Compiled
-from naiad.compiler.trace import Unsupported
+from naiad.compiler.front.trace import Unsupported
 from naiad.errors import InputError, RunWarning
 
 Engine = Literal["auto", "compiled", "xla"]

@@ -12,8 +12,9 @@ from naiad.compiler import execute_rows
 from naiad.diagnostics.fitting import fitting
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting
-from naiad.mechanics import LagrangianSystem, State, StringSystem
+from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked, checked_throughout
+from naiad.strings import StringSystem
 
 Flow = Callable[[State], State]
 COMPILED = 6

@@ -4,12 +4,12 @@ from naiad.hydro.curve import AbstractCurve, ClosedCurve, CurvePoints, Ellipse, 
 from naiad.hydro.ellipsoid import Ellipsoid, Sphere, Spheroid
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
 from naiad.hydro.frames import angular_first, linear_first, moved
-from naiad.hydro.moments import check_moments
 from naiad.hydro.planar_bodies import InertiaDerivative, PlanarBodies
 from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
 from naiad.hydro.rotation import rotation_matrix
 from naiad.hydro.shape import AbstractShape, Assembly, Placed
+from naiad.numerics.checks import check_moments
 
 __all__ = [
     "AbstractCurve",

@@ -9,8 +9,8 @@ from jaxtyping import Complex
 
 from naiad.errors import InputError
 from naiad.hydro.fourier import derivative
-from naiad.hydro.given import positive_numbers
 from naiad.numerics import Module
+from naiad.numerics.checks import positives
 from naiad.numerics.module import static
 
 Plane = Complex[np.ndarray, " n"]
@@ -39,7 +39,7 @@ class Ellipse(AbstractCurve):
     b: float
 
     def __post_init__(self):
-        positive_numbers("(a, b)", (self.a, self.b), 2)
+        positives("(a, b)", (self.a, self.b), 2)
 
     def sample(self, points: int) -> CurvePoints:
         t = parameters(points)

@@ -8,8 +8,8 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro.carlson import rd, rd_difference
 from naiad.hydro.frames import Inertia
-from naiad.hydro.given import positive_number, positive_numbers
 from naiad.hydro.shape import AbstractShape
+from naiad.numerics.checks import positive, positives
 
 THIN = 1e-100
 """The thickness, relative to the largest axis, that stands for none: its square is still a number."""
@@ -34,7 +34,7 @@ class Ellipsoid(AbstractShape):
     axes: Any
 
     def __post_init__(self):
-        axes = positive_numbers("axes", self.axes, 3, zeros=1)
+        axes = positives("axes", self.axes, 3, zeros=1)
         if np.min(axes[axes > 0]) < THIN * np.max(axes):
             raise InputError(f"axes = {self.axes!r}; expected a ratio of at most {1 / THIN:g} (or one axis of 0).")
 
@@ -47,7 +47,7 @@ class Ellipsoid(AbstractShape):
         return np.zeros(3)
 
     def added_inertia(self, density: float) -> Inertia:
-        return positive_number("density", density) * np.diag(_of_unit_density(np.asarray(self.axes, dtype=float)))
+        return positive("density", density) * np.diag(_of_unit_density(np.asarray(self.axes, dtype=float)))
 
     def inertia(self, density: float) -> Inertia:
         mass = self.displaced_mass(density)
@@ -63,8 +63,8 @@ class Spheroid(AbstractShape):
     equatorial: float
 
     def __post_init__(self):
-        positive_number("polar", self.polar, zero=True)
-        positive_number("equatorial", self.equatorial)
+        positive("polar", self.polar, zero=True)
+        positive("equatorial", self.equatorial)
 
     @property
     def volume(self) -> float:
@@ -91,7 +91,7 @@ class Sphere(AbstractShape):
     radius: float
 
     def __post_init__(self):
-        positive_number("radius", self.radius)
+        positive("radius", self.radius)
 
     @property
     def volume(self) -> float:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from naiad.hydro.frames import Inertia
-from naiad.hydro.given import positive_number, positive_numbers
 from naiad.hydro.shape import AbstractShape
+from naiad.numerics.checks import positive, positives
 
 
 class EllipticCylinder(AbstractShape):
@@ -21,7 +21,7 @@ class EllipticCylinder(AbstractShape):
     b: float
 
     def __post_init__(self):
-        positive_numbers("(a, b)", (self.a, self.b), 2, zeros=1)
+        positives("(a, b)", (self.a, self.b), 2, zeros=1)
 
     @property
     def volume(self) -> float:
@@ -35,7 +35,7 @@ class EllipticCylinder(AbstractShape):
     def added_inertia(self, density: float) -> Inertia:
         a, b = float(self.a), float(self.b)
         moment = ((a - b) * (a + b)) ** 2 / 8.0
-        return positive_number("density", density) * math.pi * np.diag([moment, b * b, a * a])
+        return positive("density", density) * math.pi * np.diag([moment, b * b, a * a])
 
     def inertia(self, density: float) -> Inertia:
         a, b = float(self.a), float(self.b)

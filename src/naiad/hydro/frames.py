@@ -6,10 +6,10 @@ import numpy as np
 from jaxtyping import Float
 
 from naiad.errors import InputError
-from naiad.hydro.given import vector
 from naiad.hydro.rotation import rotation_matrix
 from naiad.numerics import check_double
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import vector
 
 Inertia = Float[np.ndarray, "n n"]
 """6 x 6 for xi = (Omega, v) in space, 3 x 3 for (Omega, v_x, v_y) in the plane: angular first, in the body frame."""
@@ -70,12 +70,12 @@ def _square(K: Any) -> np.ndarray:
 def _velocity_there(x: Any, R: Any) -> np.ndarray:
     """Ad_{g^-1}: (Omega, v) -> (R^T Omega, R^T (v + Omega x x))."""
     back = np.eye(3) if R is None else rotation_matrix("R", R).T
-    return np.block([[back, np.zeros((3, 3))], [-back @ hat(vector("x", x, 3)), back]])
+    return np.block([[back, np.zeros((3, 3))], [-back @ hat(vector("x", np.zeros(3) if x is None else x)), back]])
 
 
 def _planar_velocity_there(x: Any, angle: Any) -> np.ndarray:
     """Ad_{g^-1} of the plane: (Omega, v) -> (Omega, R^T (v + Omega (-x_2, x_1)))."""
     (beta,) = vector("R", [0.0 if angle is None else angle], 1)
-    (x1, x2), (c, s) = vector("x", x, 2), (np.cos(beta), np.sin(beta))
+    (x1, x2), (c, s) = vector("x", np.zeros(2) if x is None else x, 2), (np.cos(beta), np.sin(beta))
     back = np.array([[c, s], [-s, c]])
     return np.block([[np.ones((1, 1)), np.zeros((1, 2))], [(back @ [-x2, x1])[:, None], back]])

@@ -15,13 +15,13 @@ from naiad.hydro.boundary import Boundary, Level
 from naiad.hydro.coupling_derivative import inertia_and_derivative
 from naiad.hydro.curve import AbstractCurve, Ellipse
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
-from naiad.hydro.given import positive_number
 from naiad.hydro.nystrom import nystrom
 from naiad.hydro.panels import panels
 from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.planar_frame import from_frame
 from naiad.hydro.separation import check_apart, levels_for
-from naiad.numerics import Module, check_double
+from naiad.numerics import Module
+from naiad.numerics.checks import floats, positive
 from naiad.numerics.module import static
 
 METHODS = {"nystrom": nystrom, "panels": panels}
@@ -68,7 +68,7 @@ class PlanarBodies(Module):
                 f"{len(outlines)} curves and {len(counts)} numbers of points; expected one for each curve."
             )
         self.boundaries = _made(outlines, counts, boundary)
-        self.density = positive_number("density", density)
+        self.density = positive("density", density)
         self.coupling = coupling
         if coupling is not None:
             self._levels_of(coupling)
@@ -160,11 +160,7 @@ def _outline(curve: Any) -> AbstractCurve:
 
 
 def _rows(name: str, value: Any, count: int) -> Float[np.ndarray, "n 3"]:
-    check_double(name, value)
-    try:
-        array = np.zeros((count, 3)) if value is None else np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
+    array = np.zeros((count, 3)) if value is None else floats(name, value)
     array = array[None] if count == 1 and array.shape == (3,) else array
     if array.shape != (count, 3) or not np.all(np.isfinite(array)):
         triple = "(beta, x, y)" if name == "poses" else "(Omega, v_x, v_y)"

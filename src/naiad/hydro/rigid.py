@@ -6,10 +6,9 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.hydro.frames import Inertia, hat, moved
-from naiad.hydro.given import positive_number, vector
-from naiad.hydro.moments import check_moments
 from naiad.numerics import check_double
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import check_moments, positive, vector
 
 
 class MassProperties(NamedTuple):
@@ -28,12 +27,12 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
     `inertia` is three moments or a symmetric 3 x 3 matrix, and K is 6 x 6; in the plane it is one number, and K is
     3 x 3. Mass and inertia may be zero, as those of a light shell are.
     """
-    mass = positive_number("mass", mass, zero=True)
+    mass = positive("mass", mass, zero=True)
     check_double("inertia", inertia)
     J = np.asarray(inertia, dtype=float)
     if J.ndim == 0:
-        moment = positive_number("inertia", inertia, zero=True)
-        return moved(np.diag([moment, mass, mass]), x=vector("centre", centre, 2))
+        moment = positive("inertia", inertia, zero=True)
+        return moved(np.diag([moment, mass, mass]), x=None if centre is None else vector("centre", centre, 2))
     J = np.diag(J) if J.shape == (3,) else J
     if J.shape != (3, 3) or not np.all(np.isfinite(J)) or np.max(np.abs(J - J.T)) > 1e-12 * np.max(np.abs(J)):
         raise InputError(
@@ -45,7 +44,7 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
     check_moments("inertia", J)
     K = np.zeros((6, 6))
     K[:3, :3], K[3:, 3:] = J, mass * np.eye(3)
-    return moved(K, x=vector("centre", centre, 3))
+    return moved(K, x=None if centre is None else vector("centre", centre))
 
 
 @checked_throughout

@@ -5,18 +5,14 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.numerics import check_double, check_rotations
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import check_rotations, floats
 
 
 @checked_throughout
 def rotation_matrix(name: str, value: Any) -> np.ndarray:
     """A 3 x 3 rotation matrix, or an `InputError`."""
-    check_double(name, value)
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
+    array = floats(name, value)
     if array.shape != (3, 3) or not np.all(np.isfinite(array)):
         raise InputError(f"{name} = {value!r}; expected a 3 x 3 rotation matrix.")
     check_rotations(name, array)

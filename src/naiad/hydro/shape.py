@@ -7,8 +7,8 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.hydro.frames import Inertia, moved
-from naiad.hydro.given import positive_number
 from naiad.numerics import Module
+from naiad.numerics.checks import positive
 
 
 class AbstractShape(Module):
@@ -37,7 +37,7 @@ class AbstractShape(Module):
 
     def displaced_mass(self, density: float) -> float:
         """The mass of the fluid of this density that the shape displaces."""
-        return positive_number("density", density) * self.volume
+        return positive("density", density) * self.volume
 
     def placed(self, x: Any = None, R: Any = None) -> "Placed":
         """The shape at x, turned by R (in the plane: an angle), as a part of a body."""

@@ -26,9 +26,7 @@ from naiad.integrators.simo_wong import SimoWong
 from naiad.integrators.simo_wong_perp import SimoWongPerp
 from naiad.integrators.splitting import Splitting
 from naiad.integrators.stochastic import StochasticVariational
-from naiad.integrators.string import StringQuadrature, StringVariational
 from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
-from naiad.integrators.tree import TreeVariational
 from naiad.integrators.variational import Legs, Variational
 from naiad.integrators.vprk import VPRK, StageBalance
 
@@ -62,12 +60,9 @@ __all__ = [
     "StageBalance",
     "StepInfo",
     "StochasticVariational",
-    "StringQuadrature",
-    "StringVariational",
     "Symmetrised",
     "Trapezoid",
     "TrapezoidalLieNewmark",
-    "TreeVariational",
     "Variational",
     "slopes_by_autodiff",
 ]

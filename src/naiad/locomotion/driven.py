@@ -12,8 +12,8 @@ from naiad.hydro import PlanarBodies
 from naiad.locomotion.hinge_torque import AbstractHingeTorque, hinge_torque
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import LagrangianSystem, Scalar, State
-from naiad.models.inertia import friction_matrix
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import friction_matrix
 
 
 class DrivenSwimmer(LagrangianSystem):

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
+from naiad.forces.signals import AbstractSignal, signal
 from naiad.mechanics import Scalar
-from naiad.models.signals import AbstractSignal, signal
 from naiad.numerics import Module, static
 
 Angles = Float[Array, " m"]

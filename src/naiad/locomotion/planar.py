@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.groups import SE2
 from naiad.groups.se2 import PlanarPose
 from naiad.hydro import AbstractCurve, Ellipse, PlanarBodies
-from naiad.locomotion import given
+from naiad.locomotion import checks
 from naiad.locomotion.links import Links, order
 from naiad.locomotion.swimmer import Swimmer, motion_of_links
 from naiad.numerics.arguments import checked_throughout
@@ -41,8 +41,8 @@ def planar_swimmer(
     if len(parents) != count:
         raise InputError(f"{count} outlines and {len(parents)} parents; expected one for each link.")
     order(parents)
-    at, there = given.points("own", own, count, 2), given.points("other", other, count, 2)
-    densities = given.densities(density, count)
+    at, there = checks.points("own", own, count, 2), checks.points("other", other, count, 2)
+    densities = checks.densities(density, count)
     dry = np.stack([rho * homogeneous(curve) for rho, curve in zip(densities, curves, strict=True)])
     links = Links(
         rest=PlanarPose._make([np.zeros(count), there - at]),

@@ -10,12 +10,12 @@ from naiad.errors import InputError
 from naiad.groups import SE3
 from naiad.groups.se3 import Pose
 from naiad.hydro import AbstractShape
-from naiad.locomotion import given
+from naiad.locomotion import checks
 from naiad.locomotion.links import KINDS, Links, order
 from naiad.locomotion.swimmer import Swimmer
-from naiad.mechanics import Tree
-from naiad.mechanics.tree_checks import attitudes, unit_rows
 from naiad.numerics.arguments import checked_throughout
+from naiad.trees import Tree
+from naiad.trees.checks import attitudes, unit_rows
 
 FLOPPY = 1e-12
 """The smallest eigenvalue of K, scaled to a diagonal of ones, that counts as an inertia."""
@@ -54,12 +54,12 @@ def spatial_swimmer(
     links = spatial_links(
         parents,
         kinds,
-        own=given.points("own", own, count, 3),
-        other=given.points("other", other, count, 3),
+        own=checks.points("own", own, count, 3),
+        other=checks.points("other", other, count, 3),
         axis=unit_rows("axis", axis, count, hinges),
         rest=attitudes("rest", rest, count),
     )
-    return _checked(Swimmer(links, _inertias(shapes, fluid, given.densities(density, count))))
+    return _checked(Swimmer(links, _inertias(shapes, fluid, checks.densities(density, count))))
 
 
 @checked_throughout

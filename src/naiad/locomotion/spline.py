@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.locomotion.gait import AbstractGait
 from naiad.mechanics import Scalar
-from naiad.numerics import check_double
+from naiad.numerics.checks import floats, positive
 
 DEGREE = 5
 FEWEST = DEGREE + 1
@@ -26,20 +26,14 @@ class SplineGait(AbstractGait):
     @classmethod
     def of(cls, points: Any, period: float = 2.0 * np.pi) -> "SplineGait":
         """The gait through these shapes, checked."""
-        check_double("points", points)
-        check_double("period", period)
-        try:
-            array = np.asarray(points, float)
-        except (TypeError, ValueError):
-            array = np.zeros(0)
+        array = floats("points", points)
+        period = positive("period", period)
         if array.ndim != 2 or len(array) < FEWEST or not array.size or not np.all(np.isfinite(array)):
             raise InputError(
                 f"A spline gait through points of shape {array.shape}; expected at least {FEWEST} rows of finite "
                 "numbers, one for each angle (the first row is not repeated at the end)."
             )
-        if not (np.isfinite(period) and period > 0):
-            raise InputError(f"A gait with the period {period!r}; expected a finite number above 0.")
-        return cls(array, float(period))
+        return cls(array, period)
 
     def __call__(self, t: Scalar) -> Float[Array, " m"]:
         points = jnp.asarray(self.points)

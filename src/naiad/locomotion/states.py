@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.shapes import in_rows
 from naiad.mechanics import State, identity
-from naiad.numerics import check_double
+from naiad.numerics.checks import floats
 
 if TYPE_CHECKING:
     from naiad.locomotion.swimmer import Swimmer
@@ -45,11 +45,7 @@ def _in_body(frame: AbstractGroup, g: Any, J: Any) -> Any:
 
 
 def _vector(name: str, value: Any, size: int) -> np.ndarray:
-    check_double(name, value)
-    try:
-        array = np.zeros(size) if value is None else np.atleast_1d(np.asarray(value, float))
-    except (TypeError, ValueError):
-        array = np.zeros(0)
+    array = np.zeros(size) if value is None else np.atleast_1d(floats(name, value))
     if array.shape != (size,) or not np.all(np.isfinite(array)):
         raise InputError(f"{name} = {value!r}; expected {size} finite number{'' if size == 1 else 's'}.")
     return array

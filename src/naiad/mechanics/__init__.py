@@ -7,27 +7,16 @@ from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import check_state, fitting_state
 from naiad.mechanics.state import Scalar, State
-from naiad.mechanics.string_parts import Span, Tip
-from naiad.mechanics.string_system import StringSystem
 from naiad.mechanics.system import LagrangianSystem, Rates
-from naiad.mechanics.tree import Tree
-from naiad.mechanics.tree_motion import Motion, motion
-from naiad.mechanics.tree_system import TreeSystem
 
 __all__ = [
     "AdvectedSystem",
     "EulerPoincareSystem",
     "LagrangianSystem",
-    "Motion",
     "Rates",
     "ReducedState",
     "Scalar",
-    "Span",
     "State",
-    "StringSystem",
-    "Tip",
-    "Tree",
-    "TreeSystem",
     "check_bath",
     "check_state",
     "diamond",
@@ -41,7 +30,6 @@ __all__ = [
     "left_gradient",
     "left_jacobian",
     "left_velocity",
-    "motion",
     "noise_matrix",
     "noise_size",
     "pull_back",

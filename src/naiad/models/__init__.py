@@ -1,20 +1,27 @@
-"""Concrete systems; each runs with every method that fits it."""
+"""Concrete systems; each runs with every method that fits it.
 
-from naiad.models.buoyant_vehicle import BuoyantVehicle
-from naiad.models.connected_bodies import ConnectedBodies
-from naiad.models.drag import Drag
-from naiad.models.forces import (
+Those of the families `strings` and `trees`, which have steps of their own, are loaded when they are first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from naiad.forces import (
     AbstractForce,
+    AbstractSignal,
+    Drag,
     Motion,
+    Thrusters,
+    Weight,
     checked_forces,
     force_on_pose,
     force_on_product,
     relative_velocity,
+    signal,
 )
-from naiad.models.inertia import body_inertia, friction_matrix, inertia_matrix
+from naiad.models.buoyant_vehicle import BuoyantVehicle
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
-from naiad.models.joint_torques import AbstractJointTorque, TravellingWave
 from naiad.models.kirchhoff import KirchhoffBody
 from naiad.models.oblate_earth import OblateSatellite
 from naiad.models.pair_potentials import (
@@ -28,29 +35,37 @@ from naiad.models.pair_potentials import (
 from naiad.models.point_masses import PointMasses
 from naiad.models.rigid_body import RigidBody
 from naiad.models.rotor_spacecraft import RotorSpacecraft
-from naiad.models.signals import AbstractSignal, signal
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
-from naiad.models.string import (
-    AbstractField,
-    AbstractLaw,
-    AbstractLoad,
-    Bending,
-    GravityGradient,
-    HangingBody,
-    Hooke,
-    Inextensible,
-    LineDrag,
-    MooneyRivlin,
-    Reel,
-    Rubber,
-    StringPendulum,
-    StringPoint,
-    TensionOnly,
-)
 from naiad.models.submerged_body import SubmergedBody
-from naiad.models.thrusters import Thrusters
-from naiad.models.weight import Weight
+from naiad.numerics.checks import body_inertia, friction_matrix, inertia_matrix
+
+if TYPE_CHECKING:
+    from naiad.strings import (
+        AbstractField,
+        AbstractLaw,
+        AbstractLoad,
+        Bending,
+        GravityGradient,
+        HangingBody,
+        Hooke,
+        Inextensible,
+        LineDrag,
+        MooneyRivlin,
+        Reel,
+        Rubber,
+        StringPendulum,
+        StringPoint,
+        TensionOnly,
+    )
+    from naiad.trees import AbstractJointTorque, ConnectedBodies, TravellingWave
+
+_FAMILIES = {
+    "strings": "AbstractField AbstractLaw AbstractLoad Bending GravityGradient HangingBody Hooke Inextensible LineDrag "
+    "MooneyRivlin Reel Rubber StringPendulum StringPoint TensionOnly",
+    "trees": "AbstractJointTorque ConnectedBodies TravellingWave",
+}
+_FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 
 __all__ = [
     "AbstractField",
@@ -103,3 +118,10 @@ __all__ = [
     "relative_velocity",
     "signal",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FAMILY_OF:
+        raise AttributeError(f"module 'naiad.models' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"naiad.{_FAMILY_OF[name]}"), name)
+    return value

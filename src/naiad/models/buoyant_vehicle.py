@@ -6,15 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.forces.force import AbstractForce, checked_forces, force_on_product
+from naiad.forces.signals import Constant
 from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import AdvectedSystem, ReducedState, Scalar
-from naiad.models.axis import unit_axis
-from naiad.models.forces import AbstractForce, checked_forces, force_on_product
-from naiad.models.inertia import inertia_matrix, semidefinite_inertia
-from naiad.models.positive import positive
-from naiad.models.signals import Constant
-from naiad.models.vector import vector3
 from naiad.numerics import solve
+from naiad.numerics.checks import inertia_matrix, positive, semidefinite_inertia, unit_axis, vector
 
 
 class BuoyantVehicle(AdvectedSystem):
@@ -59,10 +56,10 @@ class BuoyantVehicle(AdvectedSystem):
     ):
         self.m, self.added_mass = positive("m", m), semidefinite_inertia("added_mass", added_mass, 3)
         self.J, self.buoyancy = inertia_matrix("J", J, 3), positive("buoyancy", buoyancy, zero=True)
-        self.r = vector3("r", r)
+        self.r = vector("r", r)
         down = unit_axis("gravity", gravity)
         self.gravity = float(np.linalg.norm(np.asarray(gravity, float)))
-        self.a0 = np.concatenate([down, vector3("current", current)])
+        self.a0 = np.concatenate([down, vector("current", current)])
         self.forces = checked_forces(forces)
 
     @property

@@ -11,10 +11,9 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SE3, AbstractGroup, Power
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.inertia import body_inertia
-from naiad.models.masses import masses
 from naiad.models.pair_potentials import AbstractPairPotential, Body
 from naiad.numerics import AbstractStructure, Dense, static
+from naiad.numerics.checks import body_inertia, floats, masses
 
 
 class GivenPair(AbstractPairPotential):
@@ -91,10 +90,7 @@ class InteractingBodies(LagrangianSystem):
 
 
 def _inertias(J: Any, count: int, *, unphysical: bool) -> np.ndarray:
-    try:
-        given = np.asarray(J, dtype=float)
-    except (TypeError, ValueError):
-        given = np.zeros(0)
+    given = floats("J", J)
     if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
         return np.broadcast_to(body_inertia("J", given, unphysical=unphysical), (count, 3, 3)).copy()
     if given.shape not in ((count, 3), (count, 3, 3)):

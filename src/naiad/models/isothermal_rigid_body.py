@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO3
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.inertia import body_inertia, friction_matrix
+from naiad.numerics.checks import body_inertia, friction_matrix
 
 
 class IsothermalRigidBody(LagrangianSystem):

@@ -10,9 +10,9 @@ from naiad.errors import InputError
 from naiad.groups import SE3
 from naiad.hydro import AbstractShape, Ellipsoid, mass_properties
 from naiad.mechanics import EulerPoincareSystem, Scalar
-from naiad.models.inertia import inertia_matrix
 from naiad.models.solid_shape import solid_shape
 from naiad.numerics import solve
+from naiad.numerics.checks import inertia_matrix
 
 
 class KirchhoffBody(EulerPoincareSystem):

@@ -7,10 +7,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
-from naiad.hydro import check_moments
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.inertia import inertia_matrix
-from naiad.models.positive import positive
+from naiad.numerics.checks import check_moments, inertia_matrix, positive
 
 
 class OblateSatellite(LagrangianSystem):

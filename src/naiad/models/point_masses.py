@@ -8,9 +8,8 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup, Power, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.masses import masses
-from naiad.models.positive import positive
 from naiad.numerics import AbstractStructure, Dense, static
+from naiad.numerics.checks import masses, positive
 
 
 class PointMasses(LagrangianSystem):

@@ -8,8 +8,8 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
 from naiad.mechanics import EulerPoincareSystem, Scalar
-from naiad.models.inertia import body_inertia
 from naiad.numerics import solve, static
+from naiad.numerics.checks import body_inertia
 
 
 class RigidBody(EulerPoincareSystem):

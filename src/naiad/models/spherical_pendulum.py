@@ -9,8 +9,8 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO3
 from naiad.mechanics import LagrangianSystem, Scalar, State
-from naiad.models.positive import positive
 from naiad.numerics import cross, static
+from naiad.numerics.checks import positive
 
 
 class SphericalPendulum(LagrangianSystem):

@@ -8,16 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.forces.force import AbstractForce, checked_forces, force_on_pose, relative_velocity
+from naiad.forces.signals import AbstractSignal, signal
 from naiad.groups import SE3, SO3, Pose
 from naiad.hydro import AbstractShape, mass_properties
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.forces import AbstractForce, checked_forces, force_on_pose, relative_velocity
-from naiad.models.inertia import inertia_matrix, semidefinite_inertia
-from naiad.models.positive import positive
-from naiad.models.signals import AbstractSignal, signal
 from naiad.models.solid_shape import solid_shape
-from naiad.models.vector import vector3
 from naiad.numerics import solve, vee
+from naiad.numerics.checks import inertia_matrix, positive, semidefinite_inertia, vector
 
 Twist = Float[Array, "6"]
 
@@ -63,8 +61,8 @@ class SubmergedBody(LagrangianSystem):
         self.added = semidefinite_inertia("added", added, 6)
         inertia_matrix("The inertia dry + added", self.dry + self.added, 6)
         self.displaced = positive("displaced", displaced, zero=True)
-        self.buoyancy_centre = vector3("buoyancy_centre", buoyancy_centre)
-        self.gravity = vector3("gravity", gravity)
+        self.buoyancy_centre = vector("buoyancy_centre", buoyancy_centre)
+        self.gravity = vector("gravity", gravity)
         self.current = None if current is None else signal("current", current, 3)
         self.forces = checked_forces(forces)
 

@@ -1,13 +1,13 @@
 """Numerics that know nothing of mechanics: precision, series, small linear algebra, Newton, coefficients of methods."""
 
 from naiad.numerics.chebyshev import ChebyshevSeries, chebyshev_points
+from naiad.numerics.checks import check_rotations
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.numerics.double import check_double, double
 from naiad.numerics.extrapolation import History, extrapolate, history, remember
 from naiad.numerics.linalg import inverse, semidefinite_root, solve, transpose
 from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
-from naiad.numerics.rotations import check_rotations
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
 from naiad.numerics.splittings import SPLITTINGS
 from naiad.numerics.structure import AbstractStructure, Chain, Dense

@@ -282,3 +282,11 @@ _PLAIN: dict[Any, Kind] = {
     np.ndarray: Kind(_is_numeric, "an array of numbers"),
     jax.Array: Kind(_is_numeric, "an array of numbers"),
 }
+
+
+def required_arguments(function: Callable[..., Any]) -> int:
+    """The number of positional arguments of a user's function that have no default."""
+    return sum(
+        each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        for each in inspect.signature(function).parameters.values()
+    )

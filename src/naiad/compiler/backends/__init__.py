@@ -1,0 +1,1 @@
+"""From a program to a kernel: LLVM for the processor at hand."""

@@ -1,0 +1,228 @@
+"""Arrays of a program in the making: small ones are NumPy arrays of nodes, large ones are functions of the index."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from naiad.compiler.ir.builder import Builder
+from naiad.compiler.ir.operations import BOOL, FLOAT, INT
+from naiad.compiler.ir.program import Buffer, Node
+
+LONG_AXIS = 32  # an array with a longer axis, or with more elements, lives in memory
+MANY_ELEMENTS = 1024
+TALL, NARROW = 16, 4  # so does a stack of more rows, each no longer than this, that a loop goes through
+UNROLLED = 16  # sums and copies of so few elements are written out
+
+Index = tuple[Node, ...]
+
+
+class Lazy:
+    """A large array: its element at an index is computed where it is needed, or read from its buffer.
+
+    `reads` are the buffers that may still change; `holders` counts the variables bound to the array, so that a buffer
+    may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        type: str,
+        at: Callable[[Index], Node],
+        *,
+        reads: Iterable[Buffer] = (),
+        buffer: Any = None,
+        view: bool = False,
+        cost: int = 0,
+    ):
+        self.shape = shape
+        self.type = type
+        self.at = at
+        self.reads = frozenset(reads)
+        self.buffer = buffer
+        self.view = view or buffer is not None
+        self.holders = 0
+        self.cost = cost
+
+
+Small = np.ndarray
+Value = Any  # a Small or a Lazy
+
+
+class Arrays:
+    """The ways from one kind of array to the other."""
+
+    def __init__(self, builder: Builder, stacks: frozenset[int] = frozenset()):
+        self.builder = builder
+        self.stacks = stacks  # how many rows loops go through
+        self.readers: dict[int, list[Lazy]] = {}
+
+    def is_large(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape lives in memory."""
+        if math.prod(shape) > MANY_ELEMENTS or max(shape, default=0) > LONG_AXIS:
+            return True
+        return len(shape) > 1 and shape[0] > TALL and shape[0] in self.stacks and math.prod(shape[1:]) <= NARROW
+
+    def lift(self, values: Any, type: str) -> Value:
+        """An array of constants."""
+        values = np.asarray(values)
+        if self.is_large(values.shape):
+            return self.whole(self.builder.table(values, type), values.shape)
+        nodes = np.empty(values.shape, object)
+        for index in np.ndindex(values.shape):
+            nodes[index] = self.builder.const(values[index], type)
+        return nodes
+
+    def lazy(self, shape: Sequence[int], type: str, at: Callable[[Index], Node], *sources: Value, view=False) -> Lazy:
+        """A large array by a function of the index, computed from `sources`."""
+        reads = frozenset[Buffer]().union(*(source.reads for source in sources if isinstance(source, Lazy)))
+        view = view and all(_is_view(s) for s in sources)
+        cost = sum(source.cost for source in sources if isinstance(source, Lazy)) + (0 if view else 1)
+        made = Lazy(tuple(shape), type, at, reads=reads, view=view, cost=cost)
+        self._register(made)
+        return made
+
+    def whole(self, buffer: Buffer, shape: Sequence[int]) -> Lazy:
+        """A buffer as an array."""
+        made = Lazy(
+            tuple(shape),
+            buffer.type,
+            lambda index: self.builder.load(buffer, self.flat(index, shape)),
+            reads=[buffer] if buffer.mutable else [],
+            buffer=buffer,
+        )
+        self._register(made)
+        return made
+
+    def at(self, value: Value, index: Sequence[Node]) -> Node:
+        """An element; of a small array, a chain of selects if the index is not known. An axis of length one has one
+        element, whatever the index: so operations stretch it to the length of the other operand."""
+        index = [self.builder.integer(0) if n == 1 else i for i, n in zip(index, value.shape, strict=True)]
+        if isinstance(value, Lazy):
+            return value.at(tuple(index))
+        if all(i.constant for i in index):
+            return value[tuple(i.value for i in index)]
+        axis = next(k for k, i in enumerate(index) if not i.constant)
+        if (
+            value.size > UNROLLED
+            and math.prod(n for n, i in zip(value.shape, index, strict=True) if not i.constant) > UNROLLED
+        ):
+            return self.at(self.in_memory(value), index)
+        rows = np.moveaxis(value, axis, 0)
+        rest = [i for k, i in enumerate(index) if k != axis]
+        found = self.at(rows[0], rest) if rest else rows[0]
+        for position in range(1, len(rows)):
+            here = self.builder.op("eq", index[axis], self.builder.integer(position))
+            found = self.builder.select(here, self.at(rows[position], rest) if rest else rows[position], found)
+        return found
+
+    def small(self, value: Value) -> Small:
+        """Every element of an array, computed here."""
+        if not isinstance(value, Lazy):
+            return value
+        nodes = np.empty(value.shape, object)
+        for index in np.ndindex(value.shape):
+            nodes[index] = value.at(tuple(self.builder.integer(i) for i in index))
+        return nodes
+
+    def in_memory(self, value: Value) -> Lazy:
+        """The array in a buffer, which nobody changes."""
+        if isinstance(value, Lazy):
+            return value if value.buffer is not None and not value.reads else self.copied(value)
+        flat = value.reshape(-1)
+        if len(flat) and all(node.constant for node in flat):
+            return self.whole(self.builder.table(np.array([n.value for n in flat]), flat[0].type), value.shape)
+        return self.copied(value)
+
+    def copied(self, value: Value, into: Buffer | None = None) -> Lazy:
+        """The array in a fresh buffer, or in the one that is given."""
+        buffer = into or self.builder.buffer(max(1, math.prod(value.shape)), element_type(value))
+        self.fill(buffer, value)
+        return self.whole(buffer, value.shape)
+
+    def fill(self, buffer: Buffer, value: Value, start: Node | None = None) -> None:
+        """Write the elements of an array into a buffer, from element `start` on."""
+        b = self.builder
+        offset = b.integer(0) if start is None else start
+        if not isinstance(value, Lazy):
+            for position, node in enumerate(value.reshape(-1)):
+                b.store(buffer, b.op("iadd", offset, b.integer(position)), node)
+            return
+        self.each(
+            value.shape,
+            lambda index: b.store(buffer, b.op("iadd", offset, self.flat(index, value.shape)), value.at(index)),
+        )
+
+    def each(self, shape: Sequence[int], visit: Callable[[Index], None]) -> None:
+        """Visit every index of a shape: a loop for a long axis, written out for short ones."""
+        self._nest(tuple(shape), (), visit)
+
+    def _nest(self, shape: tuple[int, ...], outer: Index, visit: Callable[[Index], None]) -> None:
+        if not shape:
+            visit(outer)
+        elif math.prod(shape) <= UNROLLED:
+            for index in np.ndindex(shape):
+                visit((*outer, *(self.builder.integer(i) for i in index)))
+        else:
+
+            def body(i: Node, _: list[Node]) -> list[Node]:
+                self._nest(shape[1:], (*outer, i), visit)
+                return []
+
+            self.builder.count(shape[0], [], body)
+
+    def flat(self, index: Sequence[Node], shape: Sequence[int]) -> Node:
+        """The position in row-major order."""
+        b = self.builder
+        position = b.integer(0)
+        for i, n in zip(index, shape, strict=True):
+            position = b.op("iadd", b.op("imul", position, b.integer(n)), i)
+        return position
+
+    def unflat(self, position: Node, shape: Sequence[int]) -> Index:
+        """The index at a position in row-major order."""
+        b = self.builder
+        index: list[Node] = []
+        for n in reversed(shape):
+            index.append(b.op("irem", position, b.integer(n)) if n > 1 else b.integer(0))
+            position = b.op("idiv", position, b.integer(n)) if n > 1 else position
+        return tuple(reversed(index))
+
+    def before_change(self, buffer: Buffer) -> None:
+        """Save what others still want to read of a buffer that is about to change."""
+        for reader in self.readers.pop(id(buffer), []):
+            if reader.holders and buffer in reader.reads:
+                copy = self.copied(reader)
+                reader.at, reader.reads, reader.buffer, reader.view, reader.cost = (
+                    copy.at,
+                    copy.reads,
+                    copy.buffer,
+                    True,
+                    0,
+                )
+
+    def _register(self, value: Lazy) -> None:
+        for buffer in value.reads:
+            self.readers.setdefault(id(buffer), []).append(value)
+
+
+def element_type(value: Value) -> str:
+    """The type of an array's elements."""
+    if isinstance(value, Lazy):
+        return value.type
+    return value.reshape(-1)[0].type if value.size else FLOAT
+
+
+_KINDS = {np.dtype(name): type for name, type in (("f8", FLOAT), ("i8", INT), ("i4", INT), ("?", BOOL))}
+_KINDS[jax.dtypes.float0] = BOOL  # the derivative of whole numbers, of which there is one: false stands for it
+
+
+def kind(dtype: Any) -> str:
+    """The type of a NumPy dtype, empty if programs have no such numbers."""
+    return _KINDS.get(dtype, "")
+
+
+def _is_view(value: Value) -> bool:
+    return not isinstance(value, Lazy) or value.view

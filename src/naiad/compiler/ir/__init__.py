@@ -1,0 +1,1 @@
+"""The scalar program: what the front end makes, the passes change and a back end prints."""

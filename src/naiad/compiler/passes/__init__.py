@@ -1,0 +1,1 @@
+"""What is done to a program before a back end prints it."""

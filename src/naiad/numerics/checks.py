@@ -1,0 +1,154 @@
+"""Numbers, vectors, rotations and inertias as users give them, checked: each comes back as NumPy has it, or raises an
+`InputError` that says what was expected."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from naiad.errors import InputError
+from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.double import check_double
+
+OFF = 1e-8
+"""How far R^T R may be from I, in the Frobenius norm."""
+ROUNDING = 1e-9
+"""How far, relatively, a principal moment may be above the sum of the others."""
+
+
+def floats(name: str, value: Any) -> np.ndarray:
+    """The numbers in double precision; none where there are other things than numbers."""
+    check_double(name, value)
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return np.zeros(0)
+
+
+def positive(name: str, value: Any, *, zero: bool = False) -> float:
+    """A finite number above zero (or zero, where allowed)."""
+    number = floats(name, value)
+    if number.size != 1 or not (np.isfinite(number) and (number > 0 or (zero and number == 0))):
+        raise InputError(f"{name} = {value!r}; expected a finite number {'of at least' if zero else 'above'} 0.")
+    return float(number.reshape(()))
+
+
+def positives(name: str, value: Any, count: int, *, zeros: int = 0) -> np.ndarray:
+    """`count` finite numbers above zero, of which at most `zeros` are zero."""
+    array = floats(name, value)
+    if (
+        array.shape != (count,)
+        or not np.all(np.isfinite(array) & (array >= 0))
+        or np.count_nonzero(array) < count - zeros
+    ):
+        some = f" ({zeros} of them may be 0)" if zeros else ""
+        raise InputError(f"{name} = {value!r}; expected {count} finite numbers above 0{some}.")
+    return array
+
+
+def masses(value: Any) -> np.ndarray:
+    """One or more positive masses."""
+    array = floats("m", value)
+    if array.ndim != 1 or not array.size or not np.all(np.isfinite(array) & (array > 0)):
+        raise InputError(f"m = {value!r}; expected one positive mass for each body.")
+    return array
+
+
+def vector(name: str, value: Any, size: int = 3) -> np.ndarray:
+    """`size` finite numbers."""
+    array = floats(name, value)
+    if array.shape != (size,) or not np.all(np.isfinite(array)):
+        raise InputError(f"{name} = {value!r}; expected {size} finite number{'s' * (size > 1)}.")
+    return array
+
+
+def unit_axis(name: str, value: Any) -> np.ndarray:
+    """A direction in R^3 of length one."""
+    array = floats(name, value)
+    length = float(np.linalg.norm(array)) if array.shape == (3,) else float("nan")
+    if not (np.isfinite(length) and length > 0):
+        raise InputError(f"{name} = {value!r} is not a direction; expected three finite numbers, not all zero.")
+    return array / length
+
+
+def check_rotations(name: str, R: Float[np.ndarray, "*rows n n"]) -> None:
+    """R^T R = I and det R = 1 for every one of these matrices: a reflection is none."""
+    matrices: Any = R.reshape(-1, *R.shape[-2:])
+    errors = np.linalg.norm(matrices.swapaxes(1, 2) @ matrices - np.eye(R.shape[-1]), axis=(1, 2))
+    determinants = np.linalg.det(matrices)
+    bad = np.flatnonzero(~((errors <= OFF) & (determinants > 0.0)))
+    if bad.size:
+        i = int(bad[0])
+        which = name if R.ndim == 2 else f"{name}[{i}]"
+        raise InputError(
+            f"{which} is not a rotation: |R^T R - I| = {errors[i]:.3g}, det R = {determinants[i]:.6g}; expected 0 and "
+            "1."
+        )
+
+
+@checked_throughout
+def check_moments(name: str, J: Any, remedy: str = "") -> None:
+    """Some distribution of mass has the inertia J, a symmetric 3 x 3 matrix: the largest principal moment is at most
+    the sum of the others, and equal to it for a flat body."""
+    low, middle, high = np.linalg.eigvalsh(J)
+    if high > (low + middle) * (1.0 + ROUNDING):
+        raise InputError(
+            f"{name} has the principal moments {low:.6g}, {middle:.6g}, {high:.6g}: no body has them, as the largest "
+            f"is at most the sum of the others. Correct them{remedy}."
+        )
+
+
+@checked_throughout
+def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
+    """A symmetric positive definite matrix from its diagonal or its entries."""
+    array = _symmetric_matrix(name, value, size)
+    lowest = float(np.linalg.eigvalsh(array)[0])
+    if lowest <= 0:
+        raise InputError(
+            f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia."
+        )
+    return array
+
+
+@checked_throughout
+def body_inertia(name: str, value: Any, *, unphysical: bool = False) -> np.ndarray:
+    """The inertia of a rigid body without a fluid: positive definite, and such as a body can have unless
+    `unphysical`."""
+    array = inertia_matrix(name, value, 3)
+    if not unphysical:
+        check_moments(name, array, remedy=", or take them with unphysical=True")
+    return array
+
+
+def semidefinite_inertia(name: str, value: Any, size: int) -> np.ndarray:
+    """A symmetric positive semidefinite matrix, where some directions may have no inertia."""
+    return _semidefinite_matrix(name, value, size, "the kinetic energy is never negative")
+
+
+@checked_throughout
+def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
+    """A symmetric positive semidefinite matrix from its diagonal or its entries."""
+    return _semidefinite_matrix(name, value, size, "friction must not give energy")
+
+
+def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> np.ndarray:
+    array = _symmetric_matrix(name, value, size)
+    values = np.linalg.eigvalsh(array)
+    if values[0] < -1e-12 * max(values[-1], 0.0):
+        raise InputError(f"{name} has the eigenvalue {values[0]:.6g}; {reason}: expected none < 0.")
+    return array
+
+
+def _symmetric_matrix(name: str, value: Any, size: int) -> np.ndarray:
+    array = floats(name, value)
+    if array.shape == (size,):
+        array = np.diag(array)
+    if array.shape != (size, size):
+        given = f"has shape {array.shape}" if array.size else f"= {value!r} is not an array of numbers"
+        raise InputError(f"{name} {given}; expected {size} numbers (the diagonal) or a {size} x {size} matrix.")
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
+    asymmetry = np.max(np.abs(array - array.T))
+    if asymmetry > 1e-12 * np.max(np.abs(array)):
+        raise InputError(f"{name} is not symmetric (largest difference {asymmetry:.3g}); give a symmetric matrix.")
+    return array

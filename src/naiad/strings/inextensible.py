@@ -1,0 +1,157 @@
+"""The step of a string that does not stretch: the lengths of its elements are held by multipliers, in O(N).
+
+mu_minus(g_k, xi_k) = mu_k + A_k^T lambda with the lengths right at g_{k+1}, then mu_{k+1} = mu_plus + A_{k+1}^T lambda'
+with the rates of the lengths right at the node (RATTLE [andersen1983]); A is the slope of (|d|^2 - l(s)^2)/2, d the way
+along an element and l its length with s on the reel: a link pulls at the two nodes of its element and, where the reel
+turns, at the reel.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from naiad.mechanics import Scalar
+from naiad.numerics import Dense
+from naiad.numerics import solve as solve_linear
+from naiad.strings.landing import land
+from naiad.strings.links import LinkPiece, eliminate_links, substitute_links
+from naiad.strings.nodes import Nodes
+from naiad.strings.parts import Span, pairs
+from naiad.strings.problem import GIVE_UP, Problem, Solved, Velocities, reach_of, tip_legs, winding
+from naiad.strings.solve import piece, settled
+from naiad.strings.system import StringSystem
+
+
+class _Iteration(NamedTuple):
+    xi: Velocities
+    links: Float[Array, " N"]
+    correction: Float[Array, ""]
+    iterations: Int[Array, ""]
+    residual: Float[Array, ""]
+    goes_on: Bool[Array, ""]
+    converged: Bool[Array, ""]
+
+
+def pulled(
+    system: StringSystem, g: Any, nodes: Nodes, links: Float[Array, " N"], t: Scalar
+) -> tuple[Nodes, Float[Array, ""]]:
+    """The nodes' momenta + A^T links, and what the links add to the reel's."""
+    near, far = pairs(system.start(t), g.q)
+    pull = links[:, None] * (far - near)
+    moved = Nodes(nodes.before - pull + pairs(jnp.zeros(3), pull)[0], nodes.last + pull[-1])
+    return moved, -_half_square(system, system.wound(g, t))[1] * jnp.sum(links)
+
+
+def solve_links(problem: Problem, guess: Velocities) -> Solved:
+    """The velocities of a step, its start pulled by the links."""
+    wound = jnp.asarray(problem.system.wound(problem.g, problem.t))
+    reach = jnp.maximum(reach_of(problem), wound / jnp.abs(problem.h))  # the lengths are rounded as s is
+
+    def iterate(last: _Iteration) -> _Iteration:
+        xi, links, residual = _improve(problem, last.xi)
+        changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b), initial=0.0), xi, last.xi)
+        sizes = jax.tree.map(lambda a: jnp.max(jnp.abs(a), initial=0.0), xi)
+        correction, size = jnp.maximum(*changes), jnp.maximum(*sizes)
+        small = settled(correction, last.correction, size, reach)
+        good, count = jnp.isfinite(correction), last.iterations + 1
+        return _Iteration(xi, links, correction, count, residual, good & ~small & (count < GIVE_UP), good & small)
+
+    zero, no = jnp.zeros(()), jnp.zeros((), bool)
+    start = _Iteration(
+        guess, jnp.zeros(problem.system.elements), jnp.full((), jnp.inf), jnp.zeros((), int), zero, ~no, no
+    )
+    end = jax.lax.while_loop(lambda i: i.goes_on, iterate, start)
+    nodes, reel = pulled(problem.system, problem.g, problem.nodes, end.links, problem.t)
+    landing, legs = land(problem._replace(nodes=nodes), end.xi)[0], tip_legs(problem, end.xi.tip)
+    landing = landing._replace(reel=landing.reel + reel)
+    return Solved(end.xi, legs, landing, end.iterations, end.residual, end.converged)
+
+
+def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array, " N"], Float[Array, ""]]:
+    """A step of Newton's method for velocities and multipliers."""
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, s1, speed = winding(problem, xi.ends)
+    (_, slope), (kept, end_slope) = _half_square(system, s), _half_square(system, s1)
+
+    def pieces(index, near, far):
+        residual, J = piece(problem, index, near, far, s, speed)
+        d = far[0] - near[0]
+        end = d + h * (far[2] - near[2])
+        off = (0.5 * jnp.dot(end, end) - kept) / h
+        return _linked(residual, J, pull=(d, slope), row=(end, end_slope), off=off)
+
+    begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
+    each = (system.numbers(), (jnp.asarray(g.q), problem.nodes.rows, xi.rows))
+    factors, last = eliminate_links(pieces, begin, each, border=system.reeled)
+    x0 = jnp.concatenate([xi.rows[-1], jnp.zeros(1), xi.ends])
+    matrix, right = last.equations(x0.size)
+    target = right + jnp.concatenate([jnp.zeros(4), problem.ends])
+
+    def mismatch(x):
+        return matrix @ (x - x0) + _with_link(tip_legs(problem, _without_link(x)).mu_minus) - target
+
+    change = -Dense().newton_step(mismatch, x0)
+    rows, links = substitute_links(factors, change[:3], change[3], change[4] if system.reeled else 0.0)
+    new = Velocities(xi.rows + rows, xi.ends + change[4:])
+    return new, links, jnp.max(jnp.abs(mismatch(x0)))
+
+
+def held(
+    system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], t: Scalar
+) -> tuple[Nodes, Float[Array, " m"]]:
+    """Momenta with the pull of the links that keeps the lengths of the elements to their rates at the node."""
+    s, speed = system.wound(g, t), system.reel_speed(jnp.zeros(1), t)
+    _, slope = _half_square(system, s)
+
+    def pieces(index, near, far):
+        def momentum(rate):
+            at = Span(near[0], far[0], s)
+            return jax.grad(system.element_kinetic, argnums=2)(index, at, Span.of(rate)).flat()
+
+        rate = Span(near[2], jnp.zeros(3), speed).flat()
+        residual = momentum(rate) - jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
+        d = far[0] - near[0]
+        off = -jnp.dot(d, near[2]) - slope * speed
+        return _linked(residual, jax.jacfwd(momentum)(rate), pull=(d, slope), row=(d, slope), off=off)
+
+    begin = system.start(t), jnp.zeros(3), system.start_rate(t)
+    each = (system.numbers(), (jnp.asarray(g.q), nodes.rows, jnp.zeros_like(nodes.rows)))
+    factors, last = eliminate_links(pieces, begin, each, border=system.reeled)
+    group, at = system.tip_group, system.tip_element(g)
+
+    def kinetic(x):
+        change = group.tangent(at, _without_link(x))
+        return system.tip_kinetic(system.tip_place(at, t), system.tip_rate(change, t))
+
+    nothing = jnp.zeros(group.dim + 1)
+    matrix, right = last.equations(group.dim + 1)
+    own = jnp.concatenate([jnp.zeros(4), ends]) - jax.grad(kinetic)(nothing)
+    x = solve_linear(matrix + jax.hessian(kinetic)(nothing), right + own)
+    _, links = substitute_links(factors, x[:3], x[3], x[4] if system.reeled else 0.0)
+    nodes, reel = pulled(system, g, nodes, links, t)
+    return nodes, ends.at[0].add(reel) if system.reeled else ends
+
+
+def _half_square(system: StringSystem, s: Any) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """l^2/2 of the length l of an element with s on the reel, and its slope in s."""
+    return jax.value_and_grad(lambda s: 0.5 * system.link_length(s) ** 2)(jnp.asarray(s, float))
+
+
+def _linked(residual: Any, J: Any, *, pull: Any, row: Any, off: Any) -> LinkPiece:
+    """The equations of an element with that of its link. `pull` and `row` are (d, l dl/ds): where the link pulls, and
+    where its length is right."""
+    (d, turn), (end, end_turn) = pull, row
+    column, slopes = jnp.concatenate([d, -d, turn[None]]), jnp.concatenate([-end, end, -end_turn[None]])
+    matrix = jnp.zeros((8, 8)).at[:7, :7].set(J).at[:7, 7].set(column).at[7, :7].set(slopes)
+    return LinkPiece(jnp.concatenate([residual, off[None]]), matrix)
+
+
+def _without_link(x: Float[Array, " m"]) -> Float[Array, " n"]:
+    """The velocities of the ends out of the unknowns at the last node, of which the fourth is its link."""
+    return jnp.concatenate([x[:3], x[4:]])
+
+
+def _with_link(x: Float[Array, " n"]) -> Float[Array, " m"]:
+    return jnp.concatenate([x[:3], jnp.zeros(1), x[3:]])

@@ -1,0 +1,246 @@
+"""The velocities of a step of a string whose nodes' equations are linear once s' is known: Newton's method for ends.
+
+For given velocities of the last node and of the reel the nodes are eliminated from the guide way on, and how theirs
+change with those follows from the same elimination. So Newton's method is one for the ends alone; from a good guess its
+first step is enough, and what is left of all equations says whether it was.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from naiad.numerics import solve
+from naiad.strings.landing import land
+from naiad.strings.nodes import to_nodes
+from naiad.strings.parts import Span
+from naiad.strings.problem import GIVE_UP, Problem, Solved, TipLegs, Velocities, element_legs, tip_legs
+
+ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
+NEGLIGIBLE_SQUARED = 1e-8  # a correction, in parts of what is corrected
+
+
+class Swept(NamedTuple):
+    """back_{j-1} x_{j-1} + diagonal_j x_j + ahead_j x_{j+1} = right_j for the node j before each element, eliminated to
+    x_j = z_j - G_j x_{j+1} with z_j = inverse_j right_j - lower_j z_{j-1}; at the last node diagonal x + back z_{N-1}
+    is left. The guide way is not an unknown: its inverse is 0."""
+
+    inverse: Float[Array, " N"]
+    lower: Float[Array, " N"]
+    G: Float[Array, " N"]
+    diagonal: Float[Array, ""]
+    back: Float[Array, ""]
+
+    def forward(self, right: Float[Array, "N 3"]) -> tuple[Float[Array, "N 3"], Float[Array, "3"]]:
+        """z of right sides, and what they take from that of the last node."""
+
+        def element(z, each):
+            right, inverse, lower = each
+            z = inverse * right - lower * z
+            return z, z
+
+        last, z = jax.lax.scan(element, jnp.zeros(3), (right, self.inverse, self.lower))
+        return z, self.back * last
+
+    def backward(self, z: Float[Array, "N 3"], x: Float[Array, "3"]) -> Float[Array, "N 3"]:
+        """The solution at the node after each element, given that at the last."""
+
+        def element(x, each):
+            z, G = each
+            return z - G * x, x
+
+        return jax.lax.scan(element, x, (z, self.G), reverse=True)[1]
+
+    def responses(
+        self, z: Float[Array, "N 3"], weights: Float[Array, "N 3"]
+    ) -> tuple[Float[Array, "N 3"], Float[Array, " N"], Float[Array, "3"], Float[Array, ""]]:
+        """The solution where the last node's is 0 and its derivative in that, a number, at the node after each element;
+        and the sums over the nodes before the elements of `weights` times these."""
+
+        def element(carry, each):
+            x, share, by_share, by_z = carry
+            z, G, weight = each
+            new, part = z - G * x, -G * share
+            return (new, part, by_share + part * weight, by_z + new * weight), (x, share)
+
+        zero = jnp.zeros(3)
+        (_, _, by_share, by_z), (changes, shares) = jax.lax.scan(
+            element, (zero, jnp.ones(()), zero, zero), (z, self.G, weights), reverse=True
+        )
+        return changes, shares, by_share, jnp.sum(by_z)
+
+
+class _Attempt(NamedTuple):
+    """Velocities of the ends and the legs there, what else came of them, the correction that led there, and what is
+    left of the equations, together with whether it is lost in rounding."""
+
+    x: Float[Array, " n"]
+    legs: TipLegs
+    more: Any
+    correction: Float[Array, ""]
+    residual: Float[Array, ""]
+    met: Bool[Array, ""]
+
+
+def solve_chain(problem: Problem, guess: Float[Array, " n"]) -> Solved:
+    """The velocities for which every momentum is met, from a guess of those of the ends."""
+    if problem.system.reeled:
+        end, iterations, converged = _repeated(lambda x: _with_reel(problem, x), guess)
+        rows, landing = end.more
+        return Solved(Velocities(rows, end.x[3:]), end.legs, landing, iterations, end.residual, converged)
+    chain, z, right = _eliminated(problem, guess)
+    inertia = jnp.zeros((guess.size, guess.size)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+
+    def needed(x):
+        return jnp.zeros_like(x).at[:3].set(chain.diagonal * x[:3] - right)
+
+    def after(x):
+        return needed(x), 0.0, jnp.ones((), bool), None
+
+    end, iterations, converged = _repeated(lambda x: _attempt(problem, x, inertia, needed(x), after), guess)
+    xi = Velocities(chain.backward(z, end.x[:3]), end.x[3:])
+    return Solved(xi, end.legs, land(problem, xi)[0], iterations, end.residual, converged)
+
+
+def _repeated(attempt: Callable[[Any], _Attempt], guess: Float[Array, " n"]) -> tuple[_Attempt, Any, Any]:
+    """The last attempt, how many there were, and whether it met the equations."""
+
+    def goes_on(carry):
+        last, count = carry
+        return ~_good(last) & jnp.isfinite(last.residual) & (count < GIVE_UP)
+
+    last, count = jax.lax.while_loop(
+        goes_on, lambda carry: (attempt(carry[0].x), carry[1] + 1), (attempt(guess), jnp.ones((), int))
+    )
+    return last, count, _good(last)
+
+
+def _good(attempt: _Attempt) -> Bool[Array, ""]:
+    size = jnp.max(jnp.abs(attempt.x))
+    return jnp.isfinite(attempt.residual) & (attempt.met | (attempt.correction <= NEGLIGIBLE_SQUARED * size))
+
+
+def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> _Attempt:
+    """Nodes that fit the velocities of the last one and of the reel in `x0`, a step of Newton's method for the ends,
+    and nodes that follow it."""
+    chain, z, right = _eliminated(problem, x0)
+    rows = chain.backward(z, x0[:3])
+    (right_change, slope), (last_change, last_slope), (border, border_slope) = _by_speed(problem, rows, x0[3])
+    z, taken = chain.forward(right_change)
+    changes, shares, by_share, by_change = chain.responses(z, slope)
+    by_share, by_change = by_share + last_slope, by_change + border_slope
+    n = x0.size
+    inertia = jnp.zeros((n, n)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+    inertia = inertia.at[:3, 3].set(taken - last_change).at[3, :3].set(by_share).at[3, 3].set(by_change)
+    needed = jnp.zeros(n).at[:3].set(chain.diagonal * x0[:3] - right).at[3].set(border)
+
+    def landed(x):
+        new = rows + shares[:, None] * (x - x0)[:3] + changes * (x - x0)[3]
+        landing, mismatch = land(problem, Velocities(new, x[3:]))
+        needed = jnp.zeros(n).at[:3].set(-mismatch.last).at[3].set(mismatch.reel)
+        met = mismatch.inner <= ROUNDING * (mismatch.scale + chain.diagonal * jnp.max(jnp.abs(x)))
+        return needed, mismatch.inner, met, (new, landing)
+
+    return _attempt(problem, x0, inertia, needed, landed)
+
+
+def _attempt(problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callable[[Any], tuple[Any, ...]]) -> _Attempt:
+    """A step of Newton's method for mu_minus(x) + `needed` = (0, ends), `inertia` being the slope of what the string
+    needs; `after` gives what it needs then."""
+
+    def twice(x):
+        mu = tip_legs(problem, x).mu_minus
+        return mu, mu
+
+    jacobian, mu = jax.jacfwd(twice, has_aux=True)(x0)
+    target = jnp.concatenate([jnp.zeros(3), problem.ends])
+    change = solve(jacobian + inertia, target - mu - needed)
+    x = x0 + change
+    legs = tip_legs(problem, x)
+    needed, inner, met, more = after(x)
+    off = legs.mu_minus + needed - target
+    size = jnp.abs(legs.mu_minus) + jnp.abs(needed) + jnp.abs(target)
+    cuts = [3, 4] if problem.system.reeled else [3]
+    for part, whole in zip(jnp.split(off, cuts), jnp.split(size, cuts), strict=True):
+        if part.size:
+            met = met & (jnp.max(jnp.abs(part)) <= ROUNDING * jnp.max(whole))
+    residual = jnp.maximum(inner, jnp.max(jnp.abs(off)))
+    return _Attempt(x, legs, more, jnp.max(jnp.abs(change)), residual, met)
+
+
+def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[Array, "N 3"], Float[Array, "3"]]:
+    """The nodes eliminated for the s' of `x0`: the chain, z, and the right side that is left at the last node."""
+    (right, diagonal), (last_right, last_diagonal), (ahead, back) = _equations(problem, x0)
+
+    def element(before, each):
+        inverse, z, coupling, back = before
+        right, diagonal, ahead, back_next = each
+        inverse = 1.0 / (diagonal - coupling * inverse)
+        lower = inverse * back
+        z = inverse * right - lower * z
+        return (inverse, z, ahead * back_next, back_next), (inverse, lower, inverse * ahead, z)
+
+    zero = jnp.zeros(())
+    each = right, diagonal, ahead, back
+    (inverse, z, coupling, back), made = jax.lax.scan(element, (zero, jnp.zeros(3), zero, zero), each)
+    chain = Swept(*made[:3], last_diagonal - coupling * inverse, back)
+    return chain, made[3], last_right - back * z
+
+
+def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]:
+    """Right side and diagonal of the node before each element, those of the last node, the couplings ahead and back.
+
+    The guide way has an infinite diagonal: it is not an unknown.
+    """
+    system, t, h = problem.system, problem.t, problem.h
+    s, speed, axis = system.wound(problem.g, t), system.reel_speed(x0[3:], t, h), jnp.array((1.0, 0.0, 0.0))
+
+    def element(near, one):
+        index, far, momentum = one
+        rate = jnp.zeros(3) if system.guide is None else jnp.where(index > 0, 0.0, system.start_rate(t, h))
+
+        def legs(a, c):
+            return element_legs(problem, index, Span(near, far, s), Span(rate + a * axis, c * axis, speed))
+
+        value, by_near = jax.jvp(lambda a: legs(a, 0.0), (0.0,), (1.0,))
+        _, by_far = jax.jvp(lambda c: legs(0.0, c), (0.0,), (1.0,))
+        to_near, to_far = (momentum - value.near, by_near.near[0]), (-value.far, by_far.far[0])
+        return far, to_near, to_far, (by_far.near[0], by_near.far[0])
+
+    each = system.numbers(), jnp.asarray(problem.g.q), problem.nodes.before
+    first = jnp.zeros(3), jnp.full((), jnp.inf)
+    made, (right, diagonal), couplings = to_nodes(element, system.start(t), each, first)
+    return made, (problem.nodes.last + right, diagonal), couplings
+
+
+def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[Any, Any, Any]:
+    """How the equations change with s': the right sides for the changes of the nodes' velocities and the slope, in the
+    nodes' velocities, of what the elements need of the reel's momentum, before each element and at the last node; that
+    momentum, and its own slope."""
+    system, t, h = problem.system, problem.t, problem.h
+    s = system.wound(problem.g, t)
+
+    def element(node, one):
+        near, near_rate = node
+        index, far, far_rate = one
+
+        def slopes(s, speed):
+            at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
+            return jax.grad(problem.rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
+
+        (by_at, by_rate), (at_change, rate_change) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (jnp.ones(()),))
+        _, (_, by_place) = jax.jvp(lambda s: slopes(s, speed), (s,), (jnp.ones(()),))
+        change = jax.tree.map(lambda r, g: r - h * g, rate_change, at_change)
+        slope = jax.tree.map(lambda r, g: r - h * g, rate_change, by_place)  # of by_rate.s - h by_at.s
+        return (
+            (far, far_rate),
+            (-change.near, slope.near),
+            (-change.far, slope.far),
+            (by_rate.s - h * by_at.s, change.s),
+        )
+
+    begin, each = (system.start(t), system.start_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
+    before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))
+    return before, last, jax.tree.map(jnp.sum, reel)

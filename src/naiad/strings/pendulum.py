@@ -1,0 +1,343 @@
+"""The string pendulum: an elastic string with mass, on a reel or not, with a body at its end."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.errors import InputError
+from naiad.forces.current import Current, Here, as_current
+from naiad.forces.force import force_on_product
+from naiad.forces.signals import AbstractSignal, signal
+from naiad.groups import SO3
+from naiad.mechanics import Scalar, State
+from naiad.numerics import cross, static
+from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import positive, vector
+from naiad.strings.bending import Bending
+from naiad.strings.carnot import carnot_force
+from naiad.strings.element_forces import load_force, viscous_force
+from naiad.strings.fields import AbstractField, as_field
+from naiad.strings.hanging_body import HangingBody
+from naiad.strings.inverse import moment_for
+from naiad.strings.kinetic import KINETIC, element_kinetic
+from naiad.strings.laws import AbstractLaw, Inextensible, as_law
+from naiad.strings.loads import AbstractLoad, checked_loads
+from naiad.strings.parts import Span, Tip
+from naiad.strings.reel import Reel
+from naiad.strings.schedule import as_schedule
+from naiad.strings.states import checked_string, straight_string
+from naiad.strings.system import StringSystem
+from naiad.strings.wound import wound_kinetic, wound_potential
+
+
+class StringPendulum(StringSystem):
+    """An elastic string of N finite elements that hangs from a guide way [lee2010].
+
+    ell = T - V, with the string's line `density` mu [kg/m], its whole unstretched `length` L [m], of which s is on the
+    reel, its `stiffness` (EA of Hooke's law in N, an `AbstractLaw`, or an energy W(strain) in J/m), and `gravity`
+    [m/s^2]. An element has the unstretched length l = (L - s)/N and
+
+        T_a = mu/2 int |q'|^2,      V_a = l W(|q_{a+1} - q_a|/l - 1) - mu l gravity . (q_a + q_{a+1})/2,
+
+    q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper" leaves out a factor
+    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or
+    none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked holds the length
+    `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. With `stiffness`
+    `Inextensible()` the elements keep the length l, by constraints. Beyond the paper there are
+
+    - `damping` eta [N s]: the tension has a part eta strain', in each element (Kelvin and Voigt);
+    - `bending`: EI [N m^2], or a `Bending`;
+    - `loads`: forces along the string, such as `LineDrag`, or functions of a `StringPoint` (a body has its own);
+    - `current`: the velocity of the water or the wind, that loads and the body's forces see: three numbers, a function
+      U(t) or a function U(x, t);
+    - `guide`: the place of the guide way as a function of time (a crane, a ship); q are places in space;
+    - `field`: a potential phi(x, t) per unit of mass beside `gravity`, such as `GravityGradient` with x from the
+      spacecraft.
+    """
+
+    length: float
+    density: float
+    law: AbstractLaw
+    gravity: Float[Array | np.ndarray, "3"]
+    body: HangingBody | None
+    reel: Reel | None
+    held: float
+    schedule: AbstractSignal | None
+    damping: float | None
+    bending: Bending | None
+    loads: tuple[AbstractLoad, ...]
+    current: Current | None
+    guide_way: AbstractSignal | None
+    field: AbstractField | None
+    elements: int = static()
+    kinetic: str = static()
+
+    def __init__(
+        self,
+        *,
+        length: float,
+        density: float,
+        stiffness: Any,
+        elements: int = 20,
+        gravity: Any = (0.0, 0.0, 9.81),
+        body: HangingBody | None = None,
+        reel: Reel | None = None,
+        wound: Any = 0.0,
+        kinetic: Literal["paper", "exact", "lumped"] = "paper",
+        damping: float = 0.0,
+        bending: Any = None,
+        loads: Any = (),
+        current: Any = None,
+        guide: Any = None,
+        field: Any = None,
+    ):
+        if isinstance(elements, bool) or not isinstance(elements, int | np.integer) or elements < 1:
+            raise InputError(f"elements = {elements!r}; expected a whole number of at least 1.")
+        if kinetic not in KINETIC:
+            raise InputError(f"kinetic = {kinetic!r}; expected one of {', '.join(KINETIC)}.")
+        self.length, self.density = positive("length", length), positive("density", density)
+        self.law, self.gravity = as_law(stiffness), vector("gravity", gravity)
+        self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
+        self.damping = positive("damping", damping, zero=True) or None
+        if isinstance(self.law, Inextensible) and self.damping is not None:
+            raise InputError(
+                f"damping = {damping:g} N s of an inextensible string, whose strain does not change: nothing would be "
+                "damped; leave it out, or give the string a finite stiffness."
+            )
+        self.bending = bending if bending is None or isinstance(bending, Bending) else Bending(bending)
+        self.loads = checked_loads(loads)
+        self.current = None if current is None else as_current(current)
+        self.guide_way = None if guide is None else signal("guide", guide, 3)
+        self.field = None if field is None else as_field(field)
+        self.schedule = as_schedule("wound", wound) if callable(wound) else None
+        self.held = 0.0 if self.schedule is not None else positive("wound", wound, zero=True)
+        if (self.held or self.schedule is not None) and (reel is None or not reel.locked):
+            raise InputError(f"wound = {wound!r} is for a locked reel; a reel that turns has s in its state.")
+        if self.schedule is None and reel is not None and reel.locked and not reel.guide <= self.held < self.length:
+            raise InputError(
+                f"wound = {wound!r}; expected at least the guide way's {reel.guide:g} m and less than the length "
+                f"{self.length:g} m."
+            )
+
+    @property
+    def reeled(self) -> bool:
+        """Whether s moves."""
+        return self.reel is not None and not self.reel.locked
+
+    @property
+    def locked_at(self) -> Any:
+        """The length on a reel that is locked."""
+        return self.held
+
+    @property
+    def prescribed(self) -> Any:
+        """The length on a reel that is driven, as a function of time."""
+        return None if self.schedule is None else self._scheduled
+
+    @property
+    def link_length(self) -> Any:
+        """The length l(s) that an element keeps, if the string does not stretch."""
+        return self.element_length if isinstance(self.law, Inextensible) else None
+
+    @property
+    def guide(self) -> Any:
+        """The place of a guide way that moves."""
+        return self.guide_way
+
+    @property
+    def turning(self) -> bool:
+        """Whether the body has an attitude."""
+        return self.body is not None and self.body.inertia is not None
+
+    @property
+    def down(self) -> Any:
+        """The direction of gravity."""
+        return self.gravity if np.any(self.gravity) else None
+
+    @property
+    def semi_axes(self) -> Any:
+        """Those of an ellipsoid like the body."""
+        return [self.body.semi_axes] if self.body is not None and self.turning else None
+
+    def body_place(self, g: Any) -> Float[Array, "3"]:
+        """The mass centre of the body."""
+        end = super().body_place(g)
+        return end if self.body is None or not self.turning else self.body.mass_centre(end, g.R)
+
+    def element_length(self, s: Any) -> Any:
+        """l = (L - s)/N."""
+        return (self.length - s) / self.elements
+
+    def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
+        """T_a by the chosen rule."""
+        return element_kinetic(self.kinetic, self.density, self.element_length(at.s), self.elements, index, at, rate)
+
+    def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
+        """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
+        mass = self.density * self.element_length(at.s)
+        V = -0.5 * mass * jnp.dot(jnp.asarray(self.gravity), at.near + at.far)
+        if self.field is None:
+            return V
+        middle = 0.5 * (at.near + at.far)
+        return V + mass / 6.0 * (self.field(at.near, t) + 4.0 * self.field(middle, t) + self.field(at.far, t))
+
+    def stiff_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
+        """l W(strain)."""
+        return self.element_length(at.s) * self.law.energy(self.strain(at))
+
+    def stiff_between(self, index: Scalar, at: Span, end: Span, t: Scalar) -> Float[Array, ""]:
+        """l W at the mean of both strains: it pulls along the element as that is at each end of the step, and becomes
+        RATTLE as the string gets stiffer; half-way an element that turns would seem too short."""
+        length = self.element_length(0.5 * (at.s + end.s))
+        return length * self.law.energy(0.5 * (self.strain(at) + self.strain(end)))
+
+    def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
+        """That of the reel and of the body."""
+        T = 0.0 if self.reel is None else wound_kinetic(self.reel, self.density, self.axis, at, rate)
+        return jnp.asarray(T) + (0.0 if self.body is None else self.body.kinetic(rate.q, rate.R))
+
+    def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
+        """That of the string on the drum and of the body."""
+        gravity = jnp.asarray(self.gravity)
+        V = jnp.zeros(())
+        if self.reel is not None:
+            V = V + wound_potential(self.reel, self.density, gravity, self.field, at, t)
+        if self.body is not None:
+            V = V - self.body.mass * jnp.dot(gravity, self.body.mass_centre(at.q, at.R))
+            if self.field is not None:
+                V = V + self.body.potential(partial(self.field, t=t), at.q, at.R)
+        return V
+
+    @property
+    def joint_potential(self) -> Any:
+        """The energy of bending, if it has any."""
+        return None if self.bending is None else self._bent
+
+    @property
+    def element_force(self) -> Any:
+        """Damping and loads, if there are any."""
+        return self._element_force if self.damping is not None or self.loads else None
+
+    @property
+    def tip_force(self) -> Any:
+        """The forces on the body, if there are any."""
+        return self._tip_force if self.body is not None and self.body.forces else None
+
+    def strain(self, at: Span) -> Float[Array, ""]:
+        """That of an element."""
+        d = at.far - at.near
+        return jnp.sqrt(jnp.dot(d, d)) * (1.0 / self.element_length(at.s)) - 1.0
+
+    def reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
+        """u/d and Carnot's term, where the reel turns."""
+        assert self.reel is not None
+        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed, t)
+
+    def carnot_force(self, g: Any, speed: Any, t: Scalar = 0.0) -> Float[Array, ""]:
+        """Carnot's term at a configuration and a speed s'; none where the string does not stretch."""
+        assert self.reel is not None
+        if self.link_length is not None:
+            return jnp.zeros(())
+        strain = self.strain(Span(self.start(t), jnp.asarray(g.q)[0], self.wound(g, t)))
+        loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
+        return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
+
+    def reel_moment(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
+        """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics."""
+        return moment_for(self, state, t)
+
+    def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
+        """Whether there is string left on the drum and outside."""
+        if not self.reeled and self.schedule is None:
+            return super().admissible(g, t)
+        assert self.reel is not None
+        s = self.wound(g, t)
+        return (s >= self.reel.guide) & (s < self.length)
+
+    @property
+    def axis(self) -> Float[Array, "3"]:
+        """The direction of gravity; the third axis without it."""
+        gravity = jnp.asarray(self.gravity)
+        size = jnp.sqrt(jnp.dot(gravity, gravity))
+        return jnp.where(size > 0.0, gravity / jnp.where(size > 0.0, size, 1.0), jnp.array((0.0, 0.0, 1.0)))
+
+    def symmetry(self, s: Float[Array, " k"], g: Any) -> Any:
+        """Turns about the direction of gravity."""
+        turn = SO3().exp(s[0] * self.axis)
+        moved = g._replace(q=jnp.asarray(g.q) @ turn.T)
+        return moved._replace(R=turn @ g.R) if self.turning else moved
+
+    def angular_momentum(self, state: State) -> Float[Array, "3"]:
+        """sum_a q_a x p_a + R Pi, about the guide way."""
+        rows, ends = self.split(jnp.asarray(state.mu))
+
+        def node(total, each):
+            return total + cross(*each), None
+
+        turning = jnp.asarray(state.g.R) @ ends[-3:] if self.turning else jnp.zeros(3)
+        return jax.lax.scan(node, turning, (jnp.asarray(state.g.q), rows))[0]
+
+    def noether(
+        self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None, *, dim: int | None = None
+    ) -> Float[Array, " k"]:
+        """The momentum of an action, by default of turns about gravity: pi_3 [lee2010, section 2.4]."""
+        if action is not None:
+            return super().noether(state, action, dim=dim)
+        return jnp.dot(self.axis, self.angular_momentum(state))[None]
+
+    def stretched_length(self, g: Any, t: Scalar = 0.0) -> Float[Array, ""]:
+        """The length of the string outside, as it is stretched."""
+        q = jnp.asarray(g.q)
+        steps = jnp.concatenate([q[:1] - self.start(t), q[1:] - q[:-1]])
+        return jnp.sum(jnp.sqrt(jnp.sum(steps**2, axis=1)))
+
+    @checked_throughout
+    def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
+        """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
+        reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
+        return checked_string(self, super().state(g, xi, mu, t=t, **components), t)
+
+    def straight(
+        self,
+        direction: Any,
+        *,
+        s: float | None = None,
+        s_v: Any = None,
+        strain: float = 0.0,
+        tip_velocity: Any = (0.0, 0.0, 0.0),
+        t: float = 0.0,
+        **more,
+    ) -> State:
+        """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
+        its motion, with a reel that is driven, or one that turns where it does not stretch, growing evenly. `s` and its
+        rate `s_v` are for a reel that turns, `more` for the rest (`R`, `R_Omega`)."""
+        return self.state(t=t, **straight_string(self, direction, s, s_v, strain, tip_velocity, t), **more)
+
+    def _scheduled(self, t: Scalar) -> Float[Array, ""]:
+        assert self.schedule is not None
+        return jnp.reshape(self.schedule(t), ())
+
+    def _bent(self, index: Any, before: Any, at: Any, after: Any, s: Any, t: Scalar) -> Float[Array, ""]:
+        assert self.bending is not None
+        return self.bending.energy(index, before, at, after, self.element_length(s))
+
+    def _element_force(self, index: Any, at: Span, rate: Span, t: Scalar) -> Span:
+        if self.damping is None:
+            return load_force(self, index, at, rate, t)
+        viscous = viscous_force(self, at, rate)
+        if not self.loads:
+            return viscous
+        return jax.tree.map(jnp.add, viscous, load_force(self, index, at, rate, t))
+
+    def _tip_force(self, at: Tip, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+        assert self.body is not None
+        R, Omega = (at.R, x[-3:]) if self.turning else (jnp.eye(3), jnp.zeros(3))
+        current = None if self.current is None else Here(self.current, at.q)
+        wrench = force_on_product(self.body.forces, current, R, at.q, Omega, x[:3], t)
+        total = jnp.zeros_like(x).at[:3].set(wrench[3:])
+        return total.at[-3:].set(wrench[:3]) if self.turning else total

@@ -1,0 +1,135 @@
+"""The equations of a step of a string: what its elements and its ends need for their velocities."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from naiad.mechanics import Scalar, pull_back
+from naiad.retractions import Cayley
+from naiad.strings.nodes import Nodes
+from naiad.strings.parts import Span
+from naiad.strings.rules import Rule
+from naiad.strings.system import StringSystem
+
+GIVE_UP = 30  # iterations
+TAU = Cayley()
+
+
+class Problem(NamedTuple):
+    """The equations of a step from g: the legs at its start are `nodes` at the nodes and `ends` at reel and body."""
+
+    system: StringSystem
+    rule: Rule
+    g: Any
+    nodes: Nodes
+    ends: Float[Array, " m"]
+    t: Scalar
+    h: Scalar
+
+
+class Winding(NamedTuple):
+    """The length on the reel at the start and at the end of a step, and its mean rate."""
+
+    s: Any
+    end: Any
+    speed: Any
+
+
+class Velocities(NamedTuple):
+    """Those of a step: Delta q/h, and Delta s/h and the Cayley map's Omega, as far as there are any."""
+
+    rows: Float[Array, "N 3"]
+    ends: Float[Array, " m"]
+
+    @property
+    def tip(self) -> Float[Array, " n"]:
+        """Those of the last node and of the ends."""
+        return jnp.concatenate([self.rows[-1], self.ends])
+
+
+class TipLegs(NamedTuple):
+    """The ends, in the algebra of the last node, the reel and the body: the momentum at the start of a step, and what
+    the derivative in g at a constant increment and the force add to it."""
+
+    mu_minus: Float[Array, " n"]
+    minus: Float[Array, " n"]
+
+
+class Landing(NamedTuple):
+    """Where the nodes are after a step, and the momenta there without what the ends give: those of the nodes, and what
+    the elements add to the reel's."""
+
+    q: Float[Array, "N 3"]
+    nodes: Nodes
+    reel: Float[Array, ""]
+
+
+class Solved(NamedTuple):
+    """The velocities of a step, the legs of the ends and the landing that belong to them, and how they were found."""
+
+    xi: Velocities
+    legs: TipLegs
+    landing: Landing
+    iterations: Int[Array, ""]
+    residual: Float[Array, ""]
+    converged: Bool[Array, ""]
+
+
+def winding(problem: Problem, ends: Float[Array, " m"]) -> Winding:
+    """What the reel does in a step with these velocities of the ends."""
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, speed = system.wound(g, t), system.reel_speed(ends, t, h)
+    return Winding(s, s + h * speed if system.reeled else system.wound(g, t + h), speed)
+
+
+def element_legs(problem: Problem, index: Any, at: Span, rate: Span) -> Span:
+    """The momenta at the start of a step that an element needs for its rates: - D_{g_k} L_d = D_r L_d / h - D_g L_d,
+    less the forces there."""
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
+    by_at, by_rate = jax.grad(rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
+    momenta = jax.tree.map(lambda r, g: r - h * g, by_rate, by_at)
+    if system.element_force is None:
+        return momenta
+    force = system.element_force(index, at, rate, t)
+    return jax.tree.map(lambda p, f: p - rule.force * h * f, momenta, force)
+
+
+def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
+    """The legs of the ends at a velocity, with the forces on them at the start of the step.
+
+    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d.
+    """
+    system, t, h = problem.system, problem.t, problem.h
+    group, at = system.tip_group, system.tip_element(problem.g)
+    increment = TAU.increment(group, h * x)
+    rate = jax.tree.map(lambda each: each * (1.0 / h), increment)
+    if system.turning:
+        rate = rate._replace(R=at.R @ rate.R)
+
+    def mean(element, rate):
+        return problem.rule.tip_mean(system, system.tip_place(element, t), system.tip_rate(rate, t, h), h)
+
+    by_g, by_rate = jax.grad(mean, argnums=(0, 1))(at, rate)
+    by_g = jax.tree.map(lambda g: h * g, by_g)
+    leg = jax.tree.map(jnp.subtract, by_rate, by_g)
+    if system.turning:
+        by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
+    push = problem.rule.force * h * tip_forces(system, problem.g, x, t)
+    return TipLegs(pull_back(group, at, leg) - push, pull_back(group, at, by_g) + push)
+
+
+def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+    """The forces on the ends and on the reel, at a configuration and a velocity of the ends."""
+    total = jnp.zeros_like(x)
+    if system.tip_force is not None:
+        total = total + system.tip_force(system.tip_place(system.tip_element(g), t), x, t)
+    if system.reeled and system.reel_force is not None:
+        total = total.at[3].add(system.reel_force(g, x[3], t))
+    return total
+
+
+def reach_of(problem: Problem) -> Float[Array, ""]:
+    """max |q|/h: velocities below its round-off move nothing, and are all that a string at rest has."""
+    return jnp.max(jnp.abs(jnp.asarray(problem.g.q))) / jnp.abs(problem.h)

@@ -1,0 +1,60 @@
+"""The discrete Lagrangians of a string: what an element, the ends, and the potentials at the nodes give to a step.
+
+With the displacements D = g_{k+1} - g_k in the ambient space, L_d = h T(g*, D/h) - h (V_k + V_{k+1})/2, g* being g_k
+(first order where T depends on g) or half-way (symmetric, second order); the elastic energy may be taken between both
+ends instead, so that the step is not bound by the fastest wave.
+"""
+
+from typing import Any
+
+import jax
+from jaxtyping import Array, Float
+
+from naiad.mechanics import Scalar
+from naiad.numerics import Module, static
+from naiad.strings.parts import Span, Tip
+from naiad.strings.system import StringSystem
+
+
+class Rule(Module):
+    """Where in a step the inertia is taken (0: at its start), which part of the forces acts at its start, and whether
+    the elastic energy is taken between its ends."""
+
+    place: float = static()
+    force: float = static()
+    implicit: bool = static()
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the discrete Lagrangian is its own adjoint, whatever T."""
+        return self.place == 0.5
+
+    def linear(self, system: StringSystem) -> bool:
+        """Whether the equations of the nodes are linear once the ends are known, each with the same couplings in all
+        directions."""
+        return not self.implicit and system.element_force is None and system.constraint is None
+
+    def element_mean(
+        self, system: StringSystem, index: Scalar, at: Span, rate: Span, t: Scalar, h: Scalar
+    ) -> Float[Array, ""]:
+        """The part of L_d / h that is not a potential at the nodes, of an element."""
+        T = system.element_kinetic(index, moved(at, rate, self.place * h), rate)
+        return T - system.stiff_between(index, at, moved(at, rate, h), t + 0.5 * h) if self.implicit else T
+
+    def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, h: Scalar) -> Float[Array, ""]:
+        """The same of the ends."""
+        return system.tip_kinetic(moved(at, rate, self.place * h), rate)
+
+    def element_potential(self, system: StringSystem, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
+        """The potential of an element at the nodes of time."""
+        smooth = system.element_potential(index, at, t)
+        return smooth if self.implicit else smooth + system.stiff_potential(index, at, t)
+
+
+RULES = {"paper": Rule(0.0, 1.0, False), "symmetric": Rule(0.5, 0.5, False), "imex": Rule(0.5, 0.5, True)}
+"""The discrete Lagrangians by name."""
+
+
+def moved(at: Any, rate: Any, time: Scalar) -> Any:
+    """at + time rate."""
+    return jax.tree.map(lambda x, v: x + time * v, at, rate)

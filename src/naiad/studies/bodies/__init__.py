@@ -1,0 +1,1 @@
+"""Rigid bodies, tops, pendulums, spacecraft."""

@@ -1,0 +1,150 @@
+"""The three-link fish in space: ellipsoids of growing width beside the fish of the plane."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.hydro import Ellipsoid
+from naiad.locomotion import Swimmer, reconstruct, spatial_swimmer, three_link_fish
+from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, MASS_TEXTS, MASSES
+from naiad.studies.parameters import NameOrNumber, Vector, parameter
+from naiad.studies.progress import Progress
+from naiad.studies.study import Findings, Study
+
+if TYPE_CHECKING:
+    import xarray
+
+TAPER = np.diag([0.8, 1.0, 1.0])
+"""What the taper of wide ellipsoids leaves of the inertia of cylinders with the same masses: of the sections at z, with
+semi-axes in the ratio s = sqrt(1 - z^2/w^2), masses sum up as s^2, to 4 w / 3, and moments as s^4, to 16 w / 15."""
+SAMPLES = 96
+
+
+class Path(NamedTuple):
+    """A motion in the plane: beta, x, y at times, in columns, and how far it leaves the plane."""
+
+    columns: np.ndarray
+    out_of_plane: float
+
+
+class SpatialFish(Study, name="spatial-fish"):
+    """The three-link fish as three ellipsoids of growing width, beside the fish of the plane.
+
+    Semi-axes (a, b, w) for each w of `widths`, hinges across the plane of the swimming, every link alone in the fluid.
+    A narrow fish lets the water pass around its sides and swims less far. A wide one does not become the fish of the
+    plane: ellipsoids taper, so that in the limit their moments of inertia are 4/5 of those of cylinders with the same
+    masses (`limit`); the difference from that falls as log(w)/w^2.
+    """
+
+    paper = (
+        "Ours; asked for at the end of E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of "
+        "articulated bodies in a perfect fluid, 2005"
+    )
+
+    widths: Vector = parameter(
+        (2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0), unit="m", above=0.0, help="third semi-axes of the links"
+    )
+    gait: str = parameter("forward", choices=GAIT_TEXTS, help="how the angles change, with the period 2 pi")
+    mass: NameOrNumber = parameter(
+        "massless", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
+    )
+    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
+    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across, in the plane")
+    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
+    periods: int = parameter(1, at_least=1, at_most=1000, help="number of periods")
+
+    def validate(self) -> None:
+        if not self.density_ratio and np.any(self.widths == self.b):
+            raise InputError(
+                f"widths holds b = {self.b:g}: massless links that are round about the fish can spin freely; give "
+                "another width, or a mass"
+            )
+        if np.any(np.diff(self.widths) <= 0.0):
+            raise InputError(f"widths={self.widths.tolist()}: expected numbers that grow, for example 2,10,50")
+
+    @property
+    def density_ratio(self) -> float:
+        """The density of the links over that of the fluid."""
+        return MASSES[self.mass] if isinstance(self.mass, str) else float(self.mass)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Where the paths are sampled."""
+        return np.linspace(0.0, 2.0 * np.pi * self.periods, SAMPLES * self.periods + 1)
+
+    def fish(self, width: float) -> Swimmer:
+        """The fish of ellipsoids of this third semi-axis."""
+        arm = np.array([self.a + self.c, 0.0, 0.0])
+        own, other = np.stack([-arm, arm, 0.0 * arm]), np.stack([arm, -arm, 0.0 * arm])
+        links = [Ellipsoid((self.a, self.b, width))] * 3
+        parts = {"own": own, "other": other, "axis": (0.0, 0.0, 1.0), "density": self.density_ratio}
+        return spatial_swimmer(links, (2, 2, -1), **parts)
+
+    def planar(self) -> Swimmer:
+        """The fish of the plane, whose links are elliptic cylinders."""
+        return three_link_fish(self.a, self.b, self.c, fluid=1.0, density=self.density_ratio)
+
+    def path(self, swimmer: Swimmer) -> Path:
+        """The motion of the middle link, from rest."""
+        g = reconstruct(swimmer, GAITS[self.gait], self.times).g
+        if swimmer.frame.dim == 3:
+            return Path(np.column_stack([g.beta, g.x]), 0.0)
+        beta = np.unwrap(np.arctan2(g.R[:, 1, 0], g.R[:, 0, 0]))
+        tilt = max(float(np.max(np.abs(g.R[:, 2, :2]))), float(np.max(np.abs(g.R[:, :2, 2]))))
+        return Path(np.column_stack([beta, g.x[:, :2]]), max(tilt, float(np.max(np.abs(g.x[:, 2])))))
+
+    def run(self, progress: Progress) -> Findings:
+        planar = self.planar()
+        paths = {"planar": self.path(planar), "limit": self.path(planar.replaced(own=planar.own @ TAPER))}
+        wide = []
+        for k, width in enumerate(self.widths):
+            wide.append(self.path(self.fish(float(width))))
+            progress((k + 1) / len(self.widths))
+        ends = np.stack([path.columns[-1] for path in wide])
+        off = {name: np.linalg.norm((ends - paths[name].columns[-1])[:, 1:], axis=1) for name in paths}
+        results = {
+            "widths": self.widths,
+            "displacement": ends,
+            "planar": paths["planar"].columns[-1],
+            "limit": paths["limit"].columns[-1],
+            "difference_from_planar": off["planar"],
+            "difference_from_limit": off["limit"],
+            "rates": -np.diff(np.log(off["limit"])) / np.diff(np.log(self.widths)),
+            "out_of_plane_max": max(path.out_of_plane for path in wide),
+        }
+        shown = {name: path.columns for name, path in paths.items()}
+        every = {f"w = {width:g} m": path.columns for width, path in zip(self.widths, wide, strict=True)} | shown
+        return Findings(results, lambda: dataset(self, wide), self._figures(results, every), notes=_NOTES)
+
+    def _figures(self, results: Mapping[str, Any], paths: Mapping[str, np.ndarray]) -> dict:
+        from naiad.studies.fish import spatial_fish_figures as figures
+
+        return {
+            "displacement": lambda: figures.displacement(results),
+            "paths": lambda: figures.paths(paths),
+            "fish": lambda: figures.fish(self),
+        }
+
+
+def dataset(study: SpatialFish, wide: list[Path]) -> "xarray.Dataset":
+    """The paths of all widths as labelled arrays."""
+    import xarray as xr
+
+    columns = np.stack([path.columns for path in wide])
+    names = {"beta": "rad", "x": "m", "y": "m"}
+    parts = {
+        name: (("width", "time"), columns[..., k], {"units": unit}) for k, (name, unit) in enumerate(names.items())
+    }
+    return xr.Dataset(
+        parts, {"width": ("width", study.widths, {"units": "m"}), "time": ("time", study.times, {"units": "s"})}
+    )
+
+
+_NOTES = (
+    "`displacement` has a row (beta, x, y) for each width after `periods` periods, `planar` is that of the fish of the "
+    "plane, `limit` that of the plane with 4/5 of its moments of inertia, to which wide ellipsoids tend. Differences "
+    "are distances in (x, y) [m]; `rates` are the powers of 1/w with which the difference from the limit falls from "
+    "one width to the next. The motion stays in the plane: `out_of_plane_max` is the largest z and tilt."
+)

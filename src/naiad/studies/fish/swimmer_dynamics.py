@@ -1,0 +1,139 @@
+"""The three-link fish as its hinges are driven: the motion that given torques make."""
+
+from typing import Any
+
+import numpy as np
+
+from naiad.errors import InputError, RunError
+from naiad.hydro import Ellipse
+from naiad.locomotion import DrivenSwimmer, HarmonicTorque, InertiaTable, Swimmer, tabulated, three_link_fish
+from naiad.studies.fish.motion import MASS_TEXTS, MASSES
+from naiad.studies.fish.swimmer_motion import DrivenMotion, driven_motion
+from naiad.studies.flow.planar_flow import HYDRO
+from naiad.studies.methods import CHOICES, method
+from naiad.studies.parameters import NameOrNumber, Vector, parameter
+from naiad.studies.progress import Progress
+from naiad.studies.study import Findings, Study
+
+METHODS = {name: CHOICES[name] for name in ("midpoint", "cay", "exp", "compose4", "compose6", "rkmk4", "rk4")}
+
+
+class SwimmerDynamics(Study, name="swimmer-dynamics"):
+    """The three-link fish with torques, springs and dampers at its hinges.
+
+    tau = torque + amplitude sin(2 pi frequency t + phase) at the two hinges, until `release`, from when on they are
+    free but for springs and dampers. All of it acts inside: the momentum of fish and fluid is that of the start to
+    round-off, zero by default, and the fish swims all the same. The change of the energy is the work of the torques
+    less the loss in the dampers, to the order of the method. With `momentum` the fish is carried along; with
+    `amplitude=0,0` and `stiffness=0,0` a fish with free hinges tumbles.
+    """
+
+    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, section 5"
+
+    torque: Vector = parameter((0.0, 0.0), unit="N m/m", size=2, help="constant part of the torques")
+    amplitude: Vector = parameter((1500.0, 1500.0), unit="N m/m", size=2, help="amplitudes of the torques")
+    frequency: float = parameter(0.15, unit="Hz", at_least=0.0, help="frequency of the torques")
+    phase: Vector = parameter((0.0, -np.pi / 2.0), unit="rad", size=2, help="phases of the torques")
+    release: float | None = parameter(None, unit="s", at_least=0.0, help="when the torques end (never)")
+    stiffness: Vector = parameter((3000.0, 3000.0), unit="N m/m", size=2, at_least=0.0, help="springs at the hinges")
+    rest: Vector = parameter((0.0, 0.0), unit="rad", size=2, help="angles at which the springs are slack")
+    damping: Vector = parameter((1000.0, 1000.0), unit="N m s/m", size=2, at_least=0.0, help="dampers at the hinges")
+    theta0: Vector = parameter((0.0, 0.0), unit="rad", size=2, help="angles at the start")
+    rates0: Vector = parameter((0.0, 0.0), unit="rad/s", size=2, help="their rates at the start")
+    momentum: Vector = parameter((0.0, 0.0, 0.0), size=3, help="momentum of the whole in space: angular, then linear")
+    hydro: str = parameter("coupled", choices=HYDRO, help="model of the fluid")
+    theta_max: float = parameter(1.5, unit="rad", above=0.0, help="the largest angle for which links are coupled")
+    mass: NameOrNumber = parameter(
+        "neutral", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
+    )
+    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
+    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
+    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
+    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
+    method: str = parameter("compose4", choices=METHODS, help="integrator")
+    dt: float = parameter(0.02, unit="s", above=0.0, help="time step")
+    t1: float = parameter(40.0, unit="s", above=0.0, help="duration")
+
+    def validate(self) -> None:
+        if self.hydro == "coupled" and np.max(np.abs(self.theta0)) >= self.theta_max:
+            raise InputError(
+                f"theta0={self.parameters['theta0'].write(self.theta0)}: expected angles below theta_max, "
+                f"{self.theta_max:g}, in size; give a larger theta_max, or hydro=decoupled"
+            )
+
+    def fish(self, progress: Progress) -> Swimmer:
+        """The fish, as a table where the fluid couples its links."""
+        ratio = MASSES[self.mass] if isinstance(self.mass, str) else self.mass
+        coupled = self.hydro == "coupled"
+        made = three_link_fish(self.a, self.b, self.c, fluid=self.rho, density=self.rho * ratio, coupled=coupled)
+        return tabulated(made, -self.theta_max, self.theta_max, progress=progress)
+
+    def run(self, progress: Progress) -> Findings:
+        fish = self.fish(progress.part(0, 4, "inertia"))
+        driven = np.any(self.torque) or np.any(self.amplitude)
+        system = DrivenSwimmer(
+            fish,
+            torque=HarmonicTorque(self.torque, self.amplitude, self.frequency, self.phase) if driven else None,
+            stiffness=self.stiffness if np.any(self.stiffness) else None,
+            rest=self.rest,
+            damping=self.damping if np.any(self.damping) else None,
+        )
+        motion = self._motion(system, progress)
+        final, start = motion.fish.poses[-1], motion.fish.poses[0]
+        results = {
+            "beta": float(final[0]),
+            "x": float(final[1]),
+            "y": float(final[2]),
+            "displacement": float(np.hypot(*(final - start)[1:])),
+            "theta": motion.fish.theta[-1],
+            "rates": motion.fish.rates[-1],
+            "theta_max": float(np.max(np.abs(motion.fish.theta))),
+            "momentum": motion.momentum[-1],
+            "momentum_error_max": motion.momentum_error,
+            "energy0": float(motion.energy[0]),
+            "energy": float(motion.energy[-1]),
+            "work": float(motion.work[-1]),
+            "loss": float(motion.loss[-1]),
+            "energy_balance_error": float(np.max(np.abs(motion.imbalance))) / motion.energy_scale,
+            "inertia_error": fish.fluid.error if isinstance(fish.fluid, InertiaTable) else 0.0,
+            "steps": motion.steps,
+        }
+        return Findings(
+            results, lambda: motion.dataset(system, (self.a, self.b)), self._figures(fish, motion), notes=_NOTES
+        )
+
+    def _motion(self, system: DrivenSwimmer, progress: Progress) -> DrivenMotion:
+        state = system.start(self.theta0, self.rates0, momentum=self.momentum)
+        later = Progress(progress.report, progress.start + 0.25 * progress.span, 0.75 * progress.span, progress.label)
+        times: dict[str, Any] = {"t1": self.t1, "dt": self.dt, "release": self.release}
+        try:
+            return driven_motion(system, state, method=method(self.method), progress=later, **times)
+        except RunError as error:
+            if self.hydro == "decoupled":
+                raise
+            raise RunError(
+                f"{error} Or an angle went beyond theta_max = {self.theta_max:g} rad: give a larger one, weaker "
+                "torques, or hydro=decoupled."
+            ) from None
+
+    def _figures(self, fish: Swimmer, motion: DrivenMotion) -> dict:
+        from naiad.studies.fish import swimmer_figures as figures
+        from naiad.studies.fish.figures import fish_along
+
+        return {
+            "path": lambda: fish_along(fish, motion.fish, Ellipse(self.a, self.b), "The fish along its path"),
+            "angles": lambda: figures.angles(motion),
+            "energy": lambda: figures.energy(motion),
+            "conservation": lambda: figures.conservation(motion),
+        }
+
+
+_NOTES = (
+    "`beta`, `x`, `y` are the pose of B3 at `t1`, from (0, 0, 0), `displacement` the distance it went, `theta_max` the "
+    "largest angle. `momentum` is that of links and fluid in space, angular, then linear; `momentum_error_max` its "
+    "largest change over every step, relative to the start's, absolute if that is zero. `work` is what the torques put "
+    "in, `loss` what the dampers took, both from 0 to `t1`, by a spline through the power at the saved nodes; "
+    "`energy_balance_error` is the largest |E - E0 - work + loss|, relative to the largest of these; the energy "
+    "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, "
+    "relative. Quantities are for each metre of depth."
+)

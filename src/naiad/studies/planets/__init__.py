@@ -1,0 +1,1 @@
+"""Satellites and planets."""

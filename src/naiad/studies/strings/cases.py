@@ -1,0 +1,117 @@
+"""The string pendulum of Lee, Leok and McClamroch: its three cases and its numbers."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+import naiad as nd
+from naiad.errors import InputError
+from naiad.strings import HangingBody, Hooke, Inextensible, Reel, Rubber, StringPendulum, TensionOnly
+
+SLOPE = np.deg2rad(15.0)
+CENTRE = (0.3, 0.2, 0.4)
+INERTIA = ((0.352 / 12, -0.006, -0.012), (-0.006, 0.439 / 12, -0.008), (-0.012, -0.008, 0.02325))
+"""Of an elliptic cylinder about the point of attachment: semi-axes 0.5 and 0.4 m, height 0.8 m."""
+LAWS = {
+    "hooke": "EA strain^2/2",
+    "tension-only": "the same, and nothing in compression",
+    "rubber": "neo-Hookean, EA at rest",
+    "inextensible": "none: the elements keep their lengths, whatever EA",
+}
+_LAWS = {
+    "hooke": Hooke,
+    "tension-only": TensionOnly,
+    "rubber": Rubber,
+    "inextensible": lambda _: Inextensible(),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What distinguishes a case: length on the reel, moment, direction of the string, duration."""
+
+    s_p: float
+    u: float
+    direction: tuple[float, float, float]
+    t1: float
+    what: str
+
+
+CASES = {
+    "fixed": Case(90.0, 0.0, (1.0, 0.0, 0.0), 10.0, "a fixed length, released from the horizontal"),
+    "deploy": Case(99.0, 0.0, (1.0, 0.0, 0.0), 8.0, "deployment by gravity, from the horizontal"),
+    "retrieve": Case(
+        90.0, 2.09, (float(np.sin(SLOPE)), 0.0, float(np.cos(SLOPE))), 10.0, "retrieval by a constant moment"
+    ),
+}
+
+
+def pendulum(study: Any) -> StringPendulum:
+    """The system of a study's parameters."""
+    fixed, case = study.case == "fixed", CASES[study.case]
+    moment = case.u if study.u is None else study.u
+    if fixed and moment:
+        raise InputError(f"u={moment:g}: the reel of case=fixed is held; use case=deploy or case=retrieve with it")
+    s_p = case.s_p if study.s_p0 is None else study.s_p0
+    if not study.b <= s_p < study.L:
+        raise InputError(f"s_p0={s_p:g}: expected at least b = {study.b:g} m and less than L = {study.L:g} m")
+    reel = Reel(
+        radius=study.d,
+        inertia=study.kappa_d,
+        guide=study.b,
+        drop=study.drop,
+        moment=moment,
+        carnot=study.carnot,
+        locked=fixed,
+    )
+    inertia = np.diag(study.J) if study.J.ndim == 1 else study.J
+    body = HangingBody(study.M, study.rho_c, inertia) if study.M else None
+    return StringPendulum(
+        length=study.L,
+        density=study.mu,
+        stiffness=_LAWS[study.law](study.EA),
+        elements=study.elements,
+        gravity=(0.0, 0.0, study.g),
+        body=body,
+        reel=reel,
+        wound=s_p if fixed else 0.0,
+        kinetic=study.kinetic,
+    )
+
+
+def start(study: Any, system: StringPendulum) -> nd.State:
+    """Its initial state: a straight, unstretched string, unless its nodes are given."""
+    case, count = CASES[study.case], study.elements
+    s_p = case.s_p if study.s_p0 is None else study.s_p0
+    if study.q0 is None:
+        along = np.asarray(case.direction if study.direction0 is None else study.direction0)
+        if not np.any(along):
+            raise InputError("direction0=0,0,0: expected the direction of the string")
+        each = (study.L - s_p) / count * along / np.linalg.norm(along)
+        q = np.arange(1, count + 1)[:, None] * each
+    else:
+        q = _rows("q0", study.q0, count)
+    if study.qdot0 is None:
+        growing = 0.0 if system.link_length is None else study.sdot0 / (study.L - s_p)
+        v = -growing * q
+        v[-1] += study.v_end0
+    else:
+        v = _rows("qdot0", study.qdot0, count)
+    parts: dict[str, Any] = {"q": q, "q_v": v}
+    if system.reeled:
+        parts |= {"s": [s_p], "s_v": [study.sdot0]}
+    elif study.sdot0:
+        raise InputError(f"sdot0={study.sdot0:g}: the reel of case=fixed is held; give 0")
+    if system.turning:
+        parts |= {"R": np.eye(3) if study.R0 is None else study.R0, "R_Omega": study.Omega0}
+    return system.state(**parts)
+
+
+def _rows(name: str, value: np.ndarray, count: int) -> np.ndarray:
+    if value.shape != (count, 3):
+        raise InputError(
+            f"{name} has {value.shape[0]} rows of {value.shape[1]}; expected {count} rows of 3: the nodes after the "
+            "guide way, one for each element"
+        )
+    return value

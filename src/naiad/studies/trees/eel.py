@@ -1,0 +1,140 @@
+"""A chain of ellipsoids that swims in an ideal fluid by waves of torque, or swings on its springs."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+import naiad as nd
+from naiad.errors import InputError
+from naiad.numerics import Module
+from naiad.studies.parameters import Vector, parameter
+from naiad.studies.progress import Progress
+from naiad.studies.study import Findings, Study
+from naiad.studies.trees.connected_motion import Motion, variational_motion
+from naiad.trees.joint_springs import relative_velocities
+
+UP = np.array([0.0, 0.0, 1.0])
+CHOICES = {
+    "lgvi": "one-sided, first order",
+    "trapezoid": "masses at both ends, second order",
+    "midpoint": "masses half-way, second order",
+}
+JOINTS = {"ball": "free in all directions", "hinge": "about the third axis only: the eel stays in a plane"}
+
+
+class JointPower(Module):
+    """The power that the torques of the joints put in: sum_i tau_i . w_i, w_i relative angular velocities."""
+
+    bodies: nd.models.ConnectedBodies
+
+    def __call__(self, state: nd.State, t: Any) -> Any:
+        if self.bodies.torque is None:
+            return jnp.zeros(())
+        xi = self.bodies.velocity(state.g, state.mu, t)
+        return jnp.sum(self.bodies.torque(state.g, xi, t)[1:] * relative_velocities(self.bodies.tree, state.g, xi)[1:])
+
+
+class Eel(Study, name="eel"):
+    """An eel: a chain of ellipsoids in an ideal fluid, driven by waves of torque or by its springs.
+
+    A wave of torque runs along the joints, or (`amplitude=0`) springs let go from a bent start (`bend`). The water has
+    no friction and the torques act inside, so the total momenta stay zero to round-off, and yet the eel moves: what a
+    link pushes aside depends on how it lies. Without torques and damping the energy swings without drift. The step
+    costs O(N); the figure `cost` measures it for the chains of `lengths`.
+    """
+
+    paper = "Ours; the bodies are those of T. Lee, M. Leok, N. H. McClamroch, ACC 2009, in a chain of any length"
+
+    N: int = parameter(8, at_least=2, at_most=100_000, help="number of links")
+    axes: Vector = parameter((0.5, 0.08, 0.2), unit="m", size=3, above=0.0, help="semi-axes of each link, along first")
+    gap: float = parameter(0.05, at_least=0.0, help="room between links, as a fraction of the first semi-axis")
+    density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="density of the water and of the eel")
+    joints: str = parameter("ball", choices=JOINTS, help="kind of the joints")
+    amplitude: float = parameter(30.0, unit="N m", at_least=0.0, help="amplitude of the torques; 0 for none")
+    frequency: float = parameter(0.3, unit="Hz", at_least=0.0, help="frequency of the wave of torque")
+    wavelength: float = parameter(8.0, above=0.0, help="length of the wave, in links")
+    stiffness: float = parameter(20.0, unit="N m/rad", at_least=0.0, help="stiffness of the joints")
+    damping: float = parameter(2.0, unit="N m s/rad", at_least=0.0, help="damping of the joints")
+    bend: float = parameter(0.0, unit="rad", help="angle of every joint at the start")
+    scheme: str = parameter("midpoint", choices=CHOICES, help="discrete Lagrangian")
+    lengths: Vector = parameter(
+        (2.0, 8.0, 32.0, 128.0), at_least=2.0, help="numbers of links for the figure of the cost"
+    )
+    dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
+    t1: float = parameter(20.0, unit="s", above=0.0, help="duration")
+
+    def validate(self) -> None:
+        if np.any(self.lengths != np.round(self.lengths)):
+            raise InputError(f"lengths={self.lengths.tolist()}: expected whole numbers of links, for example 2,8,32")
+
+    def bodies(self, count: int) -> nd.models.ConnectedBodies:
+        """The eel of these parameters with so many links."""
+        arm = np.array([self.axes[0] * (1.0 + 0.5 * self.gap), 0.0, 0.0])
+        own, other = np.tile(arm, (count, 1)), np.tile(-arm, (count, 1))
+        own[0] = other[0] = 0.0
+        amplitude = np.full(count, self.amplitude)
+        amplitude[0] = 0.0
+        return nd.models.ConnectedBodies.ellipsoids(
+            self.axes,
+            range(-1, count - 1),
+            own=own,
+            other=other,
+            fluid=self.density,
+            joints=self.joints,
+            axis=UP if self.joints == "hinge" else None,
+            scheme=self.scheme,
+            stiffness=self.stiffness or None,
+            damping=self.damping or None,
+            torque=nd.models.TravellingWave(amplitude, self.frequency, self.wavelength, UP) if self.amplitude else None,
+            overlap=True,
+        )
+
+    def start(self, bodies: nd.models.ConnectedBodies) -> nd.State:
+        """At rest, every joint turned by `bend`."""
+        turns = np.outer(np.arange(bodies.tree.count) > 0, self.bend * UP)
+        return bodies.joint_state(turns)
+
+    def run(self, progress: Progress) -> Findings:
+        bodies = self.bodies(self.N)
+        state = self.start(bodies)
+        motion = variational_motion(
+            bodies, state, t1=self.t1, dt=self.dt, progress=progress, observables={"power": JointPower(bodies)}
+        )
+        middle = bodies.places(motion.states.g).mean(1)
+        moved = middle[-1] - middle[0]
+        results = {
+            "x": motion.final.g.x,
+            "displacement": moved,
+            "speed_mean": float(np.linalg.norm(moved)) / self.t1,
+            "energy0": float(motion.energy[0]),
+            "energy": float(motion.energy[-1]),
+            "work": work_done(motion),
+            **motion.errors,
+        }
+        return Findings(results, lambda: bodies.drawable(motion.dataset()), self._figures(bodies, motion), notes=_NOTES)
+
+    def _figures(self, bodies: nd.models.ConnectedBodies, motion: Any) -> dict:
+        from naiad.studies.trees import eel_figures as figures
+
+        return {
+            "shapes": lambda: figures.shapes(bodies, motion),
+            "path": lambda: figures.path(bodies, motion),
+            "energy": lambda: figures.energy(motion),
+            "cost": lambda: figures.cost(self),
+        }
+
+
+def work_done(motion: Motion) -> float:
+    """The integral of the power over all steps, by the trapezoid."""
+    power, ends = motion.monitors["power"], motion.changes["power"][[0, -1]]
+    steps = power.count - 1
+    return float((power.mean * power.count - ends.mean()) / steps * (motion.times[-1] - motion.times[0]))
+
+
+_NOTES = (
+    "`displacement` is that of the mean of the links' centres from 0 to `t1` [m], `speed_mean` its length over `t1`; "
+    "`work` is what the torques put in [J] (the trapezoid over every step). Errors are absolute, the largest "
+    "over every step: `energy_error_max` is |E - E_0|, an error only without torques and damping. Links may overlap "
+    "when the eel bends: the model does not see contact."
+)

@@ -1,0 +1,1 @@
+"""Vehicles under water."""

@@ -1,0 +1,139 @@
+"""The parts of a tree of bodies as users give them, checked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.numerics.checks import check_rotations, floats, inertia_matrix
+
+JOINTS = ("ball", "hinge", "weld")
+
+
+def parent_numbers(parents: Sequence[int]) -> tuple[int, ...]:
+    """The parents as whole numbers: one root, every parent before its children, or an `InputError`."""
+    try:
+        given = np.asarray(parents)
+        numbers = given.astype(int)
+        whole = given.ndim == 1 and given.size > 0 and bool(np.all(numbers == given))
+    except (TypeError, ValueError):
+        whole, numbers = False, np.zeros(0, int)
+    if not whole:
+        raise InputError(
+            f"parents = {parents!r}; expected one whole number for each body: that of its parent, -1 for the root."
+        )
+    count = len(numbers)
+    for i, parent in enumerate(numbers):
+        if parent >= count or parent < -1:
+            raise InputError(
+                f"parents[{i}] = {parent}: there is no such body; expected a number from 0 to {count - 1}, or -1 for "
+                "the root."
+            )
+    roots = [i for i, parent in enumerate(numbers) if parent == -1]
+    if len(roots) != 1:
+        raise InputError(
+            f"parents has {len(roots)} roots (bodies {', '.join(map(str, roots)) or 'none'} have parent -1); a tree is "
+            "connected: join all others to one root."
+        )
+    for i in range(count):
+        _check_ends(numbers, i)
+    for i, parent in enumerate(numbers):
+        if parent >= i:
+            raise InputError(
+                f"parents[{i}] = {parent}: a parent must have a smaller number than its children; number the bodies "
+                "from the root outwards."
+            )
+    return tuple(int(parent) for parent in numbers)
+
+
+def _check_ends(parents: np.ndarray, body: int) -> None:
+    """Refuse a body whose parents run in a circle."""
+    if parents[body] < body:  # then it is reached from a smaller one
+        return
+    seen, at = [body], int(parents[body])
+    while at != -1:
+        if at in seen:
+            circle = [*seen[seen.index(at) :], at]
+            raise InputError(
+                f"parents has a cycle, {' -> '.join(map(str, circle))}; a tree has none: cut one of these joints."
+            )
+        seen.append(at)
+        at = int(parents[at])
+
+
+def joint_kinds(joints: str | Sequence[str], root: str, count: int) -> tuple[str, ...]:
+    """The kind of every body's joint, the root's first, or an `InputError`."""
+    if root not in ("free", "pinned"):
+        raise InputError(f"root = {root!r}; expected 'free' or 'pinned'.")
+    kinds = (joints,) * (count - 1) if isinstance(joints, str) else tuple(joints)
+    if len(kinds) == count and kinds[:1] == (root,):
+        kinds = kinds[1:]
+    if len(kinds) != count - 1:
+        raise InputError(
+            f"joints has {len(kinds)} entries; expected one word for all joints, or {count - 1}: one for each body but "
+            "the root."
+        )
+    for i, kind in enumerate(kinds):
+        if kind not in JOINTS:
+            raise InputError(f"joints[{i}] = {kind!r}; expected {', '.join(map(repr, JOINTS))}.")
+    return (root, *kinds)
+
+
+def inertias(name: str, values: Any, count: int) -> np.ndarray:
+    """Symmetric positive definite matrices, one a body, from one or many diagonals or matrices."""
+    array = floats(name, values)
+    if array.shape in ((3,), (3, 3)) and array.shape != (count, 3):
+        array = np.broadcast_to(array, (count, *array.shape))
+    if array.shape not in ((count, 3), (count, 3, 3)):
+        raise InputError(
+            f"{name} has shape {array.shape}; expected three numbers or a 3 x 3 matrix, for all {count} bodies or for "
+            "each."
+        )
+    return np.stack([inertia_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(array)])
+
+
+def vectors(name: str, values: Any, count: int) -> np.ndarray:
+    """One vector of R^3 for each body."""
+    array = _numbers(name, values)
+    if array.shape != (count, 3):
+        raise InputError(f"{name} has shape {array.shape}; expected ({count}, 3): one point for each body.")
+    return array.copy()
+
+
+def unit_rows(name: str, values: Any, count: int, wanted: Sequence[int]) -> np.ndarray:
+    """One vector for each body, those that are wanted of length one."""
+    if values is None:
+        if len(wanted):
+            raise InputError(f"body {wanted[0]} has a hinge, but no {name} was given; give one vector for each body.")
+        return np.zeros((count, 3))
+    array = _numbers(name, values)
+    if array.shape == (3,):
+        array = np.broadcast_to(array, (count, 3))
+    array = vectors(name, array, count)
+    lengths = np.linalg.norm(array, axis=1)
+    for i in wanted:
+        if not lengths[i] > 0:
+            raise InputError(f"{name}[{i}] is zero; a hinge needs a direction.")
+        array[i] /= lengths[i]
+    return array
+
+
+def attitudes(name: str, values: Any, count: int) -> np.ndarray:
+    """One rotation matrix for each body, the identity if not given."""
+    if values is None:
+        return np.broadcast_to(np.eye(3), (count, 3, 3)).copy()
+    array = _numbers(name, values)
+    if array.shape != (count, 3, 3):
+        raise InputError(f"{name} has shape {array.shape}; expected ({count}, 3, 3): one attitude for each body.")
+    check_rotations(name, array)
+    return array.copy()
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    array = floats(name, values)
+    if not array.size:
+        raise InputError(f"{name} = {values!r} is not an array of numbers.")
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
+    return array

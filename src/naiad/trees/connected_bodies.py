@@ -1,0 +1,222 @@
+"""Rigid bodies joined to a tree, dry or in an ideal fluid."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.compiler import execute_rows
+from naiad.errors import InputError
+from naiad.forces.weight import Weight
+from naiad.mechanics import Scalar, State, identity
+from naiad.numerics import check_double, static
+from naiad.numerics.arguments import checked_throughout
+from naiad.retractions import AbstractRetraction
+from naiad.trees.discrete import SCHEMES, group_change, kinetic_action
+from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
+from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
+from naiad.trees.joint_torques import AbstractJointTorque, as_torque
+from naiad.trees.overlap import overlapping
+from naiad.trees.system import TreeSystem
+from naiad.trees.tree import Tree
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class ConnectedBodies(TreeSystem):
+    """N rigid bodies in a `Tree` with ball joints, hinges and welds, in absolute attitudes [lee2009].
+
+    ell = sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) / 2 - V(g), V_i the velocity of the centre of body i in its
+    frame; the inertias of the tree include the fluid's where there is one.
+
+    - `scheme`: the discrete Lagrangian: "lgvi" (eq. (30) of the paper, first order), "trapezoid" (its mean with its
+      adjoint) or "midpoint", both symmetric and of second order; potentials by the trapezoid;
+    - `weight`: gravity and buoyancy;
+    - `stiffness` [N m/rad] and `damping` [N m s/rad] of the joints: a number, three numbers or a matrix in the body's
+      frame, for all joints or one for each body; a spring has the energy theta . K theta / 2 for a small turn theta
+      from the tree's `rest` (see `spring_energy`);
+    - `torque`: an `AbstractJointTorque`, or any function tau(g, xi, t) of the torques in the joints, in rows;
+    - `shapes`: semi-axes [m], to draw the bodies and to refuse a start in which they overlap, unless `overlap`.
+
+    Springs, dampers and torques act between the bodies: momenta are conserved without weight and with a free root.
+    """
+
+    tree: Tree
+    weight: Weight | None
+    stiffness: Float[Array | np.ndarray, "N 3 3"] | None
+    damping: Float[Array | np.ndarray, "N 3 3"] | None
+    torque: AbstractJointTorque | None
+    shapes: Float[Array | np.ndarray, "N 3"] | None
+    scheme: str = static()
+    overlap: bool = static()
+
+    def __init__(
+        self,
+        tree: Tree,
+        *,
+        scheme: str = "midpoint",
+        weight: Weight | None = None,
+        stiffness: Any = None,
+        damping: Any = None,
+        torque: AbstractJointTorque | Callable[..., Any] | None = None,
+        shapes: Any = None,
+        overlap: bool = False,
+    ):
+        if scheme not in SCHEMES:
+            raise InputError(f"scheme = {scheme!r}; expected one of {', '.join(SCHEMES)}.")
+        if weight is not None and not weight.fits(tree.count):
+            raise InputError(
+                f"weight has numbers that are not for {tree.count} bodies; give one for all or one for each."
+            )
+        self.tree, self.scheme, self.weight, self.overlap = tree, scheme, weight, overlap
+        self.stiffness = joint_matrices("stiffness", stiffness, tree.count, root=tree.pinned)
+        self.damping = joint_matrices("damping", damping, tree.count, root=tree.pinned)
+        self.torque = as_torque(torque)
+        self.shapes = None if shapes is None else semi_axes(shapes, tree.count)
+
+    @classmethod
+    def ellipsoids(
+        cls,
+        axes: Any,
+        parents: Sequence[int],
+        *,
+        own: Any,
+        other: Any,
+        fluid: float = 1.0,
+        density: float | None = None,
+        gravity: Any = None,
+        joints: str | Sequence[str] = "ball",
+        root: Literal["free", "pinned"] = "free",
+        axis: Any = None,
+        rest: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Homogeneous ellipsoids of semi-axes `axes` [m] and a `density` [kg/m^3] (by default the fluid's) in a `fluid`
+        of given density (0: none), each with the added inertia that it would have alone [lee2009, eqs. (6), (7)].
+
+        `parents` to `rest` are those of a `Tree`; `gravity` [m/s^2] pulls at the masses and lifts what is displaced;
+        `options` are those of `ConnectedBodies`.
+        """
+        shapes = semi_axes(axes, len(parents))
+        J, M, mass, displaced = ellipsoid_inertias(shapes, fluid, fluid if density is None else density)
+        tree = Tree(parents, J, M, own=own, other=other, joints=joints, root=root, axis=axis, rest=rest)
+        weight = None if gravity is None else Weight(gravity, mass, displaced)
+        return cls(tree, weight=weight, shapes=shapes, **options)
+
+    @property
+    def discrete_order(self) -> int:
+        """The order of the discrete Lagrangian."""
+        return SCHEMES[self.scheme]
+
+    @property
+    def discrete_symmetric(self) -> bool:
+        """Whether it is its own adjoint."""
+        return self.scheme != "lgvi"
+
+    @property
+    def potential(self) -> Any:
+        """V(g, t) of weight and springs; none if there is neither."""
+        return None if self.weight is None and self.stiffness is None else self._potential
+
+    @property
+    def force(self) -> Any:
+        """Torques and dampers in the joints; none if there is neither."""
+        return None if self.torque is None and self.damping is None else self._force
+
+    @property
+    def symmetry(self) -> Any:
+        """Rigid motions, where nothing acts from outside."""
+        inside = self.potential is None and self.force is None if self.tree.pinned else self.weight is None
+        return self._moved if inside else None
+
+    def discrete_lagrangian(
+        self, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar, tau: AbstractRetraction
+    ) -> Float[Array, ""]:
+        """The kinetic part of the scheme (see `kinetic_action`), less h (V(g_k) + V(g_{k+1})) / 2."""
+        kinetic = kinetic_action(self.tree, self.scheme, g, xi, h, tau)
+        if self.potential is None:
+            return kinetic
+        end = jax.tree.map(jnp.add, g, group_change(g, tau.increment(self.group, h * xi)))
+        return kinetic - 0.5 * h * (self.potential(g, t) + self.potential(end, t + h))
+
+    @checked_throughout
+    def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
+        """A checked state (see `LagrangianSystem.state`), in which no two bodies overlap unless that is allowed."""
+        state = super().state(g, xi, mu, t=t, **components)
+        if self.shapes is not None and not self.overlap:
+            pairs = overlapping(np.asarray(self.shapes), np.asarray(state.g.R), np.asarray(self.tree.centres(state.g)))
+            if pairs:
+                raise InputError(
+                    f"Bodies {pairs[0][0]} and {pairs[0][1]} overlap at the start ({len(pairs)} such pairs); move the "
+                    "joints outwards or turn the bodies apart, or allow it with overlap=True."
+                )
+        return state
+
+    def joint_state(
+        self, turns: Any = None, rates: Any = None, *, x: Any = (0.0, 0.0, 0.0), v: Any = (0.0, 0.0, 0.0)
+    ) -> State:
+        """The state of given joints: Q_i = rest_i exp(turns_i) is the attitude of body i in its parent's frame, rates_i
+        its angular velocity relative to the parent, in its own frame; row 0 is the root's own. A hinge takes multiples
+        of its axis, a weld zeros. `x`, `v` are the place and velocity of a free root.
+        """
+        R, Omega = absolute(self.tree, turns, rates)
+        free = {} if self.tree.pinned else {"x": x, "x_v": v}
+        return self.state(R=R, R_Omega=Omega, **free)
+
+    def places(self, g: Any) -> np.ndarray:
+        """The centres of the bodies in space for configurations stacked along the first axis: [time, body, 3]."""
+        return execute_rows(_centres, self.tree, g)
+
+    def drawable(self, dataset: "xr.Dataset") -> "xr.Dataset":
+        """The dataset of a run as `naiad.viz` draws it: x holds the centres of all bodies, and `shapes` their axes."""
+        parts = {name: dataset[name].to_numpy() for name in self.group.names.element}
+        x = ("time", "body", "axis"), self.places(identity(self.group)._replace(**parts))
+        shapes = {} if self.shapes is None else {"shapes": np.asarray(self.shapes).tolist()}
+        return dataset.drop_vars("x", errors="ignore").assign(x=x).assign_attrs(shapes)
+
+    def _potential(self, g: Any, t: Scalar) -> Float[Array, ""]:
+        springs = 0.0 if self.stiffness is None else spring_energy(self.tree, g, jnp.asarray(self.stiffness))
+        weight = 0.0 if self.weight is None else self.weight.potential(jnp.asarray(g.R), self.tree.centres(g))
+        return jnp.asarray(springs + weight)
+
+    def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+        torques = jnp.zeros((self.tree.count, 3))
+        if self.torque is not None:
+            torques = torques + self.torque(g, xi, t)
+        if self.damping is not None:
+            torques = torques - jnp.einsum("nij,nj->ni", self.damping, relative_velocities(self.tree, g, xi))
+        if not self.tree.pinned:
+            torques = torques.at[0].set(0.0)
+        rows = with_reactions(self.tree, g, torques).reshape(-1)
+        return jnp.concatenate([rows, jnp.zeros(self.group.dim - rows.size)])
+
+
+def _centres(tree: Tree, g: Any) -> Float[Array, "N 3"]:
+    return tree.centres(g)
+
+
+def absolute(tree: Tree, turns: Any, rates: Any) -> tuple[np.ndarray, np.ndarray]:
+    """R_i = R_p Q_i and Omega_i = Q_i^T Omega_p + rates_i from the turns and the rates of the joints."""
+    from scipy.spatial.transform import Rotation
+
+    count = tree.count
+    theta, rate = (np.zeros((count, 3)) if rows is None else _rows(rows, count) for rows in (turns, rates))
+    Q = np.asarray(tree.rest) @ Rotation.from_rotvec(theta).as_matrix()
+    R, Omega = Q.copy(), rate.copy()
+    for i, parent in enumerate(tree.parents):
+        if i:
+            R[i] = R[parent] @ Q[i]
+            Omega[i] += Q[i].T @ Omega[parent]
+    return R, Omega
+
+
+def _rows(value: Any, count: int) -> np.ndarray:
+    check_double("The turns or rates", value)
+    array = np.asarray(value, float)
+    if array.shape != (count, 3):
+        raise InputError(f"The turns or rates have shape {array.shape}; expected ({count}, 3): a row for each body.")
+    return array

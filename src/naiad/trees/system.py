@@ -1,0 +1,75 @@
+"""A tree of rigid bodies as a Lagrangian system."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.groups import SO3, AbstractGroup
+from naiad.mechanics.state import Scalar, State
+from naiad.mechanics.system import LagrangianSystem
+from naiad.trees.motion import motion
+from naiad.trees.tree import Tree
+
+
+class TreeSystem(LagrangianSystem):
+    """ell = T - V of a `Tree` of bodies, T = 1/2 sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) [lee2009, eq. (5)].
+
+    A subclass has the field `tree`. It may have `potential(g, t)` and `force(g, xi, t)`, in O(N) for long trees:
+    springs, dampers and torques at the joints, gravity and buoyancy. Without them rigid motions of space are a
+    symmetry: turns about the origin (about the pin) and, for a free root, shifts. Hinges and welds are constraints.
+    """
+
+    needs = ("tree",)
+    if TYPE_CHECKING:
+        tree: Tree
+
+    potential: ClassVar[Any] = None
+    definite = True
+
+    @property
+    def group(self) -> AbstractGroup:
+        """SO(3)^N x R^3, or SO(3)^N if the root is pinned."""
+        return self.tree.group
+
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
+        """T - V."""
+        kinetic = self.tree.kinetic_energy(g, xi)
+        return kinetic if self.potential is None else kinetic - self.potential(g, t)
+
+    def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
+        """The inverse of the inertia applied to mu, in O(N)."""
+        return motion(self.tree.freed(), g, mu).xi
+
+    @property
+    def constraint(self) -> Any:
+        """What hinges and welds hold at zero; none for ball joints."""
+        return None if self.tree.balls else lambda g, t: self.tree.constraint(g)
+
+    @property
+    def symmetry(self) -> Any:
+        """Rigid motions, where nothing but the bodies' inertia acts."""
+        return None if self.potential is not None or self.force is not None else self._moved
+
+    @property
+    def symmetry_dim(self) -> int:
+        """Turns, then shifts."""
+        return 3 if self.tree.pinned else 6
+
+    def noether(
+        self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None, *, dim: int | None = None
+    ) -> Float[Array, " k"]:
+        """The momentum of an action, by default of rigid motions: the total angular momentum about the origin (about
+        the pin), then the total linear momentum of a free tree."""
+        if action is not None or self.symmetry != self._moved:
+            return super().noether(state, action, dim=dim)
+        g, mu = State(jax.tree.map(jnp.asarray, state.g), jnp.asarray(state.mu))
+        angular = self.tree.angular_momentum(g, mu)
+        return angular if self.tree.pinned else jnp.concatenate([angular, self.tree.linear_momentum(g, mu)])
+
+    def _moved(self, s: Float[Array, " k"], g: Any) -> Any:
+        turn = SO3().exp(s[:3])
+        R = jnp.einsum("ij,njk->nik", turn, g.R)
+        return g._replace(R=R) if self.tree.pinned else g._replace(R=R, x=turn @ g.x + s[3:])

@@ -1,0 +1,129 @@
+"""Bad trees of bodies are refused with a word of advice; ellipsoids that overlap are found."""
+
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.models import ConnectedBodies, Weight
+from naiad.studies.trees.three_ellipsoids import AXES, OTHER, OUTWARD, three_ellipsoids
+from naiad.trees.overlap import contact, overlapping
+
+I = np.eye(3)  # noqa: E741
+QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def two(axes=(1.0, 0.5, 0.5), parents=(-1, 0), **options):
+    """Two ellipsoids end to end."""
+    joints = {"own": ((0, 0, 0), (-1.1, 0, 0)), "other": ((0, 0, 0), (1.1, 0, 0))}
+    return ConnectedBodies.ellipsoids(axes, parents, **(joints | options))
+
+
+@pytest.mark.parametrize(
+    ("axes_a", "R_a", "axes_b", "R_b", "apart"),
+    [
+        ((1, 1, 1), I, (2, 2, 2), I, (3.0, 0, 0)),
+        (AXES[0], I, AXES[1], I, (13.0, 0, 0)),
+        (AXES[0], I, AXES[1], QUARTER, (8.8, 0, 0)),
+        (AXES[0], QUARTER, AXES[1], I, (0, 8.8, 0)),
+    ],
+)
+def test_contact_is_one_where_ellipsoids_touch(axes_a, R_a, axes_b, R_b, apart):
+    """Along a common axis they touch at the sum of the semi-axes; twice as far the contact function is four."""
+    assert contact(axes_a, R_a, axes_b, R_b, apart) == pytest.approx(1.0, abs=1e-12)
+    assert contact(axes_a, R_a, axes_b, R_b, 2.0 * np.asarray(apart)) == pytest.approx(4.0, abs=1e-11)
+
+
+def test_contact_of_skew_ellipsoids_is_that_of_their_surfaces():
+    """Points of one surface, scaled about both centres by the root of the contact function, only touch the other."""
+    rng = np.random.default_rng(1)
+    R_a, R_b = nd.SO3().random(rng), nd.SO3().random(rng)
+    axes_a, axes_b, apart = np.array([2.0, 1.0, 0.5]), np.array([0.7, 1.5, 1.0]), np.array([1.0, 2.0, 0.5])
+    scale = np.sqrt(contact(axes_a, R_a, axes_b, R_b, apart))
+    ball = rng.standard_normal((200_000, 3))
+    points = scale * (ball / np.linalg.norm(ball, axis=1, keepdims=True) * axes_a) @ R_a.T
+    inside = np.sum((((points - apart) @ R_b) / (scale * axes_b)) ** 2, axis=1)
+    assert 1.0 - 1e-9 < inside.min() < 1.001
+
+
+def test_overlapping_pairs():
+    axes, R = np.tile((1.0, 0.5, 0.5), (3, 1)), np.tile(I, (3, 1, 1))
+    assert overlapping(axes, R, np.array([[0, 0, 0], [2.1, 0, 0], [0, 0.9, 0]])) == [(0, 2)]
+
+
+def test_bodies_that_overlap_at_the_start_are_refused_unless_asked_for():
+    printed = three_ellipsoids("lgvi", "printed")
+    printed.state()
+    with pytest.raises(nd.InputError, match=r"Bodies 0 and 1 overlap at the start \(3 such pairs\); move the joints"):
+        printed.replaced(overlap=False).state()
+    bodies = two()
+    bodies.state()
+    turns = ((0, 0, 0), (0, 0, 3.0))
+    with pytest.raises(nd.InputError, match="Bodies 0 and 1 overlap"):
+        bodies.joint_state(turns)
+    assert two(overlap=True).joint_state(turns).g.R.shape == (2, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"parents": (-1, -1)}, "2 roots"),
+        ({"parents": (-1, 2)}, "there is no such body"),
+        ({"parents": (-1, 1)}, "cycle"),
+        ({"axes": (1.0, -0.5, 0.5)}, "expected three positive numbers"),
+        ({"axes": (1.0, 0.0, 0.5)}, "expected three positive numbers"),
+        ({"axes": "long"}, "expected three positive numbers"),
+        ({"density": -1.0}, "density = -1.0; expected a finite number above 0"),
+        ({"fluid": -1.0}, "fluid = -1.0; expected a finite number of at least 0"),
+        ({"joints": "rope"}, "expected 'ball'"),
+        ({"joints": "hinge"}, "no axis was given"),
+        ({"own": ((0, 0, 0),)}, r"own has shape \(1, 3\)"),
+        ({"scheme": "euler"}, "scheme = 'euler'; expected one of lgvi, trapezoid, midpoint"),
+        ({"stiffness": -1.0}, r"stiffness\[0\] has the eigenvalue -1"),
+        ({"damping": (1.0, 2.0)}, r"damping has shape \(2,\)"),
+        ({"torque": 3.0}, r"torque = 3.0; expected a joint torque or a function"),
+        ({"gravity": (0.0, -9.81)}, "gravity has shape"),
+    ],
+)
+def test_bad_bodies(given, words):
+    with pytest.raises(nd.InputError, match=words):
+        two(**given)
+
+
+def test_bad_inertia_and_weight():
+    tree = {"own": OUTWARD, "other": OTHER}
+    with pytest.raises(nd.InputError, match=r"J\[1\] is not positive definite"):
+        nd.Tree((-1, 0, 0), ((1, 1, 1), (1, -1, 1), (1, 1, 1)), (1, 1, 1), **tree)
+    with pytest.raises(nd.InputError, match=r"mass = -1.0; expected masses of at least 0"):
+        Weight((0, 0, -9.81), -1.0)
+    with pytest.raises(nd.InputError, match="not for 2 bodies"):
+        ConnectedBodies(two().tree, weight=Weight((0, 0, -9.81), (1.0, 2.0, 3.0)))
+    with pytest.raises(nd.InputError, match=r"expected \(2, 3\): a row for each body"):
+        two().joint_state(((0, 0, 1),))
+
+
+def test_dry_and_wet_ellipsoids():
+    """Without fluid the inertia is the body's own; a sphere in water carries half of the water it displaces."""
+    ball = (1.0, 1.0, 1.0)
+    dry = two(ball, fluid=0.0, density=3.0)
+    mass = 3.0 * 4.0 / 3.0 * np.pi
+    np.testing.assert_allclose(dry.tree.M, mass * np.tile(I, (2, 1, 1)), rtol=1e-14)
+    np.testing.assert_allclose(dry.tree.J, 0.4 * mass * np.tile(I, (2, 1, 1)), rtol=1e-14)
+    wet = two(ball, fluid=2.0, density=3.0, gravity=(0, 0, -1))
+    np.testing.assert_allclose(wet.tree.M[0], (mass + mass / 3.0) * I, rtol=1e-13, atol=1e-13)
+    assert wet.weight is not None
+    np.testing.assert_allclose(wet.weight.mass - wet.weight.displaced, mass / 3.0, rtol=1e-14)
+
+
+def test_a_run_can_be_drawn():
+    """The centres follow from the joints, and the dataset knows the shapes."""
+    bodies = two(overlap=True)
+    turns = np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 1.0]])
+    state = bodies.joint_state(turns, np.ones((2, 3)), x=(1.0, 2.0, 3.0))
+    run = nd.simulate(bodies, state, t1=0.02, dt=0.01)
+    drawable = bodies.drawable(run.dataset)
+    R, x = run.g.R, run.g.x
+    centres = drawable["x"].to_numpy()
+    np.testing.assert_allclose(centres[:, 0], x, atol=1e-15)
+    joint = x + R[:, 0] @ (1.1, 0, 0)
+    np.testing.assert_allclose(centres[:, 1] + R[:, 1] @ (-1.1, 0, 0), joint, atol=1e-14)
+    assert drawable.attrs["shapes"] == [[1.0, 0.5, 0.5], [1.0, 0.5, 0.5]]
