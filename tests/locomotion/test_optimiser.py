@@ -209,3 +209,11 @@ def test_more_harmonics_go_further_and_agree():
     values = [optimise_gait(FISH, harmonics=n, starts=4) for n in (3, 5, 7)]
     assert all(found.agreeing == 4 for found in values)
     np.testing.assert_allclose([found.value for found in values], (79.0437527, 79.8665273, 79.9429649), rtol=1e-6)
+
+
+def test_a_table_may_end_at_the_bound():
+    """Steps on the way go beyond it, where the inertia is not known: they are cut, and the climb goes on."""
+    table = tabulated(three_link_fish(coupled=True), -1.0, 1.0, tolerance=1e-3)
+    found = optimise_gait(table, harmonics=1, starts=1, steps=24, bound=1.0)
+    assert found.converged
+    np.testing.assert_allclose(found.value, 82.472307, rtol=1e-5)

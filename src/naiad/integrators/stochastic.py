@@ -1,5 +1,6 @@
 """The stochastic variational integrator: mechanical systems in contact with a heat bath."""
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -82,4 +83,12 @@ class StochasticVariational(AbstractOneStepMethod):
                 total = total + noise_matrix(system, g, t) @ jnp.asarray(rate)
             return total if system.force is None else total + system.force(g, xi, t)
 
-        return system.replaced(force=force)  # on the instance, where it hides the method of the class
+        heated = object.__new__(_with_room_for_a_force(type(system)))
+        vars(heated).update(vars(system), force=force)
+        return heated
+
+
+@functools.cache
+def _with_room_for_a_force(cls: type[LagrangianSystem]) -> type[LagrangianSystem]:
+    """The class, but for its `force`, which each instance has of its own: a property could not be replaced."""
+    return type(cls.__name__, (cls,), {"force": None, "__module__": cls.__module__, "__doc__": cls.__doc__})
