@@ -39,6 +39,7 @@ class LagrangianSystem(Module):
     - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
+    - `default_method`: the method that `simulate` takes if none is given;
     - `down`: the direction of gravity in space, which pictures draw downwards (if not given, against the third axis);
     - `pictured(g, t)`: a dictionary of more that a picture shows, and `semi_axes` of its bodies [m], in rows;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
@@ -59,6 +60,7 @@ class LagrangianSystem(Module):
     discrete_order = 1
     discrete_symmetric = False
     structure = Dense()
+    default_method: ClassVar[Any] = None
     down: ClassVar[Any] = None
     pictured: ClassVar[Any] = None
     semi_axes: ClassVar[Any] = None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from naiad import interrupts
 from naiad.compiler import Engine, check_engine, execute_rows
 from naiad.errors import InputError, RunWarning
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics import double
@@ -63,7 +63,7 @@ def simulate_many(
     Options as for `simulate`; `noise` has one for each state. A trajectory that cannot go on ends early and says why in
     its `outcome`; the others go on.
     """
-    method = Variational() if method is None else method
+    method = default_method(system) if method is None else method
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
