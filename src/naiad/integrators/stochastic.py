@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod
 from naiad.integrators.quadrature import AbstractQuadrature, Left
 from naiad.integrators.variational import Variational
-from naiad.mechanics import LagrangianSystem, Scalar, State, check_bath, friction, has_bath, noise_matrix, noise_size
+from naiad.mechanics import LagrangianSystem, Scalar, State, check_bath, has_bath, noise_matrix, noise_size
 from naiad.numerics import Newton, history, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -78,7 +78,7 @@ class StochasticVariational(AbstractOneStepMethod):
             raise InputError(f"{type(system).__name__} takes {size} random increments a step, and none were given.")
 
         def force(g, xi, t):
-            total = friction(system, g, velocity if self.lagged else xi, t)
+            total = system.friction(g, velocity if self.lagged else xi, t)
             if size:
                 total = total + noise_matrix(system, g, t) @ jnp.asarray(rate)
             return total if system.force is None else total + system.force(g, xi, t)
