@@ -64,6 +64,7 @@ def derivatives_are_right_at_zero(name):
 
 
 # One test for both, so that the program of a case compiles in one process only.
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", SIMPLE_CASES)
 def test_derivatives(name):
     identities_differentiate(name=name)
