@@ -177,7 +177,7 @@ def stepped(cls: type, problem: str, given: tuple[tuple[str, Any], ...]) -> list
     off = state._replace(g=jax.tree.map(lambda leaf: leaf * (1.0 + 1e-9), state.g))  # for `renormalise` to mend
     leaves = reference(closed, jax.tree.leaves(off))
     for k in range(STEPS):
-        leaves = reference(step, [*leaves, np.float64(k * H)])
+        leaves = reference(step, [*leaves, np.asarray(k * H)])
     return leaves
 
 

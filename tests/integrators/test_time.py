@@ -102,31 +102,65 @@ CLOCKS = {
 }
 
 
-def step(system, method, q, mu):
+def step(system, method, q=0.2, mu=1.0):
     """The state after a step from time T."""
     with jax.enable_x64(True):
-        start = nd.State(np.array([q]), np.array([mu]))
+        start = nd.State(jnp.array([q]), jnp.array([mu]))
         closed = jax.make_jaxpr(
             lambda state: method.state(system, method.step(system, method.init(system, state, T, H), T, H))
         )(start)
-        return nd.State(*(leaf[0] for leaf in reference(closed, [start.g, start.mu])))
+    return [float(leaf[0]) for leaf in reference(closed, [np.array([q]), np.array([mu])])]
+
+
+def push(t):
+    return t**3 + np.cos(2.0 * t)
+
+
+def mass(t):
+    return 1.0 + t**2
 
 
 @pytest.mark.parametrize("name", CLOCKS)
 def test_forces_and_masses_are_taken_at_their_times(name):
     method, clock = CLOCKS[name]
-    pushed = step(Pushed(), method, 0.2, 1.0)
-    assert pushed.mu - 1.0 == pytest.approx(clock.impulse(lambda t: t**3 + np.cos(2.0 * t), T, H), rel=1e-13)
-    grown = step(Growing(), method, 0.2, 1.0)
-    assert grown.mu == pytest.approx(1.0, rel=1e-14)
-    assert grown.g - 0.2 == pytest.approx(clock.way(lambda t: 1.0 + t**2, T, H), rel=1e-13)
+    _, mu = step(Pushed(), method)
+    assert mu - 1.0 == pytest.approx(clock.impulse(push, T, H), rel=1e-13)
+    q, mu = step(Growing(), method)
+    assert mu == pytest.approx(1.0, rel=1e-14)
+    assert q - 0.2 == pytest.approx(clock.way(mass, T, H), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("left", H * push(T)),
+        ("right", 0.0),
+        ("trapezoid", 0.5 * H * push(T)),
+        ("midpoint", 0.5 * H * push(T + 0.5 * H)),
+        ("adjoint of left", 0.0),
+        ("adjoint of right", H * push(T)),
+    ],
+)
+def test_what_is_pushed_before_a_step_moves_in_it(name, before):
+    q, _ = step(Pushed(), CLOCKS[name][0])
+    assert q - 0.2 == pytest.approx(H * (1.0 + before), rel=1e-13)
 
 
 def test_a_projection_looks_at_the_end_of_the_step():
-    """Onto q - t^2 and mu - t^3 from the values that they have at T; and onto the energy of a mass that grows."""
+    """Onto invariants of time from their values at T, and onto the energy of a mass that grows."""
     invariants = (lambda state, t: state.g[0] - t**2, lambda state, t: state.mu[0] - t**3)
-    end = step(Growing(), nd.Projected(nd.RK4(), invariants), 0.2, 1.0)
-    assert end.g - 0.2 == pytest.approx((T + H) ** 2 - T**2, rel=1e-12)
-    assert end.mu - 1.0 == pytest.approx((T + H) ** 3 - T**3, rel=1e-12)
-    end = step(Growing(), nd.Projected(nd.RK4()), 0.2, 1.0)
-    assert end.mu**2 / (1.0 + (T + H) ** 2) == pytest.approx(1.0 / (1.0 + T**2), rel=1e-13)
+    q, mu = step(Growing(), nd.Projected(nd.RK4(), invariants))
+    assert q - 0.2 == pytest.approx((T + H) ** 2 - T**2, rel=1e-12)
+    assert mu - 1.0 == pytest.approx((T + H) ** 3 - T**3, rel=1e-12)
+    _, mu = step(Growing(), nd.Projected(nd.RK4()))
+    assert mu**2 / mass(T + H) == pytest.approx(1.0 / mass(T), rel=1e-13)
+
+
+def test_a_projection_goes_along_the_gradient():
+    """Onto q + mu = q + m v, in the direction (1, m) of (q, v) with the mass at the end of the step."""
+    q, mu = step(Growing(), nd.Projected(nd.RK4(), (lambda state, t: state.g[0] + state.mu[0],)))
+    free_q, free_mu = step(Growing(), nd.RK4())
+    m = mass(T + H)
+    length = (1.2 - free_q - free_mu) / (1.0 + m**2)
+    assert q == pytest.approx(free_q + length, rel=1e-13)
+    assert mu == pytest.approx(free_mu + m**2 * length, rel=1e-13)
