@@ -74,8 +74,8 @@ EDGES: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     ),
     "paddings": (padded, [(whole(5),), (whole(4, 3),), (whole(40),), (whole(34, 4),)]),
     "at its own indices": (at_its_own_indices, [(np.arange(40)[::-1].copy(),), (np.arange(6)[::-1].copy(),)]),
-    "squares of short integers": (
-        lambda s: (jnp.square(s), jnp.square(s) > 0, lax.square(s) < s),
+    "products of short integers": (
+        lambda s: (jnp.square(s), jnp.square(s) > 0, lax.square(s) < s, s.at[6].multiply(46341) > 0),
         [(SHORTS,), (np.resize(SHORTS, 40),)],
     ),
 }
