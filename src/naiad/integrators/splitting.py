@@ -58,6 +58,11 @@ class Splitting(AbstractOneStepMethod):
             raise InputError(f"Splitting: parts = {parts!r}; expected one of {', '.join(map(repr, get_args(Parts)))}.")
         if sorted(axes) != [0, 1, 2]:
             raise InputError(f"Splitting: axes = {tuple(axes)!r}; expected the numbers 0, 1, 2 in some order.")
+        if tuple(axes) != (1, 2, 0) and parts in ("screws", "axes"):
+            raise InputError(
+                f"Splitting: axes = {tuple(axes)!r}, but parts = {parts!r} has no top whose axes they are; leave axes "
+                "out, or use parts='top' or 'kicked-top'."
+            )
         self.target = order
         self.coefficients = SPLITTINGS[order] if coefficients is None else tuple(float(a) for a in coefficients)
         self.parts = parts
