@@ -10,7 +10,7 @@ import pytest
 from jax import lax
 
 import naiad.compiler as nc
-from naiad.compiler import split
+from naiad.compiler.passes import split
 from tests.compiler.compare import assert_same, xla
 
 MODES = ("clip", "fill", "promise_in_bounds")

@@ -10,8 +10,9 @@ import pytest
 
 import naiad as nd
 from naiad import integrators, retractions
-from naiad.integrators import AdjointQuadrature, StringQuadrature
+from naiad.integrators import AdjointQuadrature
 from naiad.numerics import Module
+from naiad.strings import StringQuadrature
 from tests.compiler.reference import reference
 from tests.verification.problems import PROBLEMS
 
