@@ -250,6 +250,7 @@ def problems() -> dict[str, Problem]:
             ball.state(q=(0.6, 0.0, 0.8), v=(0.4, 0.5, -0.3)),
             2.0,
             lambda s, q: about_vertical(s) @ q,
+            refinement=4,
         ),
         "planar-body": Problem(planar, planar.state(beta=0.4, x=(0.5, -0.3), Omega=0.7, v=(0.3, 0.2)), 2.0),
         "rotor-chain": Problem(

@@ -25,6 +25,7 @@ OTHER_STEPS = {
     "split8": (3, 4, 5),  # finer ones end at round-off
     "swimmer-rk4": (40, 80, 160),  # its fifth-order part is large
     "vehicle-split8": (6, 8, 10),
+    "ball-on-a-sphere-compose8": (10, 12, 14),
     "vehicle-kr": (2560, 5120, 10240),  # its second-order part is large
 }
 TOO_LONG = {("free-body-so5", method) for method in ("gauss2", "gauss3", "lobatto3", "rkmk2-adjoint")}
