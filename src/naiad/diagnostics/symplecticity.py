@@ -42,7 +42,7 @@ def symplecticity_defect(
     A method of more steps than one shows itself only after its start: take `steps=2`.
     """
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
-    before, after = (execute(symplectic_matrix, system.group, mu) for mu in (state.mu, image.mu))
+    before, after = (execute(symplectic_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
     return float(np.linalg.norm(D.T @ after @ D - before) / np.linalg.norm(before))
 
 
@@ -52,5 +52,5 @@ def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: S
     """|D C(mu) D^T - C(mu')| / |C(mu')| for the derivative D of mu -> mu': round-off for a Lie-Poisson method."""
     n = system.group.dim
     image, D = step_jacobian(system, method, state, dt=dt)
-    before, after = (execute(bracket_matrix, system.group, mu) for mu in (state.mu, image.mu))
+    before, after = (execute(bracket_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
     return float(np.linalg.norm(D[n:, n:] @ before @ D[n:, n:].T - after) / np.linalg.norm(after))

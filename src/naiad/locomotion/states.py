@@ -26,7 +26,7 @@ def moving(swimmer: "Swimmer", theta: Any, rates: Any, pose: Any, momentum: Any,
     g = jax.tree.map(np.asarray, swimmer.frame.identity() if pose is None else pose)
     K = swimmer.inertias(theta)[0]
     if xi is None:
-        body = execute(_in_body, swimmer.frame, g, _vector("momentum", momentum, d))
+        body = execute(_in_body, swimmer.frame, g, _vector("momentum", momentum, d), parameters=(0,))
         velocity = np.linalg.solve(K[:d, :d], body - K[:d, d:] @ rates)
     else:
         velocity = _vector("xi", xi, d)

@@ -51,7 +51,7 @@ def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: Scala
         node_momentum = _covector(group, mu, momentum, names.momentum, "mu")
     else:
         twist = _covector(group, xi, velocity, names.velocity, "xi")
-        node_momentum = execute(_legendre, system, configuration, twist, t)
+        node_momentum = execute(_legendre, system, configuration, twist, t, parameters=(0,))
     return check_state(system, State(configuration, node_momentum), t)
 
 
@@ -70,7 +70,7 @@ def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
     state = fitting_state(system.group, state)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
         raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
-    found = execute(_examination, system, state, t)
+    found = execute(_examination, system, state, t, parameters=(0,))
     error = float(found.group_error)
     if error > GROUP_TOLERANCE:
         raise InputError(
