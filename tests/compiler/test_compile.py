@@ -165,6 +165,16 @@ def test_engines():
     assert_same(results[0], results[2])
 
 
+def test_zeros_fold_in_the_arguments_that_the_caller_names():
+    """0 x is 0 for a zero of the code, and not a number for an infinite x and a zero that comes at run time."""
+    z, x = np.zeros(()), np.array([np.inf, 1.0])
+    assert nc.execute(jnp.multiply, z, x, parameters=(0,)).tolist() == [0.0, 0.0]
+    assert np.isnan(nc.execute(jnp.multiply, z, x, parameters=())[0])
+    assert nc.execute(jnp.multiply, x, z, parameters=(1,)).tolist() == [0.0, 0.0]
+    assert nc.execute_rows(jnp.multiply, z, x, parameters=(0,)).tolist() == [0.0, 0.0]
+    assert np.isnan(nc.execute_rows(jnp.multiply, z, x, parameters=())[0])
+
+
 # -- arguments and results
 
 

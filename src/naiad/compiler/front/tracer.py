@@ -13,7 +13,7 @@ from naiad.compiler.front.rules import RULES, Refusal, Unsupported
 from naiad.compiler.ir.builder import Builder
 from naiad.compiler.ir.program import Node
 
-LONGEST = 250_000  # operations; LLVM would take minutes, and an hour for some millions
+LONGEST = 250_000  # operations; code for more takes minutes to make, and an hour for some millions
 SUMMING = {"reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general"} | {
     f"scatter{mark}{kind}" for mark in "-_" for kind in ("add", "sub", "mul")
 }

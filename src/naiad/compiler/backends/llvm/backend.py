@@ -1,6 +1,7 @@
 """The back end for the processor at hand, through LLVM."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from naiad.compiler.backends.backend import Backend
@@ -11,6 +12,7 @@ from naiad.compiler.ir.program import Layout, Program
 from naiad.compiler.passes.split import split
 
 
+@dataclass(frozen=True)
 class LLVM(Backend):
     """Machine code: rows lie in the lanes of vector registers, and groups of them on all cores."""
 
