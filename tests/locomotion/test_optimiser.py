@@ -76,7 +76,7 @@ def test_curvature_map():
 
 def test_torques_of_a_gait():
     neutral = three_link_fish(density=1.0 / np.pi)
-    found = execute(torques, neutral, FORWARD.motion(1.0))
+    found = execute(torques, neutral, FORWARD.motion(1.0), parameters=(0,))
     np.testing.assert_allclose(found, (4462.3868215905, -4824.3342998776), rtol=1e-10)
 
 
@@ -97,8 +97,8 @@ def test_scores_do_not_depend_on_the_period(objective):
 
 def test_work_by_a_finer_sum():
     times = 3.0 / 20000 * np.arange(20000)
-    motion = execute_rows(FourierGait.motion, TWISTED, times)
-    power = execute_rows(torques, FISH, motion) * motion.rates
+    motion = execute_rows(FourierGait.motion, TWISTED, times, parameters=(0,))
+    power = execute_rows(torques, FISH, motion, parameters=(0,)) * motion.rates
     exact = 3.0 / 20000 * np.sum(np.maximum(power, 0.0))
     np.testing.assert_allclose(positive_work(FISH, TWISTED).value, exact, rtol=1e-4)
     with pytest.raises(InputError, match="tabulated"):

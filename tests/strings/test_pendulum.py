@@ -54,14 +54,16 @@ def legendre_and_back(pendulum, state):
 @pytest.mark.parametrize("options", [{}, {"kinetic": "exact"}])
 def test_velocity_is_the_inverse_of_the_legendre_transform(options):
     pendulum, state = moving_case(3, **options)
-    xi, mu = execute(legendre_and_back, pendulum, state)
+    xi, mu = execute(legendre_and_back, pendulum, state, parameters=(0,))
     np.testing.assert_allclose(mu, state.mu, atol=1e-14)
     assert xi[3 * N] == pytest.approx(0.4, abs=1e-13)
 
 
 def test_the_momentum_of_turns_is_noethers():
     pendulum, state = moving_case(2)
-    by_autodiff = execute(lambda pendulum, state: pendulum.noether(state, pendulum.symmetry, dim=1), pendulum, state)
+    by_autodiff = execute(
+        lambda pendulum, state: pendulum.noether(state, pendulum.symmetry, dim=1), pendulum, state, parameters=(0,)
+    )
     np.testing.assert_allclose(pendulum.noether(state), by_autodiff, rtol=1e-12)
 
 
@@ -93,7 +95,7 @@ def test_the_picture_of_a_body_is_an_ellipsoid_with_its_second_moments():
     np.testing.assert_allclose(BODY.semi_axes**2 / 5, (half**2 / 4, wide**2 / 4, height**2 / 12), rtol=1e-12)
     assert HangingBody(0.1).semi_axes is None
     pendulum, state = moving_case(1)
-    seen = execute(lambda pendulum, g: pendulum.pictured(g, 0.0), pendulum, state.g)
+    seen = execute(lambda pendulum, g: pendulum.pictured(g, 0.0), pendulum, state.g, parameters=(0,))
     np.testing.assert_allclose(seen["x"], state.g.q[-1] + state.g.R @ (0.3, 0.2, 0.4), atol=1e-15)
 
 

@@ -33,7 +33,7 @@ def lyapunov_exponent(
     if steps < 1:
         raise InputError(f"lyapunov_exponent: steps = {steps}; expected at least 1.")
     state = fitting(system, state, method, dt=dt)
-    growth = execute(_growth, system, method, state, float(dt), transient, transient + steps)
+    growth = execute(_growth, system, method, state, float(dt), transient, transient + steps, parameters=(0,))
     return float(growth / (steps * dt))
 
 

@@ -43,7 +43,7 @@ def symplecticity_defect(
     start: take `steps=2`.
     """
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
-    before, after = (execute(symplectic_matrix, system.group, mu) for mu in (state.mu, image.mu))
+    before, after = (execute(symplectic_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
     T = np.eye(len(D)) if system.constraint is None else _kept_directions(system, state, t)
     return float(np.linalg.norm(T.T @ (D.T @ after @ D - before) @ T) / np.linalg.norm(T.T @ before @ T))
 
@@ -66,5 +66,5 @@ def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: S
     """|D C(mu) D^T - C(mu')| / |C(mu')| for the derivative D of mu -> mu': round-off for a Lie-Poisson method."""
     n = system.group.dim
     image, D = step_jacobian(system, method, state, dt=dt)
-    before, after = (execute(bracket_matrix, system.group, mu) for mu in (state.mu, image.mu))
+    before, after = (execute(bracket_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
     return float(np.linalg.norm(D[n:, n:] @ before @ D[n:, n:].T - after) / np.linalg.norm(after))

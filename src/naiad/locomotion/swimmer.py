@@ -78,9 +78,9 @@ class Swimmer(LagrangianSystem):
         """K for several shapes, in rows: compiled, except where the fluid couples the links by boundary elements."""
         shapes = self._rows(shapes)
         if not isinstance(self.fluid, PlanarBodies):
-            return execute_rows(_inertia, self, shapes)
-        alone = execute_rows(_inertia, self.alone, shapes)
-        motions = zip(*execute_rows(motion_of_links, self.links, shapes), strict=True)
+            return execute_rows(_inertia, self, shapes, parameters=(0,))
+        alone = execute_rows(_inertia, self.alone, shapes, parameters=(0,))
+        motions = zip(*execute_rows(motion_of_links, self.links, shapes, parameters=(0,)), strict=True)
         with _one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
@@ -88,9 +88,9 @@ class Swimmer(LagrangianSystem):
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
         shapes = self._rows(shapes)
         if not isinstance(self.fluid, PlanarBodies):
-            return Inertias(*execute_rows(inertia_with_slopes, self, shapes))
-        K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes)
-        (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes)
+            return Inertias(*execute_rows(inertia_with_slopes, self, shapes, parameters=(0,)))
+        K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes, parameters=(0,))
+        (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes, parameters=(0,))
         with _one_thread():
             found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
         M, dM = (np.stack(each) for each in zip(*found, strict=True))
@@ -133,7 +133,7 @@ class Swimmer(LagrangianSystem):
         g = jax.tree.map(np.asarray, self.frame.identity() if pose is None else pose)
         K = self.inertias(theta)[0]
         if xi is None:
-            body = execute(_in_body, self.frame, g, _vector("momentum", momentum, d))
+            body = execute(_in_body, self.frame, g, _vector("momentum", momentum, d), parameters=(0,))
             velocity = np.linalg.solve(K[:d, :d], body - K[:d, d:] @ rates)
         else:
             velocity = _vector("xi", xi, d)

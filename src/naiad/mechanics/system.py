@@ -83,7 +83,7 @@ class LagrangianSystem(Module):
         p=...)`.
         """
         given = assembled(self.group, g, xi, mu, components)
-        start = execute(_legendre, self, given.g, given.xi, t) if given.mu is None else given.mu
+        start = execute(_legendre, self, given.g, given.xi, t, parameters=(0,)) if given.mu is None else given.mu
         return check_state(self, State(given.g, start), t)
 
     def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
@@ -171,7 +171,7 @@ def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
     state = fitting_state(system.group, state)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
         raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
-    found = execute(_examination, system, state, t)
+    found = execute(_examination, system, state, t, parameters=(0,))
     error = float(found.group_error)
     if error > GROUP_TOLERANCE:
         raise InputError(

@@ -57,7 +57,9 @@ def next_budget(budget: int, taken: int, seconds: float) -> int:
 def _advance(
     plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, save_every: int, inputs: Inputs | None
 ) -> Any:
-    return execute(advance, plan.program, standing, t0, h, stop, last, save_every, inputs, engine=plan.engine)
+    return execute(
+        advance, plan.program, standing, t0, h, stop, last, save_every, inputs, parameters=(0,), engine=plan.engine
+    )
 
 
 def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
@@ -96,7 +98,7 @@ def located(
         if not len(number):
             continue
         rows = _taken(passages, tuple(index[number] for index in which))
-        for each in execute_rows(search, (plan.program, section, h), rows, engine=plan.engine):
+        for each in execute_rows(search, (plan.program, section, h), rows, parameters=(0,), engine=plan.engine):
             steps.append(number[each.found])
             found.append(_taken((each.t, each.state), each.found))
     order = np.argsort(np.concatenate(steps), kind="stable")

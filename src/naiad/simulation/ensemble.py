@@ -183,7 +183,7 @@ def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
 def _rows(plan: Plan, function: Callable[..., Any], rows: Any, *others: Any) -> Any:
     """A function of the program, rows, and others that are the same for all (numbers) or one for each (arrays)."""
     shared = [2 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
-    return execute_rows(function, plan.program, rows, *others, shared=shared, engine=plan.engine)
+    return execute_rows(function, plan.program, rows, *others, parameters=(0,), shared=shared, engine=plan.engine)
 
 
 def _chunks(

@@ -95,7 +95,7 @@ def simulate(
     program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
     every, random = check_save_every(save_every, steps), source(noise, method, system, steps + (rest > 0.0))
     plan = Plan(program, start, h, 0, steps, rest, every, check_engine(engine), random)
-    begun = execute(loop.start, program, state, start, h, engine=plan.engine)
+    begun = execute(loop.start, program, state, start, h, parameters=(0,), engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 
@@ -138,7 +138,7 @@ def resume(
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
     plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine), random)
-    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, engine=plan.engine)
+    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
 
 

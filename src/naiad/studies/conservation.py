@@ -46,7 +46,7 @@ class RelativeChange(Module):
     @classmethod
     def since(cls, observable: Observable, state: nd.State) -> Self:
         """The change since a state."""
-        start = np.asarray(execute(_observed, observable, state, 0.0))
+        start = np.asarray(execute(_observed, observable, state, 0.0, parameters=(0,)))
         return cls(observable, start, float(np.linalg.norm(start)) or 1.0)
 
     def __call__(self, state: nd.State, t: Any) -> Any:

@@ -169,7 +169,7 @@ class ConnectedBodies(TreeSystem):
 
     def places(self, g: Any) -> np.ndarray:
         """The centres of the bodies in space for configurations stacked along the first axis: [time, body, 3]."""
-        return execute_rows(_centres, self.tree, g)
+        return execute_rows(_centres, self.tree, g, parameters=(0,))
 
     def drawable(self, dataset: "xr.Dataset") -> "xr.Dataset":
         """The dataset of a run as `naiad.viz` draws it: x holds the centres of all bodies, and `shapes` their axes."""

@@ -200,7 +200,7 @@ def _dataset(system: StringPendulum, times: np.ndarray, states: nd.State) -> "xr
     """Nodes, the elastic energy of each element, mass centre and attitude of the body."""
     import xarray as xr
 
-    seen = execute_rows(_pictured, system, states.g, times)
+    seen = execute_rows(_pictured, system, states.g, times, parameters=(0,))
     arrays: dict[str, Any] = {
         "nodes": (("time", "node", "axis"), states.g.q),
         "elastic": (("time", "node"), seen["elastic"], {"units": "J"}),

@@ -136,10 +136,12 @@ def runge_kutta_motion(
 ) -> Motion:
     """The motion by adaptive Runge-Kutta, at every accepted step."""
     times, states = adaptive_run(bodies, state, t1=t1, rtol=tolerance, atol=tolerance, progress=progress)
-    changes = {name: execute_rows(_observed, f, states, times) for name, f in watched(bodies, state).items()}
+    changes = {
+        name: execute_rows(_observed, f, states, times, parameters=(0,)) for name, f in watched(bodies, state).items()
+    }
     errors = {f"{name}_error_max": float(np.max(np.abs(values))) for name, values in changes.items()}
-    xi = execute_rows(_velocity, bodies, states, times)
-    energy = execute_rows(_observed, Energy(bodies), states, times)
+    xi = execute_rows(_velocity, bodies, states, times, parameters=(0,))
+    energy = execute_rows(_observed, Energy(bodies), states, times, parameters=(0,))
 
     def dataset() -> "xr.Dataset":
         import xarray as xr
