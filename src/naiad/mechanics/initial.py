@@ -17,8 +17,8 @@ class Given(NamedTuple):
     """What a user says of an initial state: g, and xi or mu."""
 
     g: Any
-    xi: np.ndarray | None
-    mu: np.ndarray | None
+    xi: Any
+    mu: Any
 
 
 def assembled(group: AbstractGroup, g: Any, xi: Any, mu: Any, components: dict[str, Any]) -> Given:

@@ -82,7 +82,7 @@ def joint_kinds(joints: str | Sequence[str], root: str, count: int) -> tuple[str
 
 def inertias(name: str, values: Any, count: int) -> np.ndarray:
     """Symmetric positive definite matrices, one a body, from one or many diagonals or matrices."""
-    array = floats(name, values)
+    array = _numbers(name, values)
     if array.shape in ((3,), (3, 3)) and array.shape != (count, 3):
         array = np.broadcast_to(array, (count, *array.shape))
     if array.shape not in ((count, 3), (count, 3, 3)):
