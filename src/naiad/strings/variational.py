@@ -9,12 +9,12 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
 from naiad.mechanics import LagrangianSystem, Scalar, State, pull_back
-from naiad.numerics import extrapolate, history, remember, static
+from naiad.numerics import Newton, extrapolate, history, remember, static
 from naiad.strings.inextensible import held, solve_links
 from naiad.strings.joints import kicked_by_joints
 from naiad.strings.landing import kicked
 from naiad.strings.nodes import Nodes
-from naiad.strings.problem import TAU, Problem, Velocities, tip_forces
+from naiad.strings.problem import TAU, Problem, Solved, Velocities, tip_forces
 from naiad.strings.rules import RULES, Rule
 from naiad.strings.solve import solve
 from naiad.strings.system import StringSystem
@@ -48,6 +48,7 @@ class StringVariational(AbstractOneStepMethod):
     """
 
     scheme: Literal["paper", "symmetric", "imex"] = static(default="symmetric")
+    newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
     failure = (
@@ -66,6 +67,7 @@ class StringVariational(AbstractOneStepMethod):
         return RULES[self.scheme]
 
     def check(self, system: LagrangianSystem) -> None:
+        self.newton.check_exact()
         if not isinstance(system, StringSystem):
             raise InputError(
                 f"StringVariational needs a StringSystem; {type(system).__name__} was given. Use Variational for it."
@@ -89,7 +91,8 @@ class StringVariational(AbstractOneStepMethod):
         nodes, ends = _kicked_ends(system, g, nodes, ends, reel, t, 0.5 * h)
         problem = Problem(system, rule, g, nodes, ends, t, h)
         guess: Any = memory.guess if isinstance(memory, Memory) else extrapolate(memory)
-        solved = solve(problem, guess) if system.constraint is None else solve_links(problem, guess)
+        root = (solve if system.constraint is None else solve_links)(self.newton, problem, guess)
+        solved: Solved = root.x
         group, x = system.tip_group, solved.xi.tip
         increment = TAU.increment(group, h * x)
         moved, correction = _moved(system, g, solved.landing.q, increment, renormalise=self.renormalise)
@@ -103,10 +106,10 @@ class StringVariational(AbstractOneStepMethod):
         if system.constraint is not None:
             nodes, ends = held(system, moved, nodes, ends, t + h)
         new = State(moved, jnp.concatenate([nodes.rows.reshape(-1), ends]))
-        good = solved.converged & system.admissible(g, t)
+        good = root.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         memory = Memory(solved.xi, memory.last) if isinstance(memory, Memory) else remember(memory, x)
-        return end, memory, StepInfo(solved.iterations, solved.residual, good, correction)
+        return end, memory, StepInfo(root.iterations, root.memory, good, correction)
 
 
 def _kicked_ends(

@@ -9,10 +9,10 @@ from jaxtyping import Array, Float, Int
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
-from naiad.numerics import static
+from naiad.numerics import Newton, static
 from naiad.trees.motion import motion
 from naiad.trees.rules import RULES
-from naiad.trees.solve import REFRESH, Guess, Problem, joined, solve, split, step_velocity
+from naiad.trees.solve import REFRESH, Guess, Kept, Problem, joined, solve, split, step_velocity
 from naiad.trees.sweeps import Bodies, Sweeps
 from naiad.trees.system import TreeSystem
 from naiad.trees.tree import Tree
@@ -44,6 +44,7 @@ class TreeVariational(AbstractOneStepMethod):
 
     rule: Literal["one-sided", "trapezoid", "midpoint"] = static(default="trapezoid")
     correction: bool = static(default=False)
+    newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
     def __post_init__(self):
@@ -55,6 +56,7 @@ class TreeVariational(AbstractOneStepMethod):
             )
 
     def check(self, system: LagrangianSystem) -> None:
+        self.newton.check_exact()
         if not isinstance(system, TreeSystem):
             raise InputError(
                 f"TreeVariational needs a TreeSystem; {type(system).__name__} was given. Use Variational for it."
@@ -79,20 +81,22 @@ class TreeVariational(AbstractOneStepMethod):
         sweeps = Sweeps(tree, RULES[self.rule](self.correction), h)
         bodies = Bodies(g.R, Pi, memory.spins.reshape(-1, 12), tree.J, tree.M, tree.own, tree.other, tree.axis)
         problem = Problem(sweeps, bodies, p, system, g, t)
-        solved = solve(problem, Guess(memory.shifts, memory.kappa, memory.age))
-        spins, p = problem.kicks(solved.work, solved.dx)
-        landed = sweeps.land(solved.work, spins, renormalise=self.renormalise)
-        moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + solved.dx)
+        root = solve(self.newton, problem, Guess(memory.shifts, memory.kappa, memory.age))
+        work, dx = root.x
+        kept: Kept = root.memory
+        spins, p = problem.kicks(work, dx)
+        landed = sweeps.land(work, spins, renormalise=self.renormalise)
+        moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + dx)
         mu = joined(tree, landed.Pi, p) + 0.5 * h * _slope(system, moved, t + h)
         if system.force is not None:
-            xi = step_velocity(tree, g.R, landed.C, solved.dx, h)
+            xi = step_velocity(tree, g.R, landed.C, dx, h)
             mu = mu + 0.5 * h * system.force(moved, xi, t + h)
         if not tree.balls:
             mu = _along_joints(tree, moved, mu)
-        info = StepInfo(solved.iterations, solved.residual, solved.converged, landed.correction)
-        shifts = jnp.concatenate([(solved.dx / h)[None], memory.shifts[:3]])
-        end = jax.tree.map(lambda new, old: jnp.where(solved.converged, new, old), State(moved, mu), state)
-        return end, Memory(_remember(memory.spins, landed.C / h), shifts, solved.kappa, solved.age), info
+        info = StepInfo(root.iterations, kept.residual, root.converged, landed.correction)
+        shifts = jnp.concatenate([(dx / h)[None], memory.shifts[:3]])
+        end = jax.tree.map(lambda new, old: jnp.where(root.converged, new, old), State(moved, mu), state)
+        return end, Memory(_remember(memory.spins, landed.C / h), shifts, kept.kappa, kept.age), info
 
 
 def _slope(system: TreeSystem, g: Any, t: Scalar) -> Any:
