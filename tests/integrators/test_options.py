@@ -60,7 +60,7 @@ def test_trees_and_strings_take_a_newton_of_ones_own():
     once, inertia = nd.Newton(max_iterations=1), nd.Newton(jacobian="inertia")
     tree = Bodies(random_tree((-1, 0)))
     for system, state, method in (
-        (*moving_case(1, elements=2), lambda newton: nd.StringVariational("imex", newton=newton)),
+        (*moving_case(1, elements=2), lambda newton: nd.StringVariational(nd.Implicit(), newton=newton)),
         (tree, random_state(tree), lambda newton: nd.TreeVariational(newton=newton)),
     ):
         with pytest.warns(RuntimeWarning):

@@ -102,7 +102,7 @@ def test_rest_at_the_origin_is_rest_too(name, k):
     assert run.statistics["newton_iterations_max"] <= 4
 
 
-@pytest.mark.parametrize("rule", ["trapezoid", "midpoint"])
+@pytest.mark.parametrize("rule", [nd.Trapezoid(), nd.Midpoint()])
 def test_a_tree_at_rest_under_forces_stays_there(rule):
     tree = random_tree((-1, 0), root="pinned")
     system = BalancedBodies(tree, np.zeros(2))

@@ -1,6 +1,6 @@
 """The variational integrator of a tree of rigid bodies, in O(N)."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +8,11 @@ from jaxtyping import Array, Float, Int
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
+from naiad.integrators.rules import AbstractRule, Trapezoid
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import Newton, static
 from naiad.trees.motion import motion
-from naiad.trees.rules import RULES
+from naiad.trees.rules import body_rule
 from naiad.trees.solve import REFRESH, Guess, Kept, Problem, joined, solve, split, step_velocity
 from naiad.trees.sweeps import Bodies, Sweeps
 from naiad.trees.system import TreeSystem
@@ -33,27 +34,22 @@ class TreeVariational(AbstractOneStepMethod):
 
     The discrete Lagrangian is L_d = (1/h) sum_i (1/2 u_i . S*_i u_i + tr((I - F_i) J_di)) - h (V_k + V_{k+1})/2 with
     the displacement u_i of a centre, the turn F_i = cay(C_i) of a body and J_d = tr(J)/2 I - J. `rule` says where the
-    mass matrix in space, S*, is taken: "one-sided", at the start (first order), "trapezoid", the mean of both ends, or
-    "midpoint", at half the turn (both of second order and symmetric). With `correction` the turn of a body about its
-    own joint is taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da; one-sided, that is [lee2009, eq. (30)].
+    mass matrix in space, S*, is taken: `Left()`, at the start (first order), `Trapezoid()`, the mean of both ends, or
+    `Midpoint()`, at half the turn (both of second order and symmetric). With `correction` the turn of a body about its
+    own joint is taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da; with `Left()` that is [lee2009, eq. (30)].
 
     The equations are solved by Newton's method in sweeps over the tree (see `sweeps`). A force adds half of h F at
     each end, at the velocity of the step, as `Variational` does. `renormalise` removes the round-off by which the
     attitudes leave the group. A step that cannot be solved leaves the state where it is, and says so.
     """
 
-    rule: Literal["one-sided", "trapezoid", "midpoint"] = static(default="trapezoid")
+    rule: AbstractRule = Trapezoid()
     correction: bool = static(default=False)
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
     def __post_init__(self):
-        if self.rule not in RULES:
-            raise InputError(f"TreeVariational: rule = {self.rule!r}; expected {', '.join(map(repr, RULES))}.")
-        if self.correction and self.rule == "midpoint":
-            raise InputError(
-                "TreeVariational: there is no correction for the midpoint rule; use rule='one-sided' or 'trapezoid'."
-            )
+        body_rule("TreeVariational", self.rule, correction=self.correction)
 
     def check(self, system: LagrangianSystem) -> None:
         self.newton.check_exact()
@@ -63,10 +59,10 @@ class TreeVariational(AbstractOneStepMethod):
             )
 
     def order(self, system: LagrangianSystem) -> int:
-        return 1 if self.rule == "one-sided" else 2
+        return self.rule.order(system)
 
     def symmetric(self, system: LagrangianSystem) -> bool:
-        return self.rule != "one-sided"
+        return self.rule.symmetric(system)
 
     def memory(self, system: TreeSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
@@ -78,7 +74,7 @@ class TreeVariational(AbstractOneStepMethod):
     def advance(self, system: TreeSystem, state, memory, t, h, inputs):
         tree, g = system.tree, state.g
         Pi, p = split(tree, state.mu + 0.5 * h * _slope(system, g, t))
-        sweeps = Sweeps(tree, RULES[self.rule](self.correction), h)
+        sweeps = Sweeps(tree, body_rule("TreeVariational", self.rule, correction=self.correction), h)
         bodies = Bodies(g.R, Pi, memory.spins.reshape(-1, 12), tree.J, tree.M, tree.own, tree.other, tree.axis)
         problem = Problem(sweeps, bodies, p, system, g, t)
         root = solve(self.newton, problem, Guess(memory.shifts, memory.kappa, memory.age))
