@@ -21,7 +21,7 @@ from naiad.compiler import Compiled
 from naiad.models import HangingBody, Reel, StringPendulum
 from naiad.numerics import Module
 from naiad.studies.strings.cases import CASES, CENTRE, INERTIA, pendulum, start
-from naiad.studies.strings.methods import ORDERS, string_method
+from naiad.studies.strings.methods import ORDERS, RULES, string_method
 from naiad.studies.strings.string_pendulum import StringPendulum as Study
 
 COUNTS = (20, 100, 1000, 10_000)
@@ -53,7 +53,7 @@ def moving(count: int, *, reel: bool) -> tuple[StringPendulum, nd.State]:
 def nanoseconds(count: int, scheme: str, *, reel: bool) -> float:
     """An element and a step, the best of some rounds."""
     system, state = moving(count, reel=reel)
-    method = nd.StringVariational(scheme)  # pyright: ignore[reportArgumentType]
+    method = nd.StringVariational(RULES[scheme])
     steps = max(ELEMENTS // count, 100)
     h = 0.01 / count
     run = Compiled(functools.partial(march, method))
@@ -73,7 +73,7 @@ def papers_runs() -> float:
         study = Study(case=name)
         system = pendulum(study)
         state = start(study, system)
-        options = {"dt": study.dt, "method": nd.StringVariational("paper"), "save_every": 10**6}
+        options = {"dt": study.dt, "method": nd.StringVariational(nd.Left()), "save_every": 10**6}
         nd.simulate(system, state, t1=study.dt, **options)
         best = np.inf
         for _ in range(3):

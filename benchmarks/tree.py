@@ -24,7 +24,7 @@ from naiad.trees import Tree, TreeSystem
 
 H = 0.001
 COUNTS = (2, 8, 32, 128, 512, 1000, 4000)
-RULES = ("one-sided", "trapezoid", "midpoint")
+RULES = {"one-sided": nd.Left(), "trapezoid": nd.Trapezoid(), "midpoint": nd.Midpoint()}
 MOST = 1000  # links for the others, which hold dense matrices
 LINKS = 200_000  # link-steps in a round
 J, M, HALF = (0.02, 0.1, 0.1), (1.0, 1.6, 1.4), 0.5
@@ -173,7 +173,7 @@ def chains(counts: tuple[int, ...] = COUNTS) -> str:
     """The table of the chains."""
     rows = []
     for count in counts:
-        ours = [naiad_chain(count, rule) for rule in RULES]
+        ours = [naiad_chain(count, rule) for rule in RULES.values()]
         theirs = [peer(count) if count <= MOST else None for peer in (mujoco_chain, pinocchio_chain)]
         cells = [f"{cost:.3f} ({iterations:.2f})" for cost, iterations in ours]
         rows.append([count, *cells, *("" if cost is None else f"{cost:.3g}" for cost in theirs)])
@@ -189,7 +189,7 @@ def chains(counts: tuple[int, ...] = COUNTS) -> str:
 def paper_run() -> str:
     """The table of the paper's run."""
     system = paper()
-    state, method = system.state(xi=VELOCITY), nd.TreeVariational("one-sided", correction=True)
+    state, method = system.state(xi=VELOCITY), nd.TreeVariational(nd.Left(), correction=True)
     fast = Compiled(functools.partial(march, method), parameters=(0,))
     jitted, written_out = jax.jit(functools.partial(march, method)), jax.jit(plain)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Adjoint,
         Composition,
         FastLieVerlet,
+        Implicit,
         ImplicitEuler,
         Krysl,
         Left,
@@ -64,7 +65,7 @@ _HOMES = {
     "compiler": "compile",
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition FastLieVerlet ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
+    "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
     "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
@@ -111,6 +112,7 @@ __all__ = [
     "EulerPoincareSystem",
     "Exponential",
     "FastLieVerlet",
+    "Implicit",
     "ImplicitEuler",
     "InputError",
     "Krysl",

@@ -57,6 +57,6 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_a_composition_fails_in_the_words_of_its_method():
-    string = nd.StringVariational("imex")
+    string = nd.StringVariational(nd.Implicit())
     assert nd.Composition(string, 4).failure == string.failure
     assert "the string on the reel ran out" in string.failure

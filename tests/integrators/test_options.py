@@ -6,6 +6,8 @@ import pytest
 
 import naiad as nd
 from naiad.diagnostics import march
+from tests.strings.strings import moving_case
+from tests.trees.trees import Bodies, random_state, random_tree
 from tests.verification.problems import PROBLEMS
 
 BODY, START = PROBLEMS["free-body"].system, PROBLEMS["free-body"].state
@@ -51,6 +53,21 @@ def test_the_order_of_dexp_inv_is_read_or_refused(name):
 @pytest.mark.parametrize("name", SOLVERS)
 def test_the_fields_of_newton_are_read_or_refused(name):
     assert changed(SOLVERS[name], nd.Newton(), nd.Newton(jacobian="inertia"))
+
+
+def test_trees_and_strings_take_a_newton_of_ones_own():
+    """One iteration is not enough for a string whose elastic energy is implicit, or for a tree at its first step."""
+    once, inertia = nd.Newton(max_iterations=1), nd.Newton(jacobian="inertia")
+    tree = Bodies(random_tree((-1, 0)))
+    for system, state, method in (
+        (*moving_case(1, elements=2), lambda newton: nd.StringVariational(nd.Implicit(), newton=newton)),
+        (tree, random_state(tree), lambda newton: nd.TreeVariational(newton=newton)),
+    ):
+        with pytest.warns(RuntimeWarning):
+            run = nd.simulate(system, state, t1=0.02, dt=0.01, method=method(once))
+        assert run.outcome is nd.Outcome.NEWTON_FAILED
+        with pytest.raises(nd.InputError, match="is for steps whose unknowns are velocities alone"):
+            method(inertia).check(system)
 
 
 def test_vprk_says_why_it_refuses():

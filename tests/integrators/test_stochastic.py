@@ -16,8 +16,8 @@ from tests.strings.strings import moving_case
 
 EULER = nd.StochasticVariational()
 IMPLICIT = nd.StochasticVariational(lagged=False)
-TRAPEZOID = nd.StochasticVariational(quadrature=nd.Trapezoid(), lagged=False)
-MIDPOINT = nd.StochasticVariational(quadrature=nd.Midpoint(), lagged=False)
+TRAPEZOID = nd.StochasticVariational(rule=nd.Trapezoid(), lagged=False)
+MIDPOINT = nd.StochasticVariational(rule=nd.Midpoint(), lagged=False)
 METHODS = {"euler": EULER, "implicit": IMPLICIT, "trapezoid": TRAPEZOID, "midpoint": MIDPOINT}
 DISK = nd.models.SlidingDisk(1.3, 0.4, 0.8, c=0.7, alpha=0.9, k=1.7)
 
@@ -203,7 +203,7 @@ def test_without_friction_and_noise_it_is_the_variational_method(name):
         def lagrangian(self, R, Omega, t):
             return cold.lagrangian(R, Omega, t)
 
-    plain = nd.simulate(Top(), state, t1=5.0, dt=0.05, method=nd.Variational(quadrature=method.quadrature)).final
+    plain = nd.simulate(Top(), state, t1=5.0, dt=0.05, method=nd.Variational(rule=method.rule)).final
     np.testing.assert_allclose(end.mu, plain.mu, rtol=0, atol=1e-14)
     np.testing.assert_allclose(end.g, plain.g, rtol=0, atol=1e-14)
 
@@ -360,7 +360,7 @@ def test_tiny_noise_at_rest_moves_a_body_in_proportion():
 
     def momentum(temperature: float) -> np.ndarray:
         body = nd.models.IsothermalRigidBody((1.0, 2.0, 2.5), C=(0.1, 0.1, 0.1), temperature=temperature)
-        method = nd.StochasticVariational(quadrature=nd.Midpoint())
+        method = nd.StochasticVariational(rule=nd.Midpoint())
         run = nd.simulate(body, body.state(), t1=1.0, dt=0.01, method=method, noise=nd.Noise(3))
         assert run.outcome is nd.Outcome.COMPLETED
         return run.final.mu / np.sqrt(temperature)

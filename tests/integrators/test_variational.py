@@ -141,8 +141,8 @@ def test_own_discrete_lagrangian_is_used_and_can_be_overruled():
     system = Oscillator(1.0)
     state = system.state(q=[0.7], v=[0.3])
     own = march(system, nd.Variational(), state, dt=0.1, steps=10)
-    midpoint = march(system, nd.Variational(quadrature=nd.Midpoint()), state, dt=0.1, steps=10)
-    trapezoid = march(system, nd.Variational(quadrature=nd.Trapezoid()), state, dt=0.1, steps=10)
+    midpoint = march(system, nd.Variational(rule=nd.Midpoint()), state, dt=0.1, steps=10)
+    trapezoid = march(system, nd.Variational(rule=nd.Trapezoid()), state, dt=0.1, steps=10)
     np.testing.assert_allclose(own.mu, midpoint.mu, atol=1e-14)
     assert abs(own.mu - trapezoid.mu)[0] > 1e-4
     assert nd.Variational().order(system) == 2

@@ -19,7 +19,7 @@ from tests.locomotion.joint_equations import accelerations, pose, rates_of_chang
 
 NEUTRAL, ARM = 1.0 / np.pi, 12.0
 MOMENTUM = np.array([100.0, 50.0, 20.0])
-METHOD = nd.Composition(nd.Variational(quadrature=nd.Midpoint()), 4)
+METHOD = nd.Composition(nd.Variational(rule=nd.Midpoint()), 4)
 ADDED = PlanarBodies([Ellipse(10.0, 1.0)], NEUTRAL).added_inertia()
 DRY = block_diag(*[NEUTRAL * homogeneous(Ellipse(10.0, 1.0))] * 3)
 

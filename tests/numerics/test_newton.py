@@ -109,3 +109,54 @@ def test_a_step_to_where_nothing_is_defined_is_halved():
     root = Newton().root(jnp.log, jnp.array([3.0]))
     assert root.converged
     assert root.x[0] == pytest.approx(1.0, abs=4 * np.finfo(float).eps)
+
+
+def test_a_floor_and_a_tolerance_of_ones_own():
+    """A looser tolerance ends earlier, and `floor` adds to what a method knows to be rounding."""
+    loose = Newton(tolerance=1e-6).root(lambda x: x**2 - 2.0, jnp.array([1.0]))
+    assert int(loose.iterations) < int(Newton().root(lambda x: x**2 - 2.0, jnp.array([1.0])).iterations)
+    assert 1e-16 < abs(float(loose.x[0]) - np.sqrt(2.0)) < 1e-6
+    jumps = Newton(floor=1e-11).root(lambda x: x + 1e-12 * jnp.sign(x), jnp.array([1e-12]))
+    assert bool(jumps.converged)
+    for wrong in ({"tolerance": 0.0}, {"floor": -1.0}):
+        with pytest.raises(nd.InputError, match="expected a relative error between 0 and 1"):
+            Newton(**wrong)
+
+
+def test_unknowns_may_be_any_tree_and_the_solve_and_the_stopping_rule_are_given():
+    """x^2 = a and y^3 = b in a named tree, by a chord that ends by a rule of its own; the derivative is the implicit
+    one, and counts and what is remembered have none."""
+    from naiad.numerics.newton import Corrected, Verdict, implicit
+
+    def improved(given, at):
+        return {"x": at["x"] - (at["x"] ** 2 - given[0]) / 3.0, "y": at["y"] - (at["y"] ** 3 - given[1]) / 10.0}
+
+    def find(given, guess):
+        def correct(at):
+            new = improved(given, at)
+            moved = jnp.maximum(jnp.abs(new["x"] - at["x"]), jnp.abs(new["y"] - at["y"]))
+            return Corrected(new, moved, jnp.ones(()))
+
+        return Newton(max_iterations=200).iterate(
+            correct,
+            lambda sum, c, count: Verdict(sum + c.correction, c.correction < 1e-15, False),
+            guess,
+            jnp.zeros(()),
+        )
+
+    def exact(given, at):  # the derivative takes the exact slopes
+        return {
+            "x": at["x"] - (at["x"] ** 2 - given[0]) / jax.lax.stop_gradient(2.0 * at["x"]),
+            "y": at["y"] - (at["y"] ** 3 - given[1]) / jax.lax.stop_gradient(3.0 * at["y"] ** 2),
+        }
+
+    def root(given):
+        return implicit(find, exact)(given, {"x": jnp.array(1.0), "y": jnp.array(1.0)})
+
+    found = root(jnp.array([2.0, 3.0]))
+    assert bool(found.converged)
+    assert 10 < int(found.iterations) < 200
+    assert float(found.memory) > 0.4  # the way that x went
+    np.testing.assert_allclose([found.x["x"], found.x["y"]], [2.0**0.5, 3.0 ** (1 / 3)], rtol=1e-14)
+    slopes = jax.grad(lambda given: root(given).x["x"] + 10.0 * root(given).x["y"])(jnp.array([2.0, 3.0]))
+    np.testing.assert_allclose(slopes, [0.5 / 2.0**0.5, 10.0 / (3.0 * 3.0 ** (2 / 3))], rtol=1e-12)

@@ -47,8 +47,8 @@ def test_orders_and_balance(name):
     end, gained, work = reference(pendulum, start)
     np.testing.assert_allclose(gained, work, atol=1e-11)
     assert abs(work) > 0.05
-    for scheme, order in (("symmetric", 2), ("imex", 2), ("paper", 1)):
-        method, off = StringVariational(scheme), []
+    for rule, order in ((nd.Midpoint(), 2), (nd.Implicit(), 2), (nd.Left(), 1)):
+        method, off = StringVariational(rule), []
         assert method.order(pendulum) == order
         for dt in (0.004, 0.002):
             run = nd.simulate(pendulum, start, t1=T1, dt=dt, method=method, save_every=10**9)

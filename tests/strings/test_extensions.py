@@ -20,7 +20,7 @@ from naiad.models import (
     StringPendulum,
     Thrusters,
 )
-from naiad.strings import StringQuadrature, StringVariational
+from naiad.strings import StringRule, StringVariational
 from tests.strings.strings import CENTRE, INERTIA
 from tests.strings.test_step import off_the_legs
 
@@ -80,23 +80,23 @@ def moving(pendulum, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("name", "scheme"),
+    ("name", "rule"),
     [
-        ("all, turning", "imex"),
-        pytest.param("bent", "paper", marks=pytest.mark.long),
-        pytest.param("damped", "symmetric", marks=pytest.mark.long),
-        pytest.param("driven", "symmetric", marks=pytest.mark.long),
-        pytest.param("all, held", "symmetric", marks=pytest.mark.long),
-        pytest.param("all, turning", "paper", marks=pytest.mark.long),
-        pytest.param("all, driven", "imex", marks=pytest.mark.long),
+        ("all, turning", nd.Implicit()),
+        pytest.param("bent", nd.Left(), marks=pytest.mark.long),
+        pytest.param("damped", nd.Midpoint(), marks=pytest.mark.long),
+        pytest.param("driven", nd.Midpoint(), marks=pytest.mark.long),
+        pytest.param("all, held", nd.Midpoint(), marks=pytest.mark.long),
+        pytest.param("all, turning", nd.Left(), marks=pytest.mark.long),
+        pytest.param("all, driven", nd.Implicit(), marks=pytest.mark.long),
     ],
 )
-def test_the_step_is_that_of_the_general_integrator(name, scheme):
+def test_the_step_is_that_of_the_general_integrator(name, rule):
     pendulum, h = system(name), 0.002
     found = nd.simulate(
-        pendulum, moving(pendulum), t1=4 * h, dt=h, method=StringVariational(scheme), save_every=1, engine="compiled"
+        pendulum, moving(pendulum), t1=4 * h, dt=h, method=StringVariational(rule), save_every=1, engine="compiled"
     )
-    dense = nd.Variational(nd.Cayley(), StringQuadrature(scheme))
+    dense = nd.Variational(nd.Cayley(), StringRule(rule))
     before, after = (jax.tree.map(lambda leaf, part=part: leaf[part], found.states) for part in (np.s_[:-1], np.s_[1:]))
     off = execute_rows(off_the_legs, (pendulum, dense, h), before, after, found.t.to_numpy()[:-1], parameters=(0,))
     assert np.max(np.abs(off)) < 3e-11
@@ -110,7 +110,7 @@ def test_a_stiff_string_tends_to_one_that_does_not_stretch_at_a_given_step(law):
         string = StringPendulum(length=2.0, density=0.1, stiffness=stiffness, elements=4, body=HangingBody(0.5))
         along = np.arange(1.0, 5.0)
         start = string.state(q=np.outer(along, (0.3, 0.0, 0.4)), q_v=np.outer(along, (0.2, 0.5, -0.15)))
-        run = nd.simulate(string, start, t1=0.8, dt=0.02, method=StringVariational("imex"), save_every=10**9)
+        run = nd.simulate(string, start, t1=0.8, dt=0.02, method=StringVariational(nd.Implicit()), save_every=10**9)
         assert run.outcome is nd.Outcome.COMPLETED
         return np.asarray(run.final.g.q)
 
@@ -128,20 +128,20 @@ INEXTENSIBLE = {
 
 
 @pytest.mark.parametrize(
-    ("name", "elements", "scheme"),
+    ("name", "elements", "rule"),
     [
-        ("held", 1, "symmetric"),
-        ("turning", 2, "symmetric"),
-        pytest.param("driven", 3, "symmetric", marks=pytest.mark.long),
-        pytest.param("held", 3, "symmetric", marks=pytest.mark.long),
+        ("held", 1, nd.Midpoint()),
+        ("turning", 2, nd.Midpoint()),
+        pytest.param("driven", 3, nd.Midpoint(), marks=pytest.mark.long),
+        pytest.param("held", 3, nd.Midpoint(), marks=pytest.mark.long),
         *(
-            pytest.param("all, turning", elements, scheme, marks=pytest.mark.long)
+            pytest.param("all, turning", elements, rule, marks=pytest.mark.long)
             for elements in (1, 3)
-            for scheme in ("paper", "symmetric", "imex")
+            for rule in (nd.Left(), nd.Midpoint(), nd.Implicit())
         ),
     ],
 )
-def test_a_string_that_does_not_stretch_takes_the_general_constrained_step(name, elements, scheme):
+def test_a_string_that_does_not_stretch_takes_the_general_constrained_step(name, elements, rule):
     """RATTLE by sweeps, and by the general solver with multipliers."""
     options = {"reel": Reel(locked=True)} | INEXTENSIBLE[name]
     turns = not options["reel"].locked
@@ -157,7 +157,7 @@ def test_a_string_that_does_not_stretch_takes_the_general_constrained_step(name,
         more["R_Omega"] = (0.3, -0.2, 0.5)
     start, h = pendulum.straight((0.6, 0.0, 0.8), **more), 0.004
     ends = []
-    for method in (StringVariational(scheme), nd.Variational(nd.Cayley(), StringQuadrature(scheme))):
+    for method in (StringVariational(rule), nd.Variational(nd.Cayley(), StringRule(rule))):
         ends.append(nd.simulate(pendulum, start, t1=5 * h, dt=h, method=method, save_every=10**9).final)
     for mine, general in zip(jax.tree.leaves(ends[0]), jax.tree.leaves(ends[1]), strict=True):
         np.testing.assert_allclose(mine, general, atol=2e-11)

@@ -163,5 +163,5 @@ def test_a_reel_that_runs_out_ends_the_run_and_keeps_it():
 def test_the_method_needs_a_string():
     with pytest.raises(nd.InputError, match="StringVariational needs a StringSystem"):
         nd.StringVariational().check(nd.models.RigidBody((1.0, 2.0, 3.0)))
-    with pytest.raises(nd.InputError, match="scheme = 'wrong'"):
-        nd.StringVariational("wrong")
+    with pytest.raises(nd.InputError, match=r"rule = Trapezoid\(\); expected Left\(\), Midpoint\(\) or Implicit\(\)"):
+        nd.StringVariational(nd.Trapezoid())

@@ -10,6 +10,7 @@ import naiad as nd
 from naiad.groups import AbstractGroup
 from naiad.models import ConnectedBodies
 from naiad.numerics import static
+from naiad.trees import TreeRule
 
 
 class RelativeBodies(nd.LagrangianSystem):
@@ -20,21 +21,22 @@ class RelativeBodies(nd.LagrangianSystem):
     """
 
     bodies: ConnectedBodies
+    rule: TreeRule
     group: AbstractGroup = static()
 
-    def __init__(self, bodies: ConnectedBodies):
+    def __init__(self, bodies: ConnectedBodies, rule: TreeRule):
         kinds = {"ball": nd.SO3(), "hinge": nd.SO2()}
         joints = {f"Q{i}": kinds[kind] for i, kind in enumerate(bodies.tree.joints) if i}
         root: dict[str, Any] = {"R0": nd.SO3()} if bodies.tree.pinned else {"R0": nd.SO3(), "x": nd.Rn(3)}
-        self.bodies, self.group = bodies, nd.Product(**root, **joints)
+        self.bodies, self.rule, self.group = bodies, rule, nd.Product(**root, **joints)
 
     @property
     def discrete_order(self):
-        return self.bodies.discrete_order
+        return self.rule.order(self.bodies)
 
     @property
     def discrete_symmetric(self):
-        return self.bodies.discrete_symmetric
+        return self.rule.symmetric(self.bodies)
 
     def absolute(self, g):
         """The configuration in absolute attitudes."""
@@ -63,7 +65,7 @@ class RelativeBodies(nd.LagrangianSystem):
         end = self.absolute(self.group.compose(g, tau.tau(self.group, h * xi)))
         whole = self.bodies.tree.group
         step = tau.inverse(whole, whole.compose(whole.inverse(start), end))
-        return self.bodies.discrete_lagrangian(start, step / h, t, h, tau)
+        return self.rule.action(self.bodies, tau, start, step / h, t, h)
 
     @property
     def force(self):

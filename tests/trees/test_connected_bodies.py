@@ -10,10 +10,15 @@ from naiad.compiler import execute
 from naiad.models import ConnectedBodies, Weight
 from naiad.numerics import hat
 from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
-from naiad.trees import Tree
+from naiad.trees import Tree, TreeRule
 from tests.trees.relative_bodies import RelativeBodies
 
 CAYLEY = nd.Cayley()
+LAGRANGIANS = {
+    "lgvi": TreeRule(nd.Left(), correction=True),
+    "trapezoid": TreeRule(nd.Trapezoid(), correction=True),
+    "midpoint": TreeRule(nd.Midpoint()),
+}
 
 
 def turned(bodies: ConnectedBodies, seed: int) -> nd.State:
@@ -46,7 +51,7 @@ PLACES = np.r_[0:3, 9:12, 3:9]  # from our order (Omega0, Omega1, Omega2, x') to
 
 
 def test_legendre_is_the_printed_inertia():
-    bodies = three_ellipsoids("lgvi")
+    bodies = three_ellipsoids()
     state = turned(bodies, 1)
     inertia = nd.double(jax.jacfwd(lambda xi: bodies.legendre(state.g, xi)))(np.zeros(12))
     expected = printed_inertia(bodies, np.asarray(state.g.R))
@@ -59,7 +64,7 @@ def _rates(bodies, state, t):
 
 def test_equations_are_the_printed_ones():
     """(26)-(28)."""
-    bodies = three_ellipsoids("lgvi")
+    bodies = three_ellipsoids()
     state = turned(bodies, 2)
     rates = execute(_rates, bodies, state, 0.0, parameters=(0,))
     R, tree = np.asarray(state.g.R), bodies.tree
@@ -77,14 +82,14 @@ def test_equations_are_the_printed_ones():
 
 
 def _legs(bodies, g, xi, h):
-    legs = nd.Variational(CAYLEY).legs(bodies, g, xi, 0.0, h)
+    legs = nd.Variational(CAYLEY, LAGRANGIANS["lgvi"]).legs(bodies, g, xi, 0.0, h)
     increment = CAYLEY.increment(bodies.group, h * xi)
     return legs.mu_minus, bodies.group.Ad_dual_advance(increment, legs.mu_minus + legs.minus)
 
 
 def test_legs_are_the_printed_discrete_equations():
     """(48)-(50) without the stray 1/h of (49), and (54)-(56); every piece written out with F."""
-    bodies, h = three_ellipsoids("lgvi"), 0.05
+    bodies, h = three_ellipsoids(), 0.05
     state = turned(bodies, 3)
     xi = np.random.default_rng(4).standard_normal(12)
     minus, plus = execute(_legs, bodies, state.g, xi, h, parameters=(0,))
@@ -156,11 +161,12 @@ def test_relative_attitudes_give_the_same_motion(joints, root, scheme):
     """The same discrete Lagrangian in relative attitudes, hinges as angles: the same steps, to round-off, without
     multipliers."""
     weight = Weight((0.1, 0.3, -1.0), 0.7, 0.3, (0.0, 0.0, 0.1))
-    bodies = ConnectedBodies(small_tree(joints, root), scheme=scheme, weight=weight, stiffness=2.0, torque=swing)
+    bodies = ConnectedBodies(small_tree(joints, root), weight=weight, stiffness=2.0, torque=swing)
     state = joint_start(bodies)
-    relative = RelativeBodies(bodies)
-    run = nd.simulate(bodies, state, t1=0.4, dt=0.04)
-    other = nd.simulate(relative, relative.from_absolute(state), t1=0.4, dt=0.04)
+    rule = LAGRANGIANS[scheme]
+    relative = RelativeBodies(bodies, rule)
+    run = nd.simulate(bodies, state, t1=0.4, dt=0.04, method=nd.Variational(CAYLEY, rule))
+    other = nd.simulate(relative, relative.from_absolute(state), t1=0.4, dt=0.04, method=nd.Variational(CAYLEY))
     assert not run.outcome.failed
     assert not other.outcome.failed
     end = jax.tree.map(np.asarray, nd.double(jax.jit(relative.absolute))(other.final.g))
@@ -200,16 +206,31 @@ def test_forced_hinged_tree_is_second_order():
     tree = small_tree("hinge", "pinned")
     bodies = ConnectedBodies(tree, weight=weight, stiffness=1.0, damping=0.2, torque=swing)
     measured = nd.diagnostics.convergence(
-        bodies, nd.Variational(CAYLEY), joint_start(bodies), t1=0.5, steps=(20, 40, 80)
+        bodies, nd.Variational(CAYLEY, LAGRANGIANS["midpoint"]), joint_start(bodies), t1=0.5, steps=(20, 40, 80)
     )
     assert measured.order == pytest.approx(2.0, abs=0.1), measured
+
+
+def test_the_rule_of_the_method_decides():
+    """The general integrator and the sweeps take the same step by a rule, another by another; the model has none."""
+    bodies = ConnectedBodies(small_tree("ball", "free"), stiffness=2.0)
+    state = joint_start(bodies)
+
+    def end(method):
+        return nd.simulate(bodies, state, t1=0.06, dt=0.02, method=method).final
+
+    sweeps = end(nd.TreeVariational(nd.Midpoint()))
+    np.testing.assert_allclose(end(nd.Variational(CAYLEY, nd.Midpoint())).mu, sweeps.mu, rtol=0, atol=1e-13)
+    assert np.abs(end(nd.TreeVariational()).mu - sweeps.mu).max() > 1e-7
+    with pytest.raises(nd.InputError, match="unexpected keyword argument 'scheme'"):
+        ConnectedBodies(bodies.tree, scheme="midpoint")  # pyright: ignore[reportCallIssue]
 
 
 def test_one_pinned_body_is_the_heavy_top():
     """A body that hangs on a pin: the inertia about the pin is J + m (|a|^2 I - a a^T), and the weight pulls at -a."""
     J, m, a = np.diag([1.0, 1.4, 0.7]), 1.3, np.array([0.2, -0.1, -0.8])
     tree = Tree((-1,), J, m * np.eye(3), own=[a], other=[(0.0, 0.0, 0.0)], root="pinned")
-    hanging = ConnectedBodies(tree, scheme="trapezoid", weight=Weight((0.0, 0.0, -9.81), m))
+    hanging = ConnectedBodies(tree, weight=Weight((0.0, 0.0, -9.81), m))
 
     class Top(nd.LagrangianSystem):
         group = nd.SO3()
@@ -249,7 +270,7 @@ def test_weight_and_spring_energies():
 @pytest.mark.long
 def test_schemes_at_t1():
     """The exact motion at t = 1, and the digits of (30) at h = 0.001."""
-    bodies = three_ellipsoids("lgvi")
+    bodies = three_ellipsoids()
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
     assert float(bodies.energy(state)) == pytest.approx(9.203817003436, abs=2e-12)
     exact = nd.diagnostics.reference(bodies, state, t1=1.0)
@@ -264,12 +285,13 @@ def test_schemes_at_t1():
 )
 def test_orders_and_errors_of_the_schemes(scheme, error, order):
     """The errors in g at t = 1 and h = 0.01, and the orders."""
-    bodies = three_ellipsoids(scheme)
+    bodies = three_ellipsoids()
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
     exact = nd.diagnostics.reference(bodies, state, t1=1.0)
+    method = nd.Variational(CAYLEY, LAGRANGIANS[scheme])
 
     def off(dt):
-        end = nd.simulate(bodies, state, t1=1.0, dt=dt, save_every=10**6).final
+        end = nd.simulate(bodies, state, t1=1.0, dt=dt, method=method, save_every=10**6).final
         return max(float(np.max(np.abs(mine - its))) for mine, its in zip(end.g, exact.g, strict=True))
 
     coarse, fine = off(0.01), off(0.005)
@@ -279,10 +301,12 @@ def test_orders_and_errors_of_the_schemes(scheme, error, order):
 
 @pytest.mark.long
 def test_both_engines_give_the_same_motion():
-    bodies = three_ellipsoids("trapezoid")
+    bodies = three_ellipsoids()
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
     ends = [
-        nd.diagnostics.march(bodies, nd.Variational(CAYLEY), state, dt=0.01, steps=20, engine=engine)
+        nd.diagnostics.march(
+            bodies, nd.Variational(CAYLEY, LAGRANGIANS["trapezoid"]), state, dt=0.01, steps=20, engine=engine
+        )
         for engine in ("xla", "compiled")
     ]
     for one, other in zip(*map(jax.tree.leaves, ends), strict=True):
@@ -291,8 +315,8 @@ def test_both_engines_give_the_same_motion():
 
 @pytest.mark.long
 def test_a_composition_of_the_symmetric_scheme_is_of_fourth_order():
-    bodies = three_ellipsoids("midpoint")
+    bodies = three_ellipsoids()
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
-    method = nd.Composition(nd.Variational(CAYLEY), 4)
+    method = nd.Composition(nd.Variational(CAYLEY, LAGRANGIANS["midpoint"]), 4)
     measured = nd.diagnostics.convergence(bodies, method, state, t1=1.0, steps=(20, 40, 80))
     assert measured.order == pytest.approx(4.0, abs=0.15), measured

@@ -51,7 +51,7 @@ def test_overlapping_pairs():
 
 
 def test_bodies_that_overlap_at_the_start_are_refused_unless_asked_for():
-    printed = three_ellipsoids("lgvi", "printed")
+    printed = three_ellipsoids("printed")
     printed.state()
     with pytest.raises(nd.InputError, match=r"Bodies 0 and 1 overlap at the start \(3 such pairs\); move the joints"):
         printed.replaced(overlap=False).state()
@@ -77,7 +77,6 @@ def test_bodies_that_overlap_at_the_start_are_refused_unless_asked_for():
         ({"joints": "rope"}, "expected 'ball'"),
         ({"joints": "hinge"}, "no axis was given"),
         ({"own": ((0, 0, 0),)}, r"own has shape \(1, 3\)"),
-        ({"scheme": "euler"}, "scheme = 'euler'; expected one of lgvi, trapezoid, midpoint"),
         ({"stiffness": -1.0}, r"stiffness\[0\] has the eigenvalue -1"),
         ({"damping": (1.0, 2.0)}, r"damping has shape \(2,\)"),
         ({"torque": 3.0}, r"torque = 3.0; expected a joint torque or a function"),

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import naiad as nd
 from naiad.mechanics import State
-from naiad.trees import Tree, TreeVariational
+from naiad.trees import Tree, TreeRule, TreeVariational
 from tests.trees.trees import (
     EIGHT,
     FIVE,
@@ -48,11 +48,11 @@ def equations_of_a_step(system, rule, correction, state, steps=6):
 
 
 CASES = [
-    ((-1,), "trapezoid", False),
-    ((-1, 0), "midpoint", False),
+    ((-1,), nd.Trapezoid(), False),
+    ((-1, 0), nd.Midpoint(), False),
     *((FIVE, *rule) for rule in RULES[1:]),
-    pytest.param(FIVE, "one-sided", False, marks=pytest.mark.long),
-    (EIGHT, "trapezoid", False),
+    pytest.param(FIVE, nd.Left(), False, marks=pytest.mark.long),
+    (EIGHT, nd.Trapezoid(), False),
 ]
 
 
@@ -70,7 +70,7 @@ def test_steps_satisfy_the_equations_of_the_discrete_lagrangian(parents, rule, c
 def test_steps_with_potentials_and_forces_satisfy_the_equations(make, root):
     tree = random_tree(FIVE, root=root)
     system = HeavyBodies(tree, np.arange(1.0, 6.0), 2.0) if make == "heavy" else DampedBodies(tree, 0.7)
-    minus, plus, states = equations_of_a_step(system, "trapezoid", False, random_state(system))
+    minus, plus, states = equations_of_a_step(system, nd.Trapezoid(), False, random_state(system))
     scale = np.abs(states.mu).max()
     assert np.abs(minus).max() < 2e-14 * scale
     assert np.abs(plus).max() < 2e-14 * scale
@@ -79,9 +79,9 @@ def test_steps_with_potentials_and_forces_satisfy_the_equations(make, root):
 @pytest.mark.parametrize(
     ("rule", "correction", "root"),
     [
-        ("trapezoid", False, "pinned"),
-        pytest.param("one-sided", True, "free", marks=pytest.mark.long),
-        pytest.param("midpoint", False, "free", marks=pytest.mark.long),
+        (nd.Trapezoid(), False, "pinned"),
+        pytest.param(nd.Left(), True, "free", marks=pytest.mark.long),
+        pytest.param(nd.Midpoint(), False, "free", marks=pytest.mark.long),
     ],
 )
 def test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_constraints(rule, correction, root):
@@ -103,8 +103,21 @@ def test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_cons
     assert np.abs(rates).max() < 1e-13
 
 
+@pytest.mark.parametrize(("rule", "correction"), RULES)
+def test_the_action_for_the_general_integrator_is_that_of_the_definition(rule, correction):
+    system = HeavyBodies(random_tree(FIVE), np.arange(1.0, 6.0), 0.5)
+    state = random_state(system)
+    written = Written(system.tree, system, rule, correction)
+    with jax.enable_x64(True):
+        xi = jnp.cos(jnp.arange(system.group.dim * 1.0))
+        g = jax.tree.map(jnp.asarray, state.g)
+        ours = TreeRule(rule, correction).action(system, nd.Cayley(), g, xi, 0.3, 0.2)
+        expected = written.discrete_lagrangian(g, xi, 0.3, 0.2, nd.Cayley())
+    assert float(ours) == pytest.approx(float(expected), rel=1e-12)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("rule", "correction"), [("one-sided", True), ("trapezoid", False)])
+@pytest.mark.parametrize(("rule", "correction"), [(nd.Left(), True), (nd.Trapezoid(), False)])
 def test_equals_the_dense_variational_integrator(rule, correction):
     system = Bodies(random_tree((-1, 0, 0)))
     state, until = random_state(system), {"t1": 20 * H, "dt": H}
@@ -142,19 +155,19 @@ def test_the_run_of_the_paper():
     system = Bodies(PAPER)
     state = system.state(xi=PAPER_VELOCITY)
     assert float(system.energy(state)) == pytest.approx(9.203817003436, abs=1e-12)
-    run = nd.simulate(system, state, t1=1.0, dt=0.001, method=TreeVariational("one-sided", correction=True))
+    run = nd.simulate(system, state, t1=1.0, dt=0.001, method=TreeVariational(nd.Left(), correction=True))
     np.testing.assert_allclose(run.final.g.x, (-0.193309680615, -0.467002332589, -0.599864012225), rtol=0, atol=2e-12)
     Omega2 = np.asarray(run.xi)[-1, 6:9]
     np.testing.assert_allclose(Omega2, (-1.469231903722, 0.156164656255, 0.239553337713), rtol=0, atol=5e-12)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("rule", "error"), [("trapezoid", 6.19e-5), ("midpoint", 1.04e-5)])
+@pytest.mark.parametrize(("rule", "error"), [(nd.Trapezoid(), 6.19e-5), (nd.Midpoint(), 1.04e-5)])
 def test_errors_of_the_symmetric_rules_on_the_bodies_of_the_paper(rule, error):
     """The error in g at t = 1 with h = 0.01; the trapezoid there is that of (30), with the correction."""
     system = Bodies(PAPER)
     state = system.state(xi=PAPER_VELOCITY)
-    method = TreeVariational(rule, correction=rule == "trapezoid")
+    method = TreeVariational(rule, correction=isinstance(rule, nd.Trapezoid))
     exact = nd.simulate(system, state, t1=1.0, dt=0.01, method=nd.Composition(method, 6), save_every=100).final
     coarse = nd.simulate(system, state, t1=1.0, dt=0.01, method=method, save_every=100).final
     apart = [np.abs(one - two).max() for one, two in zip(coarse.g, exact.g, strict=True)]
@@ -164,10 +177,10 @@ def test_errors_of_the_symmetric_rules_on_the_bodies_of_the_paper(rule, error):
 @pytest.mark.parametrize(
     ("rule", "order", "root"),
     [
-        ("trapezoid", 2, "pinned"),
+        (nd.Trapezoid(), 2, "pinned"),
         *(
             pytest.param(*case, marks=pytest.mark.long)
-            for case in [("one-sided", 1, "pinned"), ("midpoint", 2, "free")]
+            for case in [(nd.Left(), 1, "pinned"), (nd.Midpoint(), 2, "free")]
         ),
     ],
 )
@@ -176,7 +189,9 @@ def test_order(rule, order, root):
     state = random_state(system, size=0.2)
     method = TreeVariational(rule)
     assert method.order(system) == order
-    fine = nd.simulate(system, state, t1=0.5, dt=0.5 / 4096, method=TreeVariational("midpoint"), save_every=4096).final
+    fine = nd.simulate(
+        system, state, t1=0.5, dt=0.5 / 4096, method=TreeVariational(nd.Midpoint()), save_every=4096
+    ).final
     errors = []
     for steps in (64, 128) if order == 2 else (256, 512):
         end = nd.simulate(system, state, t1=0.5, dt=0.5 / steps, method=method, save_every=steps).final
@@ -213,7 +228,7 @@ def thermal(system: Bodies, size: float) -> State:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rule", ["one-sided", "trapezoid", "midpoint"])
+@pytest.mark.parametrize("rule", [nd.Left(), nd.Trapezoid(), nd.Midpoint()])
 def test_momenta_and_attitudes_over_many_steps(rule):
     system = Bodies(chain(32))
     state = thermal(system, 0.5)
@@ -225,7 +240,7 @@ def test_momenta_and_attitudes_over_many_steps(rule):
     assert np.abs(after[3:] - before[3:]).max() == 0.0
     assert float(system.group.error(run.final.g)) < 1e-13
     assert np.abs(np.asarray(run.energy) / float(system.energy(state)) - 1.0).max() < (
-        0.5 if rule == "one-sided" else 0.05
+        0.5 if isinstance(rule, nd.Left) else 0.05
     )
 
 
@@ -288,7 +303,7 @@ def test_large_steps_that_can_be_solved_are():
     """h |Omega| = 0.35: Newton's method begins again with a new Jacobian for each correction."""
     system = Bodies(chain(32))
     with pytest.warns(nd.RunWarning, match="turns by up to"):
-        run = nd.simulate(system, thermal(system, 0.5), t1=20.0, dt=0.1, method=TreeVariational("midpoint"))
+        run = nd.simulate(system, thermal(system, 0.5), t1=20.0, dt=0.1, method=TreeVariational(nd.Midpoint()))
     assert run.outcome.name == "COMPLETED"
     assert 4.0 < run.statistics["newton_iterations_mean"] < 8.0
 
@@ -304,10 +319,10 @@ def test_composition_raises_the_order():
 
 
 def test_bad_input():
-    with pytest.raises(nd.InputError, match="rule = 'euler'"):
-        TreeVariational("euler")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(nd.InputError, match=r"rule = Right\(\); expected Left\(\), Trapezoid\(\) or Midpoint"):
+        TreeVariational(nd.Right())
     with pytest.raises(nd.InputError, match="no correction for the midpoint"):
-        TreeVariational("midpoint", correction=True)
+        TreeVariational(nd.Midpoint(), correction=True)
     body = nd.models.RigidBody((1.0, 2.0, 3.0))
     with pytest.raises(nd.InputError, match="needs a TreeSystem; RigidBody"):
         nd.simulate(body, body.state(), t1=1.0, dt=0.1, method=TreeVariational())

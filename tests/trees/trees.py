@@ -1,5 +1,7 @@
 """Trees of bodies for the tests, and the discrete Lagrangians of `TreeVariational` written out for autodiff."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ from naiad.mechanics import State
 from naiad.numerics import hat, static
 from naiad.trees import Tree, TreeSystem, motion
 
-RULES = [("one-sided", False), ("one-sided", True), ("trapezoid", False), ("trapezoid", True), ("midpoint", False)]
+RULES = [(nd.Left(), False), (nd.Left(), True), (nd.Trapezoid(), False), (nd.Trapezoid(), True), (nd.Midpoint(), False)]
 FIVE = (-1, 0, 0, 1, 1)
 EIGHT = (-1, 0, 1, 0, 3, 3, 2, 5)
 
@@ -52,7 +54,7 @@ class Written(TreeSystem):
 
     tree: Tree
     inner: TreeSystem
-    rule: str = static(default="trapezoid")
+    rule: Any = nd.Trapezoid()
     correction: bool = static(default=False)
 
     @property
@@ -78,7 +80,7 @@ class Written(TreeSystem):
         for i in range(1, tree.count):
             u.append(u[tree.parents[i]] + other[i] - own[i])
         S, S1, Sm = (jnp.einsum("nij,njk,nlk->nil", R, tree.M, R) for R in (g.R, end.R, middle.R))
-        mass = {"one-sided": S, "trapezoid": 0.5 * (S + S1), "midpoint": Sm}[self.rule]
+        mass = {nd.Left: S, nd.Trapezoid: 0.5 * (S + S1), nd.Midpoint: Sm}[type(self.rule)]
         J, rows = jnp.asarray(tree.J), jnp.stack(u)
         action = 0.5 * jnp.einsum("ni,nij,nj->", rows, mass, rows)
         if self.correction:

@@ -44,7 +44,7 @@ class KelvinNoetherChange(Module):
     def of(cls, system: Any, method: AbstractMethod, c0: Any, dt: float) -> "KelvinNoetherChange":
         """The change in steps of dt of a `Variational` or `Reduced` method."""
         if isinstance(method, Reduced):
-            method = Variational(method.retraction, method.quadrature, method.newton)
+            method = Variational(method.retraction, method.rule, method.newton)
         if not isinstance(system, AdvectedSystem) or not isinstance(method, Variational) or system.force is not None:
             raise InputError(
                 "The Kelvin-Noether balance is that of an AdvectedSystem without forces in steps of Variational or "
@@ -63,7 +63,7 @@ class KelvinNoetherChange(Module):
 
         def action(a):
             moved = system.replaced(a0=a)
-            return method.rule(system).action(moved, method.retraction, state.g, xi, t, self.dt)
+            return method.discrete(system).action(moved, method.retraction, state.g, xi, t, self.dt)
 
         return jnp.asarray(self.c0) @ diamond(system.base, system.act_a, jax.grad(action)(a0), a0)
 

@@ -10,9 +10,11 @@ from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneS
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.moser_veselov import MoserVeselov
 from naiad.integrators.projected import Projected
-from naiad.integrators.quadrature import (
-    AbstractQuadrature,
-    AdjointQuadrature,
+from naiad.integrators.reduced import Reduced
+from naiad.integrators.rules import (
+    AbstractRule,
+    AdjointRule,
+    Implicit,
     Left,
     Midpoint,
     Own,
@@ -21,7 +23,6 @@ from naiad.integrators.quadrature import (
     Trapezoid,
     slopes_by_autodiff,
 )
-from naiad.integrators.reduced import Reduced
 from naiad.integrators.runge_kutta import RK4, RKMK
 from naiad.integrators.simo_wong import SimoWong
 from naiad.integrators.simo_wong_perp import SimoWongPerp
@@ -37,11 +38,12 @@ __all__ = [
     "VPRK",
     "AbstractMethod",
     "AbstractOneStepMethod",
-    "AbstractQuadrature",
+    "AbstractRule",
     "Adjoint",
-    "AdjointQuadrature",
+    "AdjointRule",
     "Composition",
     "FastLieVerlet",
+    "Implicit",
     "ImplicitEuler",
     "Krysl",
     "Left",

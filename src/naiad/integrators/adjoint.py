@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
-from naiad.integrators.quadrature import AdjointQuadrature
+from naiad.integrators.rules import AdjointRule
 from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Newton
@@ -45,7 +45,7 @@ class Adjoint(AbstractOneStepMethod):
         return self._inverted(system, state, memory, t, h, inputs)
 
     def _reflected(self, method: Variational, system: LagrangianSystem) -> Variational:
-        return method.replaced(quadrature=AdjointQuadrature(method.rule(system)))
+        return method.replaced(rule=AdjointRule(method.discrete(system)))
 
     def _inverted(
         self, system: LagrangianSystem, state: State, memory: Any, t: Scalar, h: Scalar, inputs: Any

@@ -42,7 +42,7 @@ class Composition(AbstractOneStepMethod):
         if not self.method.symmetric(system):
             raise InputError(
                 f"Composition needs a symmetric method; {type(self.method).__name__} is not symmetric for this system. "
-                "Use Composition(Symmetrised(method)), or a symmetric quadrature (Trapezoid, Midpoint)."
+                "Use Composition(Symmetrised(method)), or a symmetric rule (Trapezoid, Midpoint)."
             )
 
     def order(self, system: LagrangianSystem) -> int:

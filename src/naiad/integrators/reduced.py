@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
-from naiad.integrators.quadrature import AbstractQuadrature, Trapezoid
+from naiad.integrators.rules import AbstractRule, Trapezoid
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -25,11 +25,11 @@ class Reduced(AbstractOneStepMethod):
         a,
 
     and g_{k+1} = g_k tau(h xi) is reconstructed. Forces add -F^- to mu_k and p_k and F^+ to mu_{k+1} and p_{k+1}.
-    `Variational` on the full group, with the same quadrature, gives the same motion.
+    `Variational` on the full group, with the same rule, gives the same motion.
     """
 
     retraction: AbstractRetraction = Cayley()
-    quadrature: AbstractQuadrature = Trapezoid()
+    rule: AbstractRule = Trapezoid()
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
@@ -42,10 +42,10 @@ class Reduced(AbstractOneStepMethod):
         self.retraction.check(system.base)
 
     def order(self, system: LagrangianSystem) -> int:
-        return self.quadrature.order(system)
+        return self.rule.order(system)
 
     def symmetric(self, system: LagrangianSystem) -> bool:
-        return self.quadrature.symmetric(system)
+        return self.rule.symmetric(system)
 
     def memory(self, system: AdvectedSystem, state: State, t: Scalar) -> History:
         return history(jnp.concatenate(system.reduced_velocity(system.reduce(state), t)))
@@ -88,7 +88,7 @@ class Reduced(AbstractOneStepMethod):
         def action(xi, n, w, a):
             shifted = system.replaced(a0=a)
             configuration, velocity = _configuration(system, base.identity(), n), jnp.concatenate([xi, w])
-            return self.quadrature.action(shifted, self.retraction, configuration, velocity, t, h)
+            return self.rule.action(shifted, self.retraction, configuration, velocity, t, h)
 
         by_xi, by_n, by_w, by_a = jax.grad(action, argnums=(0, 1, 2, 3))(xi, start.n, w, start.a)
         by_s, by_n = by_w / h, by_n - by_w / h
@@ -120,7 +120,7 @@ class Reduced(AbstractOneStepMethod):
         g, q = system.split_configuration(state.g)
         moved = base.compose(g, self.retraction.tau(base, h * v[:size]))
         velocity = jnp.concatenate([v[:size], (system.act_q(moved, right.n) - q) / h])
-        minus, plus = self.quadrature.work(system, self.retraction, state.g, velocity, t, h)
+        minus, plus = self.rule.work(system, self.retraction, state.g, velocity, t, h)
         return (
             left._replace(mu=left.mu - minus[:size], p=left.p - system.pull_q(g, left.n, minus[size:])),
             right._replace(mu=right.mu + plus[:size], p=right.p + system.pull_q(moved, right.n, plus[size:])),

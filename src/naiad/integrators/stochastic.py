@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod
-from naiad.integrators.quadrature import AbstractQuadrature, Left
+from naiad.integrators.rules import AbstractRule, Left
 from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_bath, has_bath, noise_matrix, noise_size
 from naiad.numerics import Newton, history, static
@@ -19,7 +19,7 @@ class StochasticVariational(AbstractOneStepMethod):
     """Langevin's equations dg = g xi dt, dmu = (ad*_xi mu + T*L_g d ell/dg + F - C xi) dt + Sigma dW: the step of
     `Variational` with friction and noise as forces.
 
-    The virtual work of a step is that of the force F - C(g) xi + Sigma(g) dW_k/h, which the `quadrature` shares out
+    The virtual work of a step is that of the force F - C(g) xi + Sigma(g) dW_k/h, which the `rule` shares out
     between the nodes; dW_k is normal with variance h. C and Sigma depend on g alone, so that Ito's and Stratonovich's
     equations are the same.
 
@@ -30,11 +30,11 @@ class StochasticVariational(AbstractOneStepMethod):
       are then off by O(h^2); on a vector space it is the method of [gronbech2013], by which a free particle and the
       position of one on a spring have their exact laws. With `Midpoint` all of the law of a linear system is exact.
 
-    Without friction and noise it is `Variational` with that quadrature.
+    Without friction and noise it is `Variational` with that rule.
     """
 
     retraction: AbstractRetraction = Cayley()
-    quadrature: AbstractQuadrature = Left()
+    rule: AbstractRule = Left()
     lagged: bool = static(default=True)
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
@@ -48,7 +48,7 @@ class StochasticVariational(AbstractOneStepMethod):
     @property
     def variational(self) -> Variational:
         """The method without friction and noise."""
-        return Variational(self.retraction, self.quadrature, self.newton, self.renormalise)
+        return Variational(self.retraction, self.rule, self.newton, self.renormalise)
 
     def order(self, system: LagrangianSystem) -> int:
         return 1 if has_bath(system) else self.variational.order(system)

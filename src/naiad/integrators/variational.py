@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
-from naiad.integrators.quadrature import AbstractQuadrature, Own, Trapezoid
+from naiad.integrators.rules import AbstractRule, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import History, Newton, Root, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -43,12 +43,12 @@ class Variational(AbstractOneStepMethod):
     [bourabee2007, eqs. (4.6.1)-(4.6.3)] for a Lagrangian of xi alone. The form of mu_plus makes the momentum in space
     exact whatever the solver's residual; for an exact dtau^-1 it equals (dtau^-1_{-h xi})* D_xi L_d / h + F^+.
 
-    `quadrature` is `Left`, `Right`, `Trapezoid` or `Midpoint`; if not given, the system's own discrete Lagrangian if it
-    has one, else `Trapezoid`. `renormalise` removes the round-off by which g leaves the group, step by step.
+    `rule` is `Left`, `Right`, `Trapezoid` or `Midpoint`; if not given, the system's own discrete Lagrangian if it has
+    one, else `Trapezoid`. `renormalise` removes the round-off by which g leaves the group, step by step.
     """
 
     retraction: AbstractRetraction = Cayley()
-    quadrature: AbstractQuadrature | None = None
+    rule: AbstractRule | None = None
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
@@ -56,20 +56,20 @@ class Variational(AbstractOneStepMethod):
         self.retraction.check(system.group)
 
     def order(self, system: LagrangianSystem) -> int:
-        return 2 if _reduced(system) and system.force is None else self.rule(system).order(system)
+        return 2 if _reduced(system) and system.force is None else self.discrete(system).order(system)
 
     def symmetric(self, system: LagrangianSystem) -> bool:
-        return (_reduced(system) and system.force is None) or self.rule(system).symmetric(system)
+        return (_reduced(system) and system.force is None) or self.discrete(system).symmetric(system)
 
-    def rule(self, system: LagrangianSystem) -> AbstractQuadrature:
+    def discrete(self, system: LagrangianSystem) -> AbstractRule:
         """The discrete Lagrangian in use."""
-        if self.quadrature is not None:
-            return self.quadrature
-        return Trapezoid() if system.discrete_lagrangian is None else Own()
+        if self.rule is None and system.discrete_lagrangian is not None:
+            return Own()
+        return system.discretised(Trapezoid() if self.rule is None else self.rule)
 
     def legs(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar) -> Legs:
         """The discrete Legendre transforms, by automatic differentiation of the discrete Lagrangian."""
-        rule, tau, group = self.rule(system), self.retraction, system.group
+        rule, tau, group = self.discrete(system), self.retraction, system.group
         if _reduced(system):
             zero = jnp.zeros_like(xi)
             kinetic, minus, plus = jax.grad(system.reduced_lagrangian)(xi), zero, zero
@@ -109,7 +109,7 @@ class Variational(AbstractOneStepMethod):
         chord = h * self.step_velocity(system, state, t, h)
 
         def action(h):
-            return self.rule(system).action(system, self.retraction, state.g, chord / h, t, h)
+            return self.discrete(system).action(system, self.retraction, state.g, chord / h, t, h)
 
         return -jax.grad(action)(jnp.asarray(h, float))
 

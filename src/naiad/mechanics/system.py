@@ -75,6 +75,11 @@ class LagrangianSystem(Module):
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """ell(g, xi, t)."""
 
+    def discretised(self, rule: Any) -> Any:
+        """The discrete Lagrangian that a rule of an integrator makes of the system: the rule itself, which takes
+        `lagrangian` at some places of a step, unless the class knows one that fits it better."""
+        return rule
+
     @checked
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state from g (the identity if not given) and a velocity xi (zero if not given) or a momentum mu.

@@ -1,6 +1,12 @@
-"""Newton's method to round-off, with an implicit derivative."""
+"""Newton's method on pytrees, to round-off, with an implicit derivative.
+
+There is one loop, `Newton.iterate`. What corrects the unknowns (a residual and a linear solve: dense, along a chain, by
+sweeps over a tree, by elimination along a string) and what ends it are given to it.
+"""
 
 import functools
+import math
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -13,26 +19,43 @@ from naiad.errors import InputError
 from naiad.numerics.module import Module, static
 from naiad.numerics.structure import AbstractStructure, Dense
 
+EPS = sys.float_info.epsilon
+STALLED = 1e3  # units of rounding: corrections below that shrink no more are nothing else
+
 Residual = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 
 
 class Root(NamedTuple):
-    """A root and how it was found."""
+    """A root and how it was found: the unknowns, the iterations, whether it is one, and what the stopping rule or the
+    caller keeps of it, which has no derivative."""
 
-    x: Float[Array, " n"]
+    x: Any
     iterations: Int[Array, ""]
     converged: Bool[Array, ""]
+    memory: Any = ()
 
 
-class _Progress(NamedTuple):
-    """Where the iteration stands: x = base - step, and the sizes of the last corrections."""
+class Corrected(NamedTuple):
+    """Unknowns after a correction, with whatever else came of it: the largest correction and the largest unknown,
+    whether it was the correction of Newton's method, and how many iterations it took."""
 
-    x: Float[Array, " n"]
-    base: Float[Array, " n"]
-    step: Float[Array, " n"]
+    x: Any
     correction: Float[Array, ""]
-    iterations: Int[Array, ""]
+    size: Float[Array, ""]
+    good: Any = True
+    iterations: Any = 1
+
+
+class Verdict(NamedTuple):
+    """What a stopping rule says: what it remembers, whether the root is found, and whether to give up."""
+
+    memory: Any
     converged: Bool[Array, ""]
+    over: Bool[Array, ""]
+
+
+Correct = Callable[[Any], Corrected]
+Stop = Callable[[Any, Corrected, Int[Array, ""]], Verdict]
 
 
 class Newton(Module):
@@ -41,19 +64,27 @@ class Newton(Module):
     With the exact Jacobian A = r'(x) convergence is quadratic: the m-th correction d_m predicts d_{m+1} = d_m (d_m /
     d_{m-1})^2, the first one d_1^2 / |x|. With `jacobian="inertia"` A is a matrix near the Jacobian at the guess,
     factorised once (for a variational integrator the inertia matrix, off by O(h)): more iterations, which cost less;
-    d_{m+1} = d_m^2 / d_{m-1}. The iteration ends when the prediction is below the rounding of x, or when corrections at
-    the level of round-off no longer shrink: some hundred units in the last place of x, or `floor`, below which x is
-    nothing but the rounding of larger terms that cancel, as at rest under forces that balance. A step to where r or r'
-    is not a number is halved. The derivative of the root with respect to everything that r depends on is the implicit
-    one, -r'(x)^-1 dr, in forward and reverse mode.
+    d_{m+1} = d_m^2 / d_{m-1}. The iteration ends when the prediction is below `tolerance` |x|, by default the rounding
+    of x, or when corrections at the level of round-off no longer shrink, which quadratic ones do: some hundred units in
+    the last place of x, or of a floor, below which x is nothing but the rounding of larger terms that cancel. A method
+    knows one, the velocity that moves no entry of the configuration; `floor` is added to it, for forces whose parts
+    cancel to more than that. A step to where r or r' is not a number is halved. The derivative of the root with respect
+    to everything that r depends on is the implicit one, -r'(x)^-1 dr, in forward and reverse mode.
     """
 
     max_iterations: int = static(default=50)
     jacobian: Literal["exact", "inertia"] = static(default="exact")
+    tolerance: float = static(default=0.5 * EPS)
+    floor: float = static(default=0.0)
 
     def __post_init__(self):
         if self.jacobian not in ("exact", "inertia"):
             raise InputError(f"Newton: jacobian = {self.jacobian!r}; expected 'exact' or 'inertia'.")
+        if not 0.0 < self.tolerance < 1.0 or not 0.0 <= self.floor < math.inf:
+            raise InputError(
+                f"Newton: tolerance = {self.tolerance!r}, floor = {self.floor!r}; expected a relative error between 0 "
+                "and 1, and a number that is not negative."
+            )
 
     def root(
         self,
@@ -67,56 +98,118 @@ class Newton(Module):
         linear function near it, and unknowns below `floor` are rounding."""
         coupling = Dense() if structure is None else structure
         function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
-        if self.jacobian == "inertia" and inertia is None:
-            raise InputError(
-                "Newton(jacobian='inertia') is for steps whose unknowns are velocities alone; these equations have no "
-                "inertia matrix near their Jacobian. Use Newton()."
-            )
-        chord = inertia if self.jacobian == "inertia" else None
+        if inertia is None:
+            self.check_exact()
         near: Any = None
         near_given: list[Any] = []
-        if chord is not None:
-            near, near_given = jax.closure_convert(chord, guess)
+        if self.jacobian == "inertia":
+            near, near_given = jax.closure_convert(inertia, guess)
 
-        @jax.custom_jvp
-        def find(start, given, near_given, floor):
+        def find(all_given, start):
+            given, near_given, floor = all_given
             if near is None:
                 correct = functools.partial(coupling.newton_step, lambda x: function(x, *given))
             else:
                 inverse = coupling.inverse(lambda x: near(x, *near_given), start.size)
                 correct = lambda x: inverse(function(x, *given))  # noqa: E731
-            first = _Progress(
-                start, start, jnp.zeros_like(start), jnp.full((), jnp.inf), jnp.zeros((), int), jnp.zeros((), bool)
+            trial, before = _Trial(start, start, jnp.zeros_like(start)), jnp.full((), jnp.inf)
+            end = self.iterate(functools.partial(_halved, correct), self.settling(floor, near is None), trial, before)
+            return end._replace(x=end.x.x, memory=())
+
+        def improve(all_given, x):
+            given = all_given[0]
+            held = jax.lax.stop_gradient(given)
+            linear = jax.linearize(lambda x: function(x, *held), x)[1]
+            return x - coupling.solve(linear, function(x, *given))
+
+        return implicit(find, improve)((given, near_given, jnp.asarray(floor, guess.dtype)), guess)
+
+    def iterate(self, correct: Correct, stop: Stop, guess: Any, memory: Any = ()) -> Root:
+        """Corrections from a guess on until the stopping rule, which begins with a `memory`, ends them."""
+
+        def iteration(last: _Progress) -> _Progress:
+            found = correct(last.x)
+            verdict = stop(last.memory, found, last.iterations)
+            return _Progress(found.x, *verdict, last.iterations + found.iterations)
+
+        no = jnp.zeros((), bool)
+        end = jax.lax.while_loop(
+            lambda p: ~p.converged & ~p.over & (p.iterations < self.max_iterations),
+            iteration,
+            _Progress(guess, memory, no, no, jnp.zeros((), int)),
+        )
+        return Root(end.x, end.iterations, end.converged, end.memory)
+
+    def settling(self, floor: Any, quadratic: bool = True) -> Stop:
+        """The stopping rule of this class; its memory is the size of the last correction, infinite for none."""
+        level = (STALLED if quadratic else 1.0) * floor + self.floor  # a chord may just be slow
+        quick = 0.1 if quadratic else 0.5  # at such a level quadratic corrections shrink by far more
+
+        def stop(before, found, count):
+            correction, size = found.correction, found.size
+            ratio, begins = correction / before, jnp.isinf(before)  # the ratio is 0 at first
+            shrinks = jnp.where(begins, correction / size, ratio**2) if quadratic else ratio
+            negligible = (correction * shrinks <= self.tolerance * size) & (quadratic | ~begins)
+            stalled = (ratio > 0.5) & (correction <= STALLED * EPS * size)
+            nothing = ((ratio > quick) & (correction <= level)) | (correction == 0)
+            converged = found.good & (negligible | stalled | nothing)
+            return Verdict(correction, converged, ~jnp.isfinite(correction))
+
+        return stop
+
+    def check_exact(self) -> None:
+        """Raise an `InputError` if another Jacobian than the exact one is asked for, where there is no other."""
+        if self.jacobian != "exact":
+            raise InputError(
+                "Newton(jacobian='inertia') is for steps whose unknowns are velocities alone; these equations have no "
+                "inertia matrix near their Jacobian. Use Newton()."
             )
-            end = jax.lax.while_loop(
-                lambda p: ~p.converged & (p.iterations < self.max_iterations),
-                lambda p: _iterate(correct, p, floor, quadratic=near is None),
-                first,
-            )
-            return Root(end.x, end.iterations, end.converged)
-
-        @find.defjvp
-        def differentiate(primals, tangents):
-            root, (_, given, _, _), (_, given_dot, _, _) = find(*primals), primals, tangents
-            _, change = jax.jvp(lambda *values: function(root.x, *values), tuple(given), tuple(given_dot))
-            linear = jax.linearize(lambda x: function(x, *given), root.x)[1]
-            none: Any = np.zeros((), jax.dtypes.float0)  # the tangent of a count
-            return root, Root(-coupling.solve(linear, change), none, none)
-
-        return find(guess, given, near_given, jnp.asarray(floor, guess.dtype))
 
 
-def _iterate(correct: Residual, last: _Progress, floor: Float[Array, ""], *, quadratic: bool) -> _Progress:
-    eps = jnp.finfo(last.x.dtype).eps
+def implicit(find: Callable[[Any, Any], Root], improve: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Root]:
+    """`find(given, guess)` with the implicit derivative of the root x with respect to what is given: that of
+    `improve(given, x)`, one step of Newton's method from the root, where only what is given varies."""
+
+    @jax.custom_jvp
+    def solved(given, guess):
+        return find(given, guess)
+
+    @solved.defjvp
+    def differentiate(primals, tangents):
+        root = solved(*primals)
+        _, change = jax.jvp(lambda given: improve(given, root.x), primals[:1], tangents[:1])
+        return root, jax.tree.map(_no_tangent, root)._replace(x=change)
+
+    return solved
+
+
+class _Progress(NamedTuple):
+    """Where the iteration stands."""
+
+    x: Any
+    memory: Any
+    converged: Bool[Array, ""]
+    over: Bool[Array, ""]
+    iterations: Int[Array, ""]
+
+
+class _Trial(NamedTuple):
+    """x = base - step."""
+
+    x: Float[Array, " n"]
+    base: Float[Array, " n"]
+    step: Float[Array, " n"]
+
+
+def _halved(correct: Residual, last: _Trial) -> Corrected:
+    """The next trial: Newton's, or one with half the last step where that is not a number."""
     newton_step = correct(last.x)
     good = jnp.all(jnp.isfinite(newton_step))
     base, step = jnp.where(good, last.x, last.base), jnp.where(good, newton_step, 0.5 * last.step)
     x = base - step
-    correction, scale = jnp.max(jnp.abs(step)), jnp.max(jnp.abs(x))
-    ratio = correction / last.correction  # 0 at first
-    begins = jnp.isinf(last.correction)
-    shrinks = jnp.where(begins, correction / scale, ratio**2) if quadratic else ratio
-    negligible = (correction * shrinks <= 0.5 * eps * scale) & (quadratic | ~begins)
-    stalled = (ratio > 0.5) & (correction <= 1e3 * eps * scale + floor)
-    converged = good & (negligible | stalled | (correction == 0))
-    return _Progress(x, base, step, correction, last.iterations + 1, converged)
+    return Corrected(_Trial(x, base, step), jnp.max(jnp.abs(step)), jnp.max(jnp.abs(x)), good)
+
+
+def _no_tangent(leaf: Any) -> Any:
+    """The tangent of a number that is not differentiated, and of a count."""
+    return jnp.zeros_like(leaf) if jnp.issubdtype(leaf.dtype, jnp.inexact) else np.zeros(leaf.shape, jax.dtypes.float0)

@@ -7,8 +7,8 @@ from naiad.strings.laws import AbstractLaw, Hooke, Inextensible, MooneyRivlin, R
 from naiad.strings.loads import AbstractLoad, LineDrag, StringPoint
 from naiad.strings.parts import Span, Tip
 from naiad.strings.pendulum import StringPendulum
-from naiad.strings.quadrature import StringQuadrature
 from naiad.strings.reel import Reel
+from naiad.strings.string_rule import StringRule
 from naiad.strings.system import StringSystem
 from naiad.strings.variational import StringVariational
 
@@ -28,7 +28,7 @@ __all__ = [
     "Span",
     "StringPendulum",
     "StringPoint",
-    "StringQuadrature",
+    "StringRule",
     "StringSystem",
     "StringVariational",
     "TensionOnly",

@@ -6,32 +6,22 @@ along an element and l its length with s on the reel: a link pulls at the two no
 turns, at the reel.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float
 
 from naiad.mechanics import Scalar
-from naiad.numerics import Dense
+from naiad.numerics import Dense, Newton, Root
 from naiad.numerics import solve as solve_linear
+from naiad.numerics.newton import Corrected, implicit
 from naiad.strings.landing import land
 from naiad.strings.links import LinkPiece, eliminate_links, substitute_links
 from naiad.strings.nodes import Nodes
 from naiad.strings.parts import Span, pairs
-from naiad.strings.problem import GIVE_UP, Problem, Solved, Velocities, reach_of, tip_legs, winding
-from naiad.strings.solve import piece, settled
+from naiad.strings.problem import Problem, Solved, Velocities, floor_of, piece, tip_legs, winding
 from naiad.strings.system import StringSystem
-
-
-class _Iteration(NamedTuple):
-    xi: Velocities
-    links: Float[Array, " N"]
-    correction: Float[Array, ""]
-    iterations: Int[Array, ""]
-    residual: Float[Array, ""]
-    goes_on: Bool[Array, ""]
-    converged: Bool[Array, ""]
 
 
 def pulled(
@@ -44,29 +34,32 @@ def pulled(
     return moved, -_half_square(system, system.wound(g, t))[1] * jnp.sum(links)
 
 
-def solve_links(problem: Problem, guess: Velocities) -> Solved:
-    """The velocities of a step, its start pulled by the links."""
-    wound = jnp.asarray(problem.system.wound(problem.g, problem.t))
-    reach = jnp.maximum(reach_of(problem), wound / jnp.abs(problem.h))  # the lengths are rounded as s is
+def solve_links(newton: Newton, problem: Problem, guess: Velocities) -> Root:
+    """The velocities of a step, its start pulled by the links: `Solved`, with the residual as the root's memory."""
 
-    def iterate(last: _Iteration) -> _Iteration:
-        xi, links, residual = _improve(problem, last.xi)
-        changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b), initial=0.0), xi, last.xi)
-        sizes = jax.tree.map(lambda a: jnp.max(jnp.abs(a), initial=0.0), xi)
-        correction, size = jnp.maximum(*changes), jnp.maximum(*sizes)
-        small = settled(correction, last.correction, size, reach)
-        good, count = jnp.isfinite(correction), last.iterations + 1
-        return _Iteration(xi, links, correction, count, residual, good & ~small & (count < GIVE_UP), good & small)
+    def find(problem, guess):
+        wound = jnp.asarray(problem.system.wound(problem.g, problem.t))
+        floor = floor_of(problem, wound)  # the lengths are rounded as s is
 
-    zero, no = jnp.zeros(()), jnp.zeros((), bool)
-    start = _Iteration(
-        guess, jnp.zeros(problem.system.elements), jnp.full((), jnp.inf), jnp.zeros((), int), zero, ~no, no
-    )
-    end = jax.lax.while_loop(lambda i: i.goes_on, iterate, start)
-    nodes, reel = pulled(problem.system, problem.g, problem.nodes, end.links, problem.t)
-    landing, legs = land(problem._replace(nodes=nodes), end.xi)[0], tip_legs(problem, end.xi.tip)
-    landing = landing._replace(reel=landing.reel + reel)
-    return Solved(end.xi, legs, landing, end.iterations, end.residual, end.converged)
+        def correct(last):
+            xi, links, residual = _improve(problem, last[0])
+            changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b), initial=0.0), xi, last[0])
+            sizes = jax.tree.map(lambda a: jnp.max(jnp.abs(a), initial=0.0), xi)
+            correction = jnp.maximum(*changes)
+            return Corrected((xi, links, residual), correction, jnp.maximum(*sizes), jnp.isfinite(correction))
+
+        start = guess, jnp.zeros(problem.system.elements), jnp.zeros(())
+        end = newton.iterate(correct, newton.settling(floor), start, jnp.full((), jnp.inf))
+        xi, links, residual = end.x
+        return end._replace(x=_landed(problem, xi, links), memory=residual)
+
+    return implicit(find, lambda problem, solved: _landed(problem, *_improve(problem, solved.xi)[:2]))(problem, guess)
+
+
+def _landed(problem: Problem, xi: Velocities, links: Float[Array, " N"]) -> Solved:
+    nodes, reel = pulled(problem.system, problem.g, problem.nodes, links, problem.t)
+    landing = land(problem._replace(nodes=nodes), xi)[0]
+    return Solved(xi, tip_legs(problem, xi.tip), landing._replace(reel=landing.reel + reel))
 
 
 def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array, " N"], Float[Array, ""]]:

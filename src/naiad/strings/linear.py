@@ -5,6 +5,7 @@ change with those follows from the same elimination. So Newton's method is one f
 first step is enough, and what is left of all equations says whether it was.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,14 +13,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from naiad.numerics import solve
+from naiad.numerics import Newton, Root, solve
+from naiad.numerics.newton import Corrected, Verdict
 from naiad.strings.landing import land
 from naiad.strings.nodes import to_nodes
 from naiad.strings.parts import Span
-from naiad.strings.problem import GIVE_UP, Problem, Solved, TipLegs, Velocities, element_legs, tip_legs
+from naiad.strings.problem import Problem, Solved, TipLegs, Velocities, element_legs, tip_legs
 
 ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
-NEGLIGIBLE_SQUARED = 1e-8  # a correction, in parts of what is corrected
 
 
 class Swept(NamedTuple):
@@ -73,56 +74,52 @@ class Swept(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """Velocities of the ends and the legs there, what else came of them, the correction that led there, and what is
-    left of the equations, together with whether it is lost in rounding."""
+    """Velocities of the ends and the legs there, what else came of them, and what is left of the equations, together
+    with whether it is lost in rounding."""
 
     x: Float[Array, " n"]
     legs: TipLegs
     more: Any
-    correction: Float[Array, ""]
     residual: Float[Array, ""]
     met: Bool[Array, ""]
 
 
-def solve_chain(problem: Problem, guess: Float[Array, " n"]) -> Solved:
+def solve_chain(newton: Newton, problem: Problem, guess: Float[Array, " n"]) -> Root:
     """The velocities for which every momentum is met, from a guess of those of the ends."""
     if problem.system.reeled:
-        end, iterations, converged = _repeated(lambda x: _with_reel(problem, x), guess)
-        rows, landing = end.more
-        return Solved(Velocities(rows, end.x[3:]), end.legs, landing, iterations, end.residual, converged)
-    chain, z, right = _eliminated(problem, guess)
-    inertia = jnp.zeros((guess.size, guess.size)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+        end = _repeated(newton, lambda x: _with_reel(problem, x), guess)
+        rows, landing = end.x.more
+        xi = Velocities(rows, end.x.x[3:])
+    else:
+        chain, z, right = _eliminated(problem, guess)
+        inertia = jnp.zeros((guess.size, guess.size)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
 
-    def needed(x):
-        return jnp.zeros_like(x).at[:3].set(chain.diagonal * x[:3] - right)
+        def needed(x):
+            return jnp.zeros_like(x).at[:3].set(chain.diagonal * x[:3] - right)
 
-    def after(x):
-        return needed(x), 0.0, jnp.ones((), bool), None
+        def after(x):
+            return needed(x), 0.0, jnp.ones((), bool), None
 
-    end, iterations, converged = _repeated(lambda x: _attempt(problem, x, inertia, needed(x), after), guess)
-    xi = Velocities(chain.backward(z, end.x[:3]), end.x[3:])
-    return Solved(xi, end.legs, land(problem, xi)[0], iterations, end.residual, converged)
-
-
-def _repeated(attempt: Callable[[Any], _Attempt], guess: Float[Array, " n"]) -> tuple[_Attempt, Any, Any]:
-    """The last attempt, how many there were, and whether it met the equations."""
-
-    def goes_on(carry):
-        last, count = carry
-        return ~_good(last) & jnp.isfinite(last.residual) & (count < GIVE_UP)
-
-    last, count = jax.lax.while_loop(
-        goes_on, lambda carry: (attempt(carry[0].x), carry[1] + 1), (attempt(guess), jnp.ones((), int))
-    )
-    return last, count, _good(last)
+        end = _repeated(newton, lambda x: _attempt(problem, x, inertia, needed(x), after), guess)
+        xi = Velocities(chain.backward(z, end.x.x[:3]), end.x.x[3:])
+        landing = land(problem, xi)[0]
+    return end._replace(x=Solved(xi, end.x.legs, landing), memory=end.x.residual)
 
 
-def _good(attempt: _Attempt) -> Bool[Array, ""]:
-    size = jnp.max(jnp.abs(attempt.x))
-    return jnp.isfinite(attempt.residual) & (attempt.met | (attempt.correction <= NEGLIGIBLE_SQUARED * size))
+def _repeated(newton: Newton, attempt: Callable[[Any], Corrected], guess: Float[Array, " n"]) -> Root:
+    """The attempt that meets the equations: to rounding, or after a correction whose square is negligible."""
+    negligible = math.sqrt(newton.tolerance)
+
+    def stop(_, found, count):
+        good = jnp.isfinite(found.x.residual)
+        met = found.x.met | (found.correction <= negligible * found.size + newton.floor)
+        return Verdict((), good & met, ~good)
+
+    nothing = jax.tree.map(lambda made: jnp.zeros(made.shape, made.dtype), jax.eval_shape(attempt, guess).x)
+    return newton.iterate(lambda last: attempt(last.x), stop, nothing._replace(x=guess))
 
 
-def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> _Attempt:
+def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> Corrected:
     """Nodes that fit the velocities of the last one and of the reel in `x0`, a step of Newton's method for the ends,
     and nodes that follow it."""
     chain, z, right = _eliminated(problem, x0)
@@ -146,7 +143,9 @@ def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> _Attempt:
     return _attempt(problem, x0, inertia, needed, landed)
 
 
-def _attempt(problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callable[[Any], tuple[Any, ...]]) -> _Attempt:
+def _attempt(
+    problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callable[[Any], tuple[Any, ...]]
+) -> Corrected:
     """A step of Newton's method for mu_minus(x) + `needed` = (0, ends), `inertia` being the slope of what the string
     needs; `after` gives what it needs then."""
 
@@ -167,7 +166,7 @@ def _attempt(problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callab
         if part.size:
             met = met & (jnp.max(jnp.abs(part)) <= ROUNDING * jnp.max(whole))
     residual = jnp.maximum(inner, jnp.max(jnp.abs(off)))
-    return _Attempt(x, legs, more, jnp.max(jnp.abs(change)), residual, met)
+    return Corrected(_Attempt(x, legs, more, residual, met), jnp.max(jnp.abs(change)), jnp.max(jnp.abs(x)))
 
 
 def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[Array, "N 3"], Float[Array, "3"]]:

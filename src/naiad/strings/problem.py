@@ -4,16 +4,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float
 
 from naiad.mechanics import Scalar, pull_back
 from naiad.retractions import Cayley
+from naiad.strings.elimination import Piece
 from naiad.strings.nodes import Nodes
 from naiad.strings.parts import Span
 from naiad.strings.rules import Rule
 from naiad.strings.system import StringSystem
 
-GIVE_UP = 30  # iterations
 TAU = Cayley()
 
 
@@ -67,14 +67,11 @@ class Landing(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """The velocities of a step, the legs of the ends and the landing that belong to them, and how they were found."""
+    """The velocities of a step, and the legs of the ends and the landing that belong to them."""
 
     xi: Velocities
     legs: TipLegs
     landing: Landing
-    iterations: Int[Array, ""]
-    residual: Float[Array, ""]
-    converged: Bool[Array, ""]
 
 
 def winding(problem: Problem, ends: Float[Array, " m"]) -> Winding:
@@ -94,6 +91,19 @@ def element_legs(problem: Problem, index: Any, at: Span, rate: Span) -> Span:
         return momenta
     force = system.element_force(index, at, rate, t)
     return jax.tree.map(lambda p, f: p - rule.force * h * f, momenta, force)
+
+
+def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any) -> Piece:
+    """The equations of an element at the velocities of its nodes; data of a node are (q, momentum, velocity)."""
+    rate = Span(near[2], far[2], speed).flat()
+    target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
+
+    def twice(rate):
+        value = element_legs(problem, index, Span(near[0], far[0], s), Span.of(rate)).flat()
+        return value, value
+
+    jacobian, value = jax.jacfwd(twice, has_aux=True)(rate)
+    return Piece(value - target, jacobian)
 
 
 def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
@@ -130,6 +140,10 @@ def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -
     return total
 
 
-def reach_of(problem: Problem) -> Float[Array, ""]:
-    """max |q|/h: velocities below its round-off move nothing, and are all that a string at rest has."""
-    return jnp.max(jnp.abs(jnp.asarray(problem.g.q))) / jnp.abs(problem.h)
+def floor_of(problem: Problem, *lengths: Any) -> Float[Array, ""]:
+    """eps max |q|/h, with other `lengths` if need be: velocities below it move nothing, and are all that a string at
+    rest has."""
+    reach = jnp.max(jnp.abs(jnp.asarray(problem.g.q)))
+    for length in lengths:
+        reach = jnp.maximum(reach, length)
+    return jnp.finfo(float).eps * reach / jnp.abs(problem.h)

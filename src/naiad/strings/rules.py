@@ -10,6 +10,8 @@ from typing import Any
 import jax
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
+from naiad.integrators.rules import AbstractRule, Implicit, Left, Midpoint
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
 from naiad.strings.parts import Span, Tip
@@ -51,8 +53,15 @@ class Rule(Module):
         return smooth if self.implicit else smooth + system.stiff_potential(index, at, t)
 
 
-RULES = {"paper": Rule(0.0, 1.0, False), "symmetric": Rule(0.5, 0.5, False), "imex": Rule(0.5, 0.5, True)}
-"""The discrete Lagrangians by name."""
+RULES = {Left: Rule(0.0, 1.0, False), Midpoint: Rule(0.5, 0.5, False), Implicit: Rule(0.5, 0.5, True)}
+"""What the rules of the general integrator are for a string: `Left` is the discrete Lagrangian of [lee2010]."""
+
+
+def element_rule(name: str, rule: AbstractRule) -> Rule:
+    """The discrete Lagrangian of a string by a rule; `name` is who asks."""
+    if type(rule) not in RULES:
+        raise InputError(f"{name}: rule = {rule!r}; expected Left(), Midpoint() or Implicit().")
+    return RULES[type(rule)]
 
 
 def moved(at: Any, rate: Any, time: Scalar) -> Any:

@@ -1,6 +1,6 @@
 """The variational integrator of a string, in O(N)."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,14 +8,15 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
+from naiad.integrators.rules import AbstractRule, Midpoint
 from naiad.mechanics import LagrangianSystem, Scalar, State, pull_back
-from naiad.numerics import extrapolate, history, remember, static
+from naiad.numerics import Newton, extrapolate, history, remember, static
 from naiad.strings.inextensible import held, solve_links
 from naiad.strings.joints import kicked_by_joints
 from naiad.strings.landing import kicked
 from naiad.strings.nodes import Nodes
-from naiad.strings.problem import TAU, Problem, Velocities, tip_forces
-from naiad.strings.rules import RULES, Rule
+from naiad.strings.problem import TAU, Problem, Solved, Velocities, tip_forces
+from naiad.strings.rules import Rule, element_rule
 from naiad.strings.solve import solve
 from naiad.strings.system import StringSystem
 
@@ -35,37 +36,39 @@ class Memory(NamedTuple):
 class StringVariational(AbstractOneStepMethod):
     """The variational integrator of a `StringSystem`, in O(N) for N elements [lee2010].
 
-    L_d = h T(g*, (g_{k+1} - g_k)/h) - h (V_k + V_{k+1})/2 with differences in the ambient space. `scheme` says where
-    the inertia is taken and where forces act:
+    L_d = h T(g*, (g_{k+1} - g_k)/h) - h (V_k + V_{k+1})/2 with differences in the ambient space. `rule` says where the
+    inertia is taken and where forces act:
 
-    - "paper": at the start, and all of the forces there too: second order for a fixed length, else first;
-    - "symmetric": half-way, and half of the forces at each end: second order;
-    - "imex": the same, with the elastic energy between the ends, at the mean of their strains: implicit in the waves
-      along the string, explicit in the rest [stern2009]. As the string gets stiffer it becomes RATTLE.
+    - `Left()`: at the start, and all of the forces there too, as in the paper: second order for a fixed length, else
+      first;
+    - `Midpoint()`: half-way, and half of the forces at each end: second order;
+    - `Implicit()`: the same, with the elastic energy between the ends, at the mean of their strains: implicit in the
+      waves along the string, explicit in the rest [stern2009]. As the string gets stiffer it becomes RATTLE.
 
-    For given velocities of the ends the equations of the nodes are linear (but for "imex"): they are eliminated in a
-    sweep. A step that cannot be solved, or that starts from what is not `admissible`, leaves the state where it is.
+    For given velocities of the ends the equations of the nodes are linear (but for `Implicit()`): they are eliminated
+    in a sweep. A step that cannot be solved, or that starts from what is not `admissible`, leaves the state as it is.
     """
 
-    scheme: Literal["paper", "symmetric", "imex"] = static(default="symmetric")
+    rule: AbstractRule = Midpoint()
+    newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
     failure = (
         "a step could not be solved: the string on the reel ran out, the body was wound in, or dt is too long for the "
         "fastest wave (h below the time in which it runs along half an element); take a smaller dt or, for a string "
-        "that stretches, scheme='imex'."
+        "that stretches, rule=Implicit() (scheme=imex in a study)."
     )
 
     def __post_init__(self):
-        if self.scheme not in RULES:
-            raise InputError(f"StringVariational: scheme = {self.scheme!r}; expected {', '.join(map(repr, RULES))}.")
+        element_rule("StringVariational", self.rule)
 
     @property
-    def rule(self) -> Rule:
-        """What the scheme is."""
-        return RULES[self.scheme]
+    def discrete(self) -> Rule:
+        """What the rule is for a string."""
+        return element_rule("StringVariational", self.rule)
 
     def check(self, system: LagrangianSystem) -> None:
+        self.newton.check_exact()
         if not isinstance(system, StringSystem):
             raise InputError(
                 f"StringVariational needs a StringSystem; {type(system).__name__} was given. Use Variational for it."
@@ -75,21 +78,22 @@ class StringVariational(AbstractOneStepMethod):
         return 2 if self.symmetric(system) else 1
 
     def symmetric(self, system: StringSystem) -> bool:
-        return self.rule.symmetric or not system.uneven
+        return self.discrete.symmetric or not system.uneven
 
     def memory(self, system: StringSystem, state: State, t: Scalar) -> Any:
         """Constant rates, those of the node; of the ends alone where the others follow from them."""
         xi = Velocities(*system.split(system.velocity(state.g, state.mu, t)))
-        return history(xi.tip) if self.rule.linear(system) else Memory(xi, xi)
+        return history(xi.tip) if self.discrete.linear(system) else Memory(xi, xi)
 
     def advance(self, system: StringSystem, state, memory, t, h, inputs):
-        g, rule = state.g, self.rule
+        g, rule = state.g, self.discrete
         rows, ends = system.split(state.mu)
         nodes, reel = kicked(system, rule, g, rows, t, 0.5 * h)
         nodes, ends = _kicked_ends(system, g, nodes, ends, reel, t, 0.5 * h)
         problem = Problem(system, rule, g, nodes, ends, t, h)
         guess: Any = memory.guess if isinstance(memory, Memory) else extrapolate(memory)
-        solved = solve(problem, guess) if system.constraint is None else solve_links(problem, guess)
+        root = (solve if system.constraint is None else solve_links)(self.newton, problem, guess)
+        solved: Solved = root.x
         group, x = system.tip_group, solved.xi.tip
         increment = TAU.increment(group, h * x)
         moved, correction = _moved(system, g, solved.landing.q, increment, renormalise=self.renormalise)
@@ -103,10 +107,10 @@ class StringVariational(AbstractOneStepMethod):
         if system.constraint is not None:
             nodes, ends = held(system, moved, nodes, ends, t + h)
         new = State(moved, jnp.concatenate([nodes.rows.reshape(-1), ends]))
-        good = solved.converged & system.admissible(g, t)
+        good = root.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         memory = Memory(solved.xi, memory.last) if isinstance(memory, Memory) else remember(memory, x)
-        return end, memory, StepInfo(solved.iterations, solved.residual, good, correction)
+        return end, memory, StepInfo(root.iterations, root.memory, good, correction)
 
 
 def _kicked_ends(

@@ -18,11 +18,11 @@ METHODS = {
     "implicit": ("the same with the friction of the step's velocity", nd.StochasticVariational(lagged=False)),
     "trapezoid": (
         "by the trapezoid, second order in averages",
-        nd.StochasticVariational(quadrature=nd.Trapezoid(), lagged=False),
+        nd.StochasticVariational(rule=nd.Trapezoid(), lagged=False),
     ),
     "midpoint": (
         "by the midpoint, second order in averages, exact for linear forces",
-        nd.StochasticVariational(quadrature=nd.Midpoint(), lagged=False),
+        nd.StochasticVariational(rule=nd.Midpoint(), lagged=False),
     ),
 }
 CHOICES = {name: words for name, (words, _) in METHODS.items()}

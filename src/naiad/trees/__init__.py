@@ -5,6 +5,7 @@ from naiad.trees.joint_torques import AbstractJointTorque, TravellingWave
 from naiad.trees.motion import Motion, motion
 from naiad.trees.system import TreeSystem
 from naiad.trees.tree import Tree
+from naiad.trees.tree_rule import TreeRule
 from naiad.trees.variational import TreeVariational
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Motion",
     "TravellingWave",
     "Tree",
+    "TreeRule",
     "TreeSystem",
     "TreeVariational",
     "motion",

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -14,14 +13,14 @@ from naiad.forces.weight import Weight
 from naiad.mechanics import Scalar, State, identity
 from naiad.numerics import check_double, static
 from naiad.numerics.arguments import checked_throughout
-from naiad.retractions import AbstractRetraction
-from naiad.trees.discrete import SCHEMES, group_change, kinetic_action
 from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
 from naiad.trees.joint_torques import AbstractJointTorque, as_torque
 from naiad.trees.overlap import overlapping
+from naiad.trees.rules import RULES
 from naiad.trees.system import TreeSystem
 from naiad.trees.tree import Tree
+from naiad.trees.tree_rule import TreeRule
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,8 +32,6 @@ class ConnectedBodies(TreeSystem):
     ell = sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) / 2 - V(g), V_i the velocity of the centre of body i in its
     frame; the inertias of the tree include the fluid's where there is one.
 
-    - `scheme`: the discrete Lagrangian: "lgvi" (eq. (30) of the paper, first order), "trapezoid" (its mean with its
-      adjoint) or "midpoint", both symmetric and of second order; potentials by the trapezoid;
     - `weight`: gravity and buoyancy;
     - `stiffness` [N m/rad] and `damping` [N m s/rad] of the joints: a number, three numbers or a matrix in the body's
       frame, for all joints or one for each body; a spring has the energy theta . K theta / 2 for a small turn theta
@@ -51,14 +48,12 @@ class ConnectedBodies(TreeSystem):
     damping: Float[Array | np.ndarray, "N 3 3"] | None
     torque: AbstractJointTorque | None
     shapes: Float[Array | np.ndarray, "N 3"] | None
-    scheme: str = static()
     overlap: bool = static()
 
     def __init__(
         self,
         tree: Tree,
         *,
-        scheme: str = "midpoint",
         weight: Weight | None = None,
         stiffness: Any = None,
         damping: Any = None,
@@ -66,13 +61,11 @@ class ConnectedBodies(TreeSystem):
         shapes: Any = None,
         overlap: bool = False,
     ):
-        if scheme not in SCHEMES:
-            raise InputError(f"scheme = {scheme!r}; expected one of {', '.join(SCHEMES)}.")
         if weight is not None and not weight.fits(tree.count):
             raise InputError(
                 f"weight has numbers that are not for {tree.count} bodies; give one for all or one for each."
             )
-        self.tree, self.scheme, self.weight, self.overlap = tree, scheme, weight, overlap
+        self.tree, self.weight, self.overlap = tree, weight, overlap
         self.stiffness = joint_matrices("stiffness", stiffness, tree.count, root=tree.pinned)
         self.damping = joint_matrices("damping", damping, tree.count, root=tree.pinned)
         self.torque = as_torque(torque)
@@ -108,16 +101,6 @@ class ConnectedBodies(TreeSystem):
         return cls(tree, weight=weight, shapes=shapes, **options)
 
     @property
-    def discrete_order(self) -> int:
-        """The order of the discrete Lagrangian."""
-        return SCHEMES[self.scheme]
-
-    @property
-    def discrete_symmetric(self) -> bool:
-        """Whether it is its own adjoint."""
-        return self.scheme != "lgvi"
-
-    @property
     def potential(self) -> Any:
         """V(g, t) of weight and springs; none if there is neither."""
         return None if self.weight is None and self.stiffness is None else self._potential
@@ -133,15 +116,9 @@ class ConnectedBodies(TreeSystem):
         inside = self.potential is None and self.force is None if self.tree.pinned else self.weight is None
         return self._moved if inside else None
 
-    def discrete_lagrangian(
-        self, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar, tau: AbstractRetraction
-    ) -> Float[Array, ""]:
-        """The kinetic part of the scheme (see `kinetic_action`), less h (V(g_k) + V(g_{k+1})) / 2."""
-        kinetic = kinetic_action(self.tree, self.scheme, g, xi, h, tau)
-        if self.potential is None:
-            return kinetic
-        end = jax.tree.map(jnp.add, g, group_change(g, tau.increment(self.group, h * xi)))
-        return kinetic - 0.5 * h * (self.potential(g, t) + self.potential(end, t + h))
+    def discretised(self, rule: Any) -> Any:
+        """The discrete Lagrangian of `TreeVariational` with the same rule."""
+        return TreeRule(rule) if type(rule) in RULES else rule
 
     @checked_throughout
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
+from naiad.integrators.rules import AbstractRule, Left, Midpoint, Trapezoid
 from naiad.numerics import Module, cross, hat, hat_times, outer, static, times_hat
 
 Vector = Float[Array, "3"]
@@ -66,7 +68,7 @@ def composed(first: Vector, second: Vector) -> Vector:
     return (first + second + cross(first, second)) / (1.0 - jnp.dot(first, second))
 
 
-class AbstractRule(Module):
+class AbstractBodyRule(Module):
     """A discrete Lagrangian of one body."""
 
     correction: bool = static(default=False)
@@ -94,7 +96,7 @@ def _spin_block(body: Turned) -> Matrix:
     return body.rate * ((turned[0, 0] + turned[1, 1] + turned[2, 2]) * jnp.eye(3) - turned)
 
 
-class OneSidedRule(AbstractRule):
+class OneSidedRule(AbstractBodyRule):
     """S* = S: first order. With the correction it is [lee2009, eq. (30)]."""
 
     def momenta(self, body: Turned) -> Momenta:
@@ -112,7 +114,7 @@ class OneSidedRule(AbstractRule):
         return Blocks(G, jnp.zeros((3, 3)), hat_times(body.u, G) - hat(G @ body.u), X)
 
 
-class TrapezoidRule(AbstractRule):
+class TrapezoidRule(AbstractBodyRule):
     """S* = (S + S')/2, S' that at the end: second order, symmetric."""
 
     def momenta(self, body: Turned) -> Momenta:
@@ -141,7 +143,7 @@ class TrapezoidRule(AbstractRule):
         )
 
 
-class MidpointRule(AbstractRule):
+class MidpointRule(AbstractBodyRule):
     """S* = S at cay(s) R, cay(s)^2 = cay(C): second order, symmetric."""
 
     def momenta(self, body: Turned) -> Momenta:
@@ -172,4 +174,18 @@ def _half(C: Vector) -> tuple[Vector, Matrix]:
     return s, turn(cayley_factor(s), s)
 
 
-RULES: dict[str, type[AbstractRule]] = {"one-sided": OneSidedRule, "trapezoid": TrapezoidRule, "midpoint": MidpointRule}
+RULES: dict[type[AbstractRule], type[AbstractBodyRule]] = {
+    Left: OneSidedRule,
+    Trapezoid: TrapezoidRule,
+    Midpoint: MidpointRule,
+}
+"""What the rules of the general integrator are for a body."""
+
+
+def body_rule(name: str, rule: AbstractRule, *, correction: bool) -> AbstractBodyRule:
+    """The discrete Lagrangian of a body by a rule; `name` is who asks."""
+    if type(rule) not in RULES:
+        raise InputError(f"{name}: rule = {rule!r}; expected Left(), Trapezoid() or Midpoint().")
+    if correction and isinstance(rule, Midpoint):
+        raise InputError(f"{name}: there is no correction for the midpoint rule; use rule=Left() or Trapezoid().")
+    return RULES[type(rule)](correction)

@@ -1,12 +1,14 @@
 """Newton's method over a tree, with the Jacobian of the guess kept: a chord."""
 
+import functools
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from naiad.numerics import Newton, Root
+from naiad.numerics.newton import EPS, STALLED, Corrected, Verdict, implicit
 from naiad.numerics.rows import Rows
 from naiad.trees.rules import Vector
 from naiad.trees.sweeps import Bodies, Sweeps, turns
@@ -17,10 +19,8 @@ WEIGHTS = np.array([[4.0, -6.0, 4.0, -1.0], [1.0, 0.0, 0.0, 0.0]])
 """Of the last four rates in a guess of the next: exact for cubics; and the last one."""
 TOLERANCE = 1e-15  # of the error of a turn, relative to the largest
 FLOOR = 1e-10  # relative corrections below this that do not shrink are rounding
-EPS = np.finfo(float).eps  # a turn below this moves no entry of R
 SLOW = 0.05  # corrections that shrink less call for a new Jacobian
 SQUARED = 1e-9  # a relative correction whose square is rounding
-GIVE_UP = 50  # iterations
 REFRESH = 16  # steps after which kappa is measured again
 
 IMPLICIT_ROUNDS = 12  # of Newton's method for a derivative where the Jacobian leaves out the forces
@@ -60,121 +60,148 @@ class Guess(NamedTuple):
     age: Int[Array, ""]
 
 
-class Solved(NamedTuple):
-    """The rows at the solution, the root's displacement, kappa and its age, and how it went."""
+class Turns(NamedTuple):
+    """The rows at the solution, which hold the turns, and the root's displacement."""
 
     work: Rows
     dx: Vector
+
+
+class Kept(NamedTuple):
+    """What is kept of a solution: kappa and its age, and the largest residual."""
+
     kappa: Float[Array, ""]
     age: Int[Array, ""]
-    iterations: Int[Array, ""]
     residual: Float[Array, ""]
-    converged: Bool[Array, ""]
 
 
-class _Chord(NamedTuple):
-    """Iterations with one Jacobian: how far they are, the first and the last correction."""
+class _Corrections(NamedTuple):
+    """Those with one Jacobian: the size of the first and of the last, kappa, and whether they grew."""
 
-    work: Rows
-    dx: Vector
-    shift: Vector
     first: Float[Array, ""]
     last: Float[Array, ""]
     kappa: Float[Array, ""]
-    count: Int[Array, ""]
-    residual: Float[Array, ""]
-    goes_on: Bool[Array, ""]
-    converged: Bool[Array, ""]
     diverged: Bool[Array, ""]
 
 
 class _Attempt(NamedTuple):
-    """Chords in a row: each from where the last one got, or from the last rates after the first that diverged."""
+    """Where the last chord got, whether the next goes on from there or begins again from the last rates, with a new
+    Jacobian for each correction (`anew`); whether it found the root, or there is no hope."""
 
-    solved: Solved
+    at: Turns
+    kept: Kept
     again: Bool[Array, ""]
-    retries: Int[Array, ""]
-    goes_on: Bool[Array, ""]
+    anew: Bool[Array, ""]
+    found: Bool[Array, ""]
+    over: Bool[Array, ""]
 
 
-@jax.custom_jvp
-def solve(problem: Problem, guess: Guess) -> Solved:
-    """The turns of all bodies and the root's displacement dx for which every momentum is met.
+def solve(newton: Newton, problem: Problem, guess: Guess) -> Root:
+    """The turns of all bodies and the root's displacement dx for which every momentum is met, `Turns`, and `Kept`.
 
-    The m-th correction leaves an error of about kappa d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2
-    is measured every few steps. Where forces depend on the velocity it is d_m^2 / d_{m-1}. Corrections that shrink
-    slowly call for a new Jacobian; if they grow, it begins again from the last rates, with a new one for each. The
-    derivative is the implicit one.
+    The Jacobian of the guess is kept for all corrections: a chord. The m-th correction leaves an error of about kappa
+    d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2 is measured every few steps. Where forces depend on
+    the velocity it is d_m^2 / d_{m-1}. Corrections that shrink slowly call for a new Jacobian; if they grow, it begins
+    again from the last rates, with a new one for each.
     """
-    sweeps, linear = problem.sweeps, problem.linear
 
-    def chord(attempt: _Attempt) -> _Attempt:
-        last = attempt.solved
-        weights = sweeps.h * jnp.where(attempt.retries > 0, jnp.asarray(WEIGHTS[1]), jnp.asarray(WEIGHTS[0]))
-        dx = jnp.where(attempt.again, last.dx, weights @ guess.shifts)
-        work = sweeps.begin(last.work, problem.bodies, weights, dx, again=attempt.again)
-        spins, p = problem.kicks(work, dx)
-        work = sweeps.factorise(work, spins)
-        shift, _ = sweeps.shift(work, p)
-        zero, no = jnp.zeros(()), jnp.zeros((), bool)
-        start = _Chord(work, dx, shift, zero, zero, last.kappa, jnp.zeros((), int), zero, ~no, no, no)
-        anew = attempt.retries > 0
-        end = jax.lax.while_loop(lambda c: c.goes_on, lambda c: correct(c, anew), start)
-        retry = end.diverged & ~anew
-        iterations = last.iterations + end.count
-        measured = end.count > 1
-        age = jnp.where(measured, 0, last.age)
-        solved = Solved(end.work, end.dx, end.kappa, age, iterations, end.residual, end.converged)
-        goes_on = ~end.converged & (retry | ~end.diverged) & (iterations < GIVE_UP)
-        return _Attempt(solved, ~retry, attempt.retries + retry, goes_on)
+    def find(problem, guess):
+        nowhere, no = Turns(problem.sweeps.empty(), jnp.zeros(3)), jnp.zeros((), bool)
+        start = _Attempt(nowhere, Kept(guess.kappa, guess.age + 1, jnp.zeros(())), no, no, no, no)
+        chords = newton.iterate(
+            lambda last: _chord(newton, problem, guess, last),
+            lambda _, chord, count: Verdict((), chord.x.found, chord.x.over),
+            start,
+        )
+        return chords._replace(x=chords.x.at, memory=chords.x.kept)
 
-    def correct(c: _Chord, anew: Any) -> _Chord:
-        dx = c.dx + c.shift
-        work, d, size = sweeps.correct(c.work, dx, c.shift)
+    return implicit(find, _improve)(problem, guess)
+
+
+def _chord(newton: Newton, problem: Problem, guess: Guess, last: _Attempt) -> Corrected:
+    """Corrections with one Jacobian, that of where they begin."""
+    sweeps = problem.sweeps
+    weights = sweeps.h * jnp.where(last.anew, jnp.asarray(WEIGHTS[1]), jnp.asarray(WEIGHTS[0]))
+    dx = jnp.where(last.again, last.at.dx, weights @ guess.shifts)
+    work, shift = _factorised(problem, last.at.work, weights, dx, again=last.again)
+
+    def correct(at):
+        (work, dx), shift, _ = at
+        dx = dx + shift
+        work, correction, size = sweeps.correct(work, dx, shift)
         spins, p = problem.kicks(work, dx)
         work, residual = sweeps.reduce(work, spins)
         shift, miss = sweeps.shift(work, p)
-        begins, second = c.count == 0, c.count == 1
-        first = jnp.where(begins, d, c.first)
-        ratio = d / jnp.where(begins, d, c.last)
-        kappa = jnp.where(second & (first > 0.0), d / first**2, c.kappa)
-        error = d * ratio if linear else kappa * first * d
-        fresh = ~begins if linear else ~begins | (guess.age < REFRESH)
-        small = jnp.where(anew, d <= SQUARED * size, (error <= TOLERANCE * size) & fresh)
-        still = ~begins & (ratio > 0.5) & (d <= FLOOR * size + EPS)
-        converged = small | still | (d == 0.0)
-        diverged = ~jnp.isfinite(d) | (~begins & (ratio > 1.0) & ~still)
-        slow = (anew & (not linear)) | (~begins & (ratio > (0.5 if linear else SLOW)))
-        goes_on = ~converged & ~diverged & ~slow & (c.count < GIVE_UP)
-        residual = jnp.maximum(residual, miss)
-        return _Chord(work, dx, shift, first, d, kappa, c.count + 1, residual, goes_on, converged, diverged)
+        return Corrected((Turns(work, dx), shift, jnp.maximum(residual, miss)), correction, size)
 
-    none, no = jnp.zeros((), int), jnp.zeros((), bool)
-    start = Solved(sweeps.empty(), jnp.zeros(3), guess.kappa, guess.age + 1, none, jnp.zeros(()), no)
-    return jax.lax.while_loop(lambda a: a.goes_on, chord, _Attempt(start, no, none, ~no)).solved
+    zero, no = jnp.zeros(()), jnp.zeros((), bool)
+    fresh = guess.age < REFRESH
+    stop = functools.partial(_settled, newton, linear=problem.linear, fresh=fresh, anew=last.anew, h=sweeps.h)
+    begin = _Corrections(zero, zero, last.kept.kappa, no)
+    end = newton.iterate(correct, stop, (Turns(work, dx), shift, zero), begin)
+    at, _, residual = end.x
+    age = jnp.where(end.iterations > 1, 0, last.kept.age)  # measured again
+    retry = end.memory.diverged & ~last.anew
+    attempt = _Attempt(
+        at,
+        Kept(end.memory.kappa, age, residual),
+        again=~retry,
+        anew=last.anew | retry,
+        found=end.converged,
+        over=end.memory.diverged & ~retry,
+    )
+    return Corrected(attempt, end.memory.last, zero, iterations=end.iterations)
 
 
-@solve.defjvp
-def _implicit(primals, tangents):
-    """One step of Newton's method at the solution, where only what it depends on varies."""
-    solved = solve(*primals)
+def _settled(
+    newton: Newton,
+    before: _Corrections,
+    corrected: Corrected,
+    count: Any,
+    *,
+    linear: bool,
+    fresh: Any,
+    anew: Any,
+    h: Any,
+) -> Verdict:
+    """Whether the turns need no more corrections, or another Jacobian."""
+    d, size = corrected.correction, corrected.size
+    begins, second = count == 0, count == 1
+    first = jnp.where(begins, d, before.first)
+    ratio = d / jnp.where(begins, d, before.last)
+    kappa = jnp.where(second & (first > 0.0), d / first**2, before.kappa)
+    error = d * ratio if linear else kappa * first * d
+    known = ~begins if linear else ~begins | fresh
+    small = jnp.where(anew, d <= SQUARED * size, (error <= max(TOLERANCE, newton.tolerance) * size) & known)
+    floor = EPS if linear else STALLED * EPS  # a turn below eps moves no entry of R
+    if newton.floor:
+        floor = floor + 0.5 * newton.floor * jnp.abs(h)
+    still = ~begins & (ratio > 0.5) & (d <= FLOOR * size + floor)
+    converged = small | still | (d == 0.0)
+    diverged = ~jnp.isfinite(d) | (~begins & (ratio > 1.0) & ~still)
+    slow = (anew & (not linear)) | (~begins & (ratio > (0.5 if linear else SLOW)))
+    return Verdict(_Corrections(first, d, kappa, diverged), converged, diverged | slow)
 
-    def ends(problem: Problem) -> tuple[Rows, Vector]:
-        sweeps, work, dx = problem.sweeps, solved.work, solved.dx
-        for _ in range(IMPLICIT_ROUNDS if problem.linear else 1):
-            work = sweeps.begin(work, problem.bodies, jnp.zeros(4), dx, again=jnp.ones((), bool))
-            spins, p = problem.kicks(work, dx)
-            work = sweeps.factorise(work, spins)
-            shift, _ = sweeps.shift(work, p)
-            dx = dx + shift
-            work = sweeps.correct(work, dx, shift).work
-            work, _ = sweeps.reduce(work, problem.kicks(work, dx)[0])
-        return work, dx
 
-    _, (work, dx) = jax.jvp(ends, primals[:1], tangents[:1])
-    none: Any = np.zeros((), jax.dtypes.float0)  # the tangent of a count
-    zero = jnp.zeros(())
-    return solved, Solved(work, dx, zero, none, none, zero, none)
+def _improve(problem: Problem, at: Turns) -> Turns:
+    """One step of Newton's method, or more where the Jacobian leaves out the forces."""
+    sweeps, (work, dx) = problem.sweeps, at
+    for _ in range(IMPLICIT_ROUNDS if problem.linear else 1):
+        work, shift = _factorised(problem, work, jnp.zeros(4), dx, again=jnp.ones((), bool))
+        dx = dx + shift
+        work = sweeps.correct(work, dx, shift).work
+        work, _ = sweeps.reduce(work, problem.kicks(work, dx)[0])
+    return Turns(work, dx)
+
+
+def _factorised(
+    problem: Problem, work: Rows, weights: Float[Array, "4"], dx: Vector, *, again: Any
+) -> tuple[Rows, Vector]:
+    """The rows with the Jacobian eliminated where a chord begins, and the correction of the root's displacement."""
+    work = problem.sweeps.begin(work, problem.bodies, weights, dx, again=again)
+    spins, p = problem.kicks(work, dx)
+    work = problem.sweeps.factorise(work, spins)
+    return work, problem.sweeps.shift(work, p)[0]
 
 
 def split(tree: Tree, vector: Float[Array, " n"]) -> tuple[Float[Array, "N 3"], Vector]:

@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from naiad.numerics import Module, cross, hat_times, inverse3, times_hat
 from naiad.numerics.rows import Place, Rows, places
 from naiad.trees.motion import freedom, kinds, numbers
-from naiad.trees.rules import AbstractRule, Matrix, Turned, Vector, cayley_factor, change, composed
+from naiad.trees.rules import AbstractBodyRule, Matrix, Turned, Vector, cayley_factor, change, composed
 from naiad.trees.tree import Tree
 
 (a, b, C, u, P, da, db, a1, b1, w, du, pi, L, r, zz, bz, t, R, S, J, G, H, Y, X), WIDTH = places(
@@ -66,7 +66,7 @@ class Sweeps(Module):
     """The sweeps over a tree of one step of h, by the discrete Lagrangian of a rule."""
 
     tree: Tree
-    rule: AbstractRule
+    rule: AbstractBodyRule
     h: Any
 
     def empty(self) -> Rows:

@@ -1,6 +1,6 @@
 """The variational integrator of a tree of rigid bodies, in O(N)."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,11 +8,12 @@ from jaxtyping import Array, Float, Int
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
+from naiad.integrators.rules import AbstractRule, Trapezoid
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
-from naiad.numerics import static
+from naiad.numerics import Newton, static
 from naiad.trees.motion import motion
-from naiad.trees.rules import RULES
-from naiad.trees.solve import REFRESH, Guess, Problem, joined, solve, split, step_velocity
+from naiad.trees.rules import body_rule
+from naiad.trees.solve import REFRESH, Guess, Kept, Problem, joined, solve, split, step_velocity
 from naiad.trees.sweeps import Bodies, Sweeps
 from naiad.trees.system import TreeSystem
 from naiad.trees.tree import Tree
@@ -33,38 +34,35 @@ class TreeVariational(AbstractOneStepMethod):
 
     The discrete Lagrangian is L_d = (1/h) sum_i (1/2 u_i . S*_i u_i + tr((I - F_i) J_di)) - h (V_k + V_{k+1})/2 with
     the displacement u_i of a centre, the turn F_i = cay(C_i) of a body and J_d = tr(J)/2 I - J. `rule` says where the
-    mass matrix in space, S*, is taken: "one-sided", at the start (first order), "trapezoid", the mean of both ends, or
-    "midpoint", at half the turn (both of second order and symmetric). With `correction` the turn of a body about its
-    own joint is taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da; one-sided, that is [lee2009, eq. (30)].
+    mass matrix in space, S*, is taken: `Left()`, at the start (first order), `Trapezoid()`, the mean of both ends, or
+    `Midpoint()`, at half the turn (both of second order and symmetric). With `correction` the turn of a body about its
+    own joint is taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da; with `Left()` that is [lee2009, eq. (30)].
 
     The equations are solved by Newton's method in sweeps over the tree (see `sweeps`). A force adds half of h F at
     each end, at the velocity of the step, as `Variational` does. `renormalise` removes the round-off by which the
     attitudes leave the group. A step that cannot be solved leaves the state where it is, and says so.
     """
 
-    rule: Literal["one-sided", "trapezoid", "midpoint"] = static(default="trapezoid")
+    rule: AbstractRule = Trapezoid()
     correction: bool = static(default=False)
+    newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
     def __post_init__(self):
-        if self.rule not in RULES:
-            raise InputError(f"TreeVariational: rule = {self.rule!r}; expected {', '.join(map(repr, RULES))}.")
-        if self.correction and self.rule == "midpoint":
-            raise InputError(
-                "TreeVariational: there is no correction for the midpoint rule; use rule='one-sided' or 'trapezoid'."
-            )
+        body_rule("TreeVariational", self.rule, correction=self.correction)
 
     def check(self, system: LagrangianSystem) -> None:
+        self.newton.check_exact()
         if not isinstance(system, TreeSystem):
             raise InputError(
                 f"TreeVariational needs a TreeSystem; {type(system).__name__} was given. Use Variational for it."
             )
 
     def order(self, system: LagrangianSystem) -> int:
-        return 1 if self.rule == "one-sided" else 2
+        return self.rule.order(system)
 
     def symmetric(self, system: LagrangianSystem) -> bool:
-        return self.rule != "one-sided"
+        return self.rule.symmetric(system)
 
     def memory(self, system: TreeSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
@@ -76,23 +74,25 @@ class TreeVariational(AbstractOneStepMethod):
     def advance(self, system: TreeSystem, state, memory, t, h, inputs):
         tree, g = system.tree, state.g
         Pi, p = split(tree, state.mu + 0.5 * h * _slope(system, g, t))
-        sweeps = Sweeps(tree, RULES[self.rule](self.correction), h)
+        sweeps = Sweeps(tree, body_rule("TreeVariational", self.rule, correction=self.correction), h)
         bodies = Bodies(g.R, Pi, memory.spins.reshape(-1, 12), tree.J, tree.M, tree.own, tree.other, tree.axis)
         problem = Problem(sweeps, bodies, p, system, g, t)
-        solved = solve(problem, Guess(memory.shifts, memory.kappa, memory.age))
-        spins, p = problem.kicks(solved.work, solved.dx)
-        landed = sweeps.land(solved.work, spins, renormalise=self.renormalise)
-        moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + solved.dx)
+        root = solve(self.newton, problem, Guess(memory.shifts, memory.kappa, memory.age))
+        work, dx = root.x
+        kept: Kept = root.memory
+        spins, p = problem.kicks(work, dx)
+        landed = sweeps.land(work, spins, renormalise=self.renormalise)
+        moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + dx)
         mu = joined(tree, landed.Pi, p) + 0.5 * h * _slope(system, moved, t + h)
         if system.force is not None:
-            xi = step_velocity(tree, g.R, landed.C, solved.dx, h)
+            xi = step_velocity(tree, g.R, landed.C, dx, h)
             mu = mu + 0.5 * h * system.force(moved, xi, t + h)
         if not tree.balls:
             mu = _along_joints(tree, moved, mu)
-        info = StepInfo(solved.iterations, solved.residual, solved.converged, landed.correction)
-        shifts = jnp.concatenate([(solved.dx / h)[None], memory.shifts[:3]])
-        end = jax.tree.map(lambda new, old: jnp.where(solved.converged, new, old), State(moved, mu), state)
-        return end, Memory(_remember(memory.spins, landed.C / h), shifts, solved.kappa, solved.age), info
+        info = StepInfo(root.iterations, kept.residual, root.converged, landed.correction)
+        shifts = jnp.concatenate([(dx / h)[None], memory.shifts[:3]])
+        end = jax.tree.map(lambda new, old: jnp.where(root.converged, new, old), State(moved, mu), state)
+        return end, Memory(_remember(memory.spins, landed.C / h), shifts, kept.kappa, kept.age), info
 
 
 def _slope(system: TreeSystem, g: Any, t: Scalar) -> Any:

@@ -1,7 +1,7 @@
 """The integrators of strings that studies offer: a discrete Lagrangian by name, composed to an order."""
 
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, Composition
+from naiad.integrators import AbstractMethod, Composition, Implicit, Left, Midpoint
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.strings import StringPendulum, StringVariational
 
@@ -10,12 +10,13 @@ SCHEMES = {
     "symmetric": "inertia half-way, half of the forces at each end: second order",
     "imex": "the same with the elastic energy at the mean of the strains of both ends: not bound by the fastest wave",
 }
+RULES = {"paper": Left(), "symmetric": Midpoint(), "imex": Implicit()}
 ORDERS = (2, *COMPOSITIONS)
 
 
 def string_method(system: StringPendulum, scheme: str, order: int) -> AbstractMethod:
     """The integrator of a scheme; above order 2 the composition of its steps."""
-    plain = StringVariational(scheme)  # pyright: ignore[reportArgumentType]
+    plain = StringVariational(RULES[scheme])
     if order == 2:
         return plain
     if not plain.symmetric(system):

@@ -87,7 +87,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             self._start(system),
             t1=float(reel.end) + self.orbits * 2.0 * np.pi / n,
             dt=self.dt,
-            method=StringVariational("imex"),
+            method=StringVariational(nd.Implicit()),
             save_every=1,
             outputs={"observed": Observed(system)},
             progress=progress,

@@ -9,9 +9,8 @@ from naiad.errors import RunError
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.trees.connected_motion import Motion, runge_kutta_motion, variational_motion
+from naiad.studies.trees.connected_motion import METHODS, Motion, runge_kutta_motion, variational_motion
 from naiad.studies.trees.three_ellipsoids import INERTIAS, JOINTS, OMEGA, XDOT, three_ellipsoids
-from naiad.trees.discrete import SCHEMES
 
 CHOICES = {
     "lgvi": "the paper's discrete Lagrangian (30), one-sided, first order",
@@ -42,8 +41,8 @@ class ConnectedBodies(Study, name="connected-bodies"):
     tolerance: float = parameter(1e-6, above=0.0, help="relative and absolute tolerance of rk45; the paper gives none")
 
     def bodies(self) -> nd.models.ConnectedBodies:
-        """The bodies of these parameters; `rk45` takes the equations from any scheme."""
-        return three_ellipsoids(self.scheme if self.scheme in SCHEMES else "lgvi", self.joints, self.inertia)
+        """The bodies of these parameters."""
+        return three_ellipsoids(self.joints, self.inertia)
 
     def run(self, progress: Progress) -> Findings:
         bodies = self.bodies()
@@ -64,7 +63,7 @@ class ConnectedBodies(Study, name="connected-bodies"):
     def _motion(self, bodies: nd.models.ConnectedBodies, state: nd.State, scheme: str, progress: Progress) -> Motion:
         if scheme == "rk45":
             return runge_kutta_motion(bodies, state, t1=self.t1, tolerance=self.tolerance, progress=progress)
-        return variational_motion(bodies, state, t1=self.t1, dt=self.dt, progress=progress)
+        return variational_motion(bodies, state, method=METHODS[scheme], t1=self.t1, dt=self.dt, progress=progress)
 
     def _figures(self, bodies: nd.models.ConnectedBodies, motion: Motion) -> dict:
         from naiad.studies.trees import connected_figures as figures

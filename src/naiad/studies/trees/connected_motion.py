@@ -88,19 +88,20 @@ def variational_motion(
     bodies: nd.models.ConnectedBodies,
     state: nd.State,
     *,
+    method: TreeVariational,
     t1: float,
     dt: float,
     progress: Progress,
     observables: Mapping[str, Any] | None = None,
 ) -> Motion:
-    """The motion by the bodies' own discrete Lagrangian; `observables` are monitored too."""
+    """The motion by a variational method; `observables` are monitored too."""
     observed = watched(bodies, state)
     run, _ = watched_run(
         bodies,
         state,
         t1=t1,
         dt=dt,
-        method=tree_method(bodies),
+        method=method,
         progress=progress,
         invariants={},
         observables={**observed, **(observables or {})},
@@ -119,16 +120,12 @@ def variational_motion(
     )
 
 
-STEPS = {
-    "lgvi": TreeVariational("one-sided", correction=True),
-    "trapezoid": TreeVariational("trapezoid", correction=True),
-    "midpoint": TreeVariational("midpoint"),
+METHODS = {
+    "lgvi": TreeVariational(nd.Left(), correction=True),
+    "trapezoid": TreeVariational(nd.Trapezoid(), correction=True),
+    "midpoint": TreeVariational(nd.Midpoint()),
 }
-
-
-def tree_method(bodies: nd.models.ConnectedBodies) -> TreeVariational:
-    """The step of the bodies' own discrete Lagrangian, in O(N): that of `Variational(Cayley())`, in sweeps."""
-    return STEPS[bodies.scheme]
+"""The variational methods of the studies by name."""
 
 
 def runge_kutta_motion(

@@ -11,7 +11,7 @@ from naiad.numerics import Module
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.trees.connected_motion import Motion, variational_motion
+from naiad.studies.trees.connected_motion import METHODS, Motion, variational_motion
 from naiad.trees.joint_springs import relative_velocities
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -83,7 +83,6 @@ class Eel(Study, name="eel"):
             fluid=self.density,
             joints=self.joints,
             axis=UP if self.joints == "hinge" else None,
-            scheme=self.scheme,
             stiffness=self.stiffness or None,
             damping=self.damping or None,
             torque=nd.models.TravellingWave(amplitude, self.frequency, self.wavelength, UP) if self.amplitude else None,
@@ -99,7 +98,13 @@ class Eel(Study, name="eel"):
         bodies = self.bodies(self.N)
         state = self.start(bodies)
         motion = variational_motion(
-            bodies, state, t1=self.t1, dt=self.dt, progress=progress, observables={"power": JointPower(bodies)}
+            bodies,
+            state,
+            method=METHODS[self.scheme],
+            t1=self.t1,
+            dt=self.dt,
+            progress=progress,
+            observables={"power": JointPower(bodies)},
         )
         middle = bodies.places(motion.states.g).mean(1)
         moved = middle[-1] - middle[0]

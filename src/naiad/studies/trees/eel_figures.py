@@ -6,7 +6,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.studies.timing import timed_run
-from naiad.studies.trees.connected_motion import Motion, tree_method
+from naiad.studies.trees.connected_motion import METHODS, Motion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,5 +82,5 @@ def cost(study: "Eel") -> "Figure":
 def link_cost(study: "Eel", count: int) -> float:
     """Seconds of CPU for a step, divided by the links."""
     bodies = study.bodies(count)
-    run = timed_run(bodies, tree_method(bodies), study.start(bodies), dt=study.dt, steps=STEPS)
+    run = timed_run(bodies, METHODS[study.scheme], study.start(bodies), dt=study.dt, steps=STEPS)
     return run.seconds / (STEPS * count)

@@ -21,13 +21,13 @@ JOINTS = {"outward": "outside of the bodies", "printed": "with the paper's sign:
 INERTIAS = {"printed": "the paper's, with four decimals", "exact": "of ellipsoids in an ideal fluid, in closed form"}
 
 
-def three_ellipsoids(scheme: str, joints: str = "outward", inertia: str = "printed") -> nd.models.ConnectedBodies:
-    """The bodies of the paper with a discrete Lagrangian, either sign of the joints, and either inertias."""
+def three_ellipsoids(joints: str = "outward", inertia: str = "printed") -> nd.models.ConnectedBodies:
+    """The bodies of the paper with either sign of the joints, and either inertias."""
     own = np.array(OUTWARD) if joints == "outward" else -np.array(OUTWARD)
     overlap = joints == "printed"
     if inertia == "exact":
         return nd.models.ConnectedBodies.ellipsoids(
-            AXES, PARENTS, own=own, other=OTHER, fluid=UNIT_MASS, scheme=scheme, overlap=overlap
+            AXES, PARENTS, own=own, other=OTHER, fluid=UNIT_MASS, overlap=overlap
         )
     tree = nd.Tree(PARENTS, PRINTED_J, PRINTED_M, own=own, other=OTHER)
-    return nd.models.ConnectedBodies(tree, scheme=scheme, shapes=AXES, overlap=overlap)
+    return nd.models.ConnectedBodies(tree, shapes=AXES, overlap=overlap)

@@ -33,7 +33,7 @@ class Slopes(NamedTuple):
     plus: Covector
 
 
-class AbstractQuadrature(Module):
+class AbstractRule(Module):
     """A discrete Lagrangian built from a system's Lagrangian and forces."""
 
     @abc.abstractmethod
@@ -65,7 +65,7 @@ class AbstractQuadrature(Module):
 
 @checked
 def slopes_by_autodiff(
-    rule: AbstractQuadrature,
+    rule: AbstractRule,
     system: LagrangianSystem,
     tau: AbstractRetraction,
     g: Any,
@@ -91,7 +91,7 @@ def _end(system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector
     return system.group.compose(g, tau.tau(system.group, h * xi))
 
 
-class Left(AbstractQuadrature):
+class Left(AbstractRule):
     """L_d = h ell(g_k, xi, t_k): first order, one-sided."""
 
     def order(self, system):
@@ -110,7 +110,7 @@ class Left(AbstractQuadrature):
         return h * _force(system, g, xi, t), jnp.zeros_like(xi)
 
 
-class Right(AbstractQuadrature):
+class Right(AbstractRule):
     """L_d = h ell(g_{k+1}, xi, t_{k+1}): first order, the adjoint of `Left`."""
 
     def order(self, system):
@@ -130,7 +130,7 @@ class Right(AbstractQuadrature):
         return jnp.zeros_like(xi), h * _force(system, _end(system, tau, g, xi, h), xi, t + h)
 
 
-class Trapezoid(AbstractQuadrature):
+class Trapezoid(AbstractRule):
     """L_d = h/2 (ell(g_k, xi, t_k) + ell(g_{k+1}, xi, t_{k+1})): second order, symmetric; explicit in a potential."""
 
     def order(self, system):
@@ -154,7 +154,7 @@ class Trapezoid(AbstractQuadrature):
         return 0.5 * h * _force(system, g, xi, t), 0.5 * h * _force(system, end, xi, t + h)
 
 
-class Midpoint(AbstractQuadrature):
+class Midpoint(AbstractRule):
     """L_d = h ell(g_k f^(1/2), xi, t_k + h/2), f^(1/2) the root of f = tau(h xi): second order, symmetric."""
 
     def order(self, system):
@@ -177,7 +177,28 @@ class Midpoint(AbstractQuadrature):
         return group.Ad_dual(group.inverse(half), force), group.Ad_dual(half, force)
 
 
-class Own(AbstractQuadrature):
+class Implicit(AbstractRule):
+    """`Midpoint`, with what a system declares stiff taken between both ends of a step, so that its fastest waves do not
+    bind h [stern2009]: the elastic energy of a string in `StringVariational`. Of a Lagrangian that declares nothing
+    stiff every part is taken half-way, as `Midpoint` does."""
+
+    def order(self, system):
+        return 2
+
+    def symmetric(self, system):
+        return True
+
+    def action(self, system, tau, g, xi, t, h):
+        return Midpoint().action(system, tau, g, xi, t, h)
+
+    def slopes(self, system, tau, g, xi, t, h):
+        return Midpoint().slopes(system, tau, g, xi, t, h)
+
+    def work(self, system, tau, g, xi, t, h):
+        return Midpoint().work(system, tau, g, xi, t, h)
+
+
+class Own(AbstractRule):
     """The system's own discrete Lagrangian; its forces by the trapezoid."""
 
     def order(self, system):
@@ -196,23 +217,23 @@ class Own(AbstractQuadrature):
         return Trapezoid().work(system, tau, g, xi, t, h)
 
 
-class AdjointQuadrature(AbstractQuadrature):
+class AdjointRule(AbstractRule):
     """L_d*(g_k, g_{k+1}, h) = -L_d(g_{k+1}, g_k, -h): its map is the inverse of the step by -h."""
 
-    quadrature: AbstractQuadrature
+    rule: AbstractRule
 
     def order(self, system):
-        return self.quadrature.order(system)
+        return self.rule.order(system)
 
     def symmetric(self, system):
-        return self.quadrature.symmetric(system)
+        return self.rule.symmetric(system)
 
     def action(self, system, tau, g, xi, t, h):
-        return -self.quadrature.action(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
+        return -self.rule.action(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
 
     def slopes(self, system, tau, g, xi, t, h):
         return slopes_by_autodiff(self, system, tau, g, xi, t, h)
 
     def work(self, system, tau, g, xi, t, h):
-        minus, plus = self.quadrature.work(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
+        minus, plus = self.rule.work(system, tau, _end(system, tau, g, xi, h), xi, t + h, -h)
         return -plus, -minus

@@ -1,36 +1,38 @@
 """The discrete Lagrangian of a string as a whole, for the general integrator."""
 
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from naiad.integrators.quadrature import AbstractQuadrature, slopes_by_autodiff
-from naiad.numerics import static
+from naiad.integrators.rules import AbstractRule, Midpoint, slopes_by_autodiff
 from naiad.strings.parts import Span
-from naiad.strings.rules import RULES, Rule, moved
+from naiad.strings.rules import Rule, element_rule, moved
 from naiad.strings.system import StringSystem
 
 
-class StringQuadrature(AbstractQuadrature):
-    """L_d of a `StringSystem` (see `rules`): `Variational(Cayley(), StringQuadrature(scheme))` takes the same step as
-    `StringVariational(scheme)`, by a general solver."""
+class StringRule(AbstractRule):
+    """L_d of a `StringSystem` (see `rules`): `Variational(Cayley(), StringRule(rule))` takes the same step as
+    `StringVariational(rule)`, by a general solver."""
 
-    scheme: Literal["paper", "symmetric", "imex"] = static(default="symmetric")
+    rule: AbstractRule = Midpoint()
+
+    def __post_init__(self):
+        element_rule("StringRule", self.rule)
 
     @property
-    def rule(self) -> Rule:
-        """What the scheme is."""
-        return RULES[self.scheme]
+    def discrete(self) -> Rule:
+        """What the rule is for a string."""
+        return element_rule("StringRule", self.rule)
 
     def order(self, system):
         return 2 if self.symmetric(system) else 1
 
     def symmetric(self, system):
-        return self.rule.symmetric or not getattr(system, "uneven", False)
+        return self.discrete.symmetric or not getattr(system, "uneven", False)
 
     def action(self, system: StringSystem, tau, g, xi, t, h):
-        rule, end = self.rule, system.group.compose(g, tau.tau(system.group, h * xi))
+        rule, end = self.discrete, system.group.compose(g, tau.tau(system.group, h * xi))
         rate = jax.tree.map(lambda x: x / h, _change(g, tau.increment(system.group, h * xi)))
         at, tip_rate = system.tip_place(system.tip_element(g), t), system.tip_rate(system.tip_element(rate), t, h)
 
@@ -50,7 +52,7 @@ class StringQuadrature(AbstractQuadrature):
         return slopes_by_autodiff(self, system, tau, g, xi, t, h)
 
     def work(self, system: StringSystem, tau, g, xi, t, h):
-        end, before = moved(g, _change(g, tau.increment(system.group, h * xi)), 1.0), self.rule.force
+        end, before = moved(g, _change(g, tau.increment(system.group, h * xi)), 1.0), self.discrete.force
         given = system.start_rate(t, h), system.reel_speed(system.split(xi)[1], t, h)
         after = 0.0 if before == 1.0 else (1.0 - before) * h * system.forces(end, xi, t + h, given)
         return before * h * system.forces(g, xi, t, given), jnp.zeros_like(xi) + after
