@@ -10,9 +10,10 @@ import pytest
 
 import naiad as nd
 from naiad import integrators, retractions
-from naiad.integrators import AdjointQuadrature
+from naiad.integrators import AdjointRule
 from naiad.numerics import Module
-from naiad.strings import StringQuadrature
+from naiad.strings import StringRule
+from naiad.trees import TreeRule
 from tests.compiler.reference import reference
 from tests.verification.problems import PROBLEMS
 
@@ -31,7 +32,7 @@ class HeatedTop(nd.LagrangianSystem):
         return 0.5 * Omega @ self.J @ Omega - R[2, 2]
 
 
-ONCE, CHORD = nd.Newton(max_iterations=1), nd.Newton(jacobian="inertia")
+ONCE, CHORD, LOOSE = nd.Newton(max_iterations=1), nd.Newton(jacobian="inertia"), nd.Newton(tolerance=1e-2)
 DIAGONAL = nd.models.KirchhoffBody((1.5, 2.0, 2.5), (4.7, 5.9, 10.5))
 HEATED = HeatedTop(np.diag([1.0, 2.0, 2.5]), np.diag([0.4, 0.5, 0.6]), 0.3)
 STARTS = {name: (problem.system, problem.state) for name, problem in PROBLEMS.items()} | {
@@ -53,11 +54,11 @@ def row(problem: str, given: dict[str, Any] | None = None, **others: Any) -> Row
     return Row(problem, given or {}, {name: tuple(v) if isinstance(v, list) else (v,) for name, v in others.items()})
 
 
-SOLVER = {"newton": [ONCE, CHORD], "renormalise": False}
+SOLVER = {"newton": [ONCE, CHORD, LOOSE], "renormalise": False}
 MAP = {"retraction": nd.Exponential()}
 INNER = [  # what a method inside another one may be given
     nd.Variational(nd.Exponential()),
-    nd.Variational(quadrature=nd.Midpoint()),
+    nd.Variational(rule=nd.Midpoint()),
     nd.Variational(newton=ONCE),
     nd.Variational(renormalise=False),
 ]
@@ -68,8 +69,8 @@ METHODS: dict[type, list[Row]] = {
     nd.RKMK: [row("free-body", tableau="heun2", retraction=nd.Cayley(), renormalise=False), CUT],
     nd.VPRK: [row("free-body", tableau="gauss1", **MAP, **SOLVER), CUT],
     nd.Adjoint: [
-        row("free-body", {"method": nd.RKMK()}, method=nd.RKMK("heun2"), newton=[ONCE, CHORD]),
-        row("heavy-top", {"method": nd.Variational()}, method=INNER, newton=[ONCE, CHORD]),
+        row("free-body", {"method": nd.RKMK()}, method=nd.RKMK("heun2"), newton=[ONCE, CHORD, LOOSE]),
+        row("heavy-top", {"method": nd.Variational()}, method=INNER, newton=[ONCE, CHORD, LOOSE]),
     ],
     nd.Composition: [
         row("heavy-top", {"method": nd.Variational()}, method=INNER, order=6, weights=(0.3, 0.4, 0.3)),
@@ -81,7 +82,7 @@ METHODS: dict[type, list[Row]] = {
             {"method": nd.Variational()},
             method=INNER,
             invariants=(lambda state, t: state.g[0, 0],),
-            newton=[ONCE, CHORD],
+            newton=[ONCE, CHORD, LOOSE],
         )
     ],
     nd.FastLieVerlet: [row("free-body", **MAP, **SOLVER), CUT],
@@ -105,9 +106,9 @@ METHODS: dict[type, list[Row]] = {
         row("diagonal", {"parts": "top"}, parts="kicked-top", axes=(0, 1, 2)),
     ],
     nd.Variational: [
-        row("heavy-top", **MAP, quadrature=[nd.Left(), nd.Right(), nd.Midpoint()], **SOLVER),
+        row("heavy-top", **MAP, rule=[nd.Left(), nd.Right(), nd.Midpoint()], **SOLVER),
         CUT,
-        row("heavy-top", {"quadrature": AdjointQuadrature(nd.Left())}, quadrature=AdjointQuadrature(nd.Right())),
+        row("heavy-top", {"rule": AdjointRule(nd.Left())}, rule=AdjointRule(nd.Right())),
         row(
             "buoyant-vehicle",
             {"retraction": nd.PerFactor(R=nd.Cayley(), q=nd.Cayley())},
@@ -115,29 +116,30 @@ METHODS: dict[type, list[Row]] = {
         ),
     ],
     nd.Reduced: [
-        row("buoyant-vehicle", **MAP, quadrature=[nd.Left(), nd.Midpoint()], **SOLVER),
+        row("buoyant-vehicle", **MAP, rule=[nd.Left(), nd.Midpoint()], **SOLVER),
         row("buoyant-vehicle", {"retraction": nd.Exponential()}, retraction=nd.Exponential(order=0)),
     ],
     nd.StochasticVariational: [
-        row("heated-top", **MAP, quadrature=nd.Trapezoid(), lagged=False, **SOLVER),
+        row("heated-top", **MAP, rule=nd.Trapezoid(), lagged=False, **SOLVER),
         row("heated-top", {"retraction": nd.Exponential()}, retraction=nd.Exponential(order=0)),
     ],
-    nd.StringVariational: [row("string-reel", scheme=["paper", "imex"], renormalise=False)],
-    nd.TreeVariational: [row("tree", rule=["one-sided", "midpoint"], correction=True, renormalise=False)],
+    nd.StringVariational: [row("string-reel", rule=[nd.Left(), nd.Implicit()], **SOLVER)],
+    nd.TreeVariational: [row("tree", rule=[nd.Left(), nd.Midpoint()], correction=True, **SOLVER)],
 }
 
 SLOW = row(
     "string-reel",
-    {"quadrature": StringQuadrature()},
-    quadrature=[StringQuadrature("paper"), StringQuadrature("imex")],
+    {"rule": StringRule()},
+    rule=[StringRule(nd.Left()), StringRule(nd.Implicit())],
 )
 
 PARTS: dict[type, set[str]] = {
-    nd.Newton: {"max_iterations", "jacobian"},  # ONCE and CHORD, for every method that takes one
+    nd.Newton: {"max_iterations", "jacobian", "tolerance", "floor"},  # ONCE, CHORD, LOOSE; the floor in test_newton
     nd.Exponential: {"order"},  # CUT, for every method that takes a map
     nd.PerFactor: {"retractions"},
-    AdjointQuadrature: {"quadrature"},
-    StringQuadrature: {"scheme"},
+    AdjointRule: {"rule"},
+    StringRule: {"rule"},
+    TreeRule: {"rule", "correction"},
 }
 
 
@@ -153,12 +155,12 @@ def concrete(package: Any) -> set[type]:
 def test_no_argument_is_without_a_row():
     """A new method, or a new argument of an old one, enters the table."""
     known = {cls: {name for each in rows for name in each.others} for cls, rows in METHODS.items()} | PARTS
-    families = {nd.TreeVariational, nd.StringVariational, StringQuadrature}
+    families = {nd.TreeVariational, nd.StringVariational, StringRule, TreeRule}
     everything = concrete(integrators) | concrete(retractions) | families | {nd.Newton}
     assert {cls: set(arguments(cls)) for cls in everything if arguments(cls)} == known
     for cls, rows in METHODS.items():
         tried = [value for each in rows for values in each.others.values() for value in values]
-        assert "newton" not in arguments(cls) or {ONCE, CHORD} <= {v for v in tried if isinstance(v, nd.Newton)}
+        assert "newton" not in arguments(cls) or {ONCE, CHORD, LOOSE} <= {v for v in tried if isinstance(v, nd.Newton)}
         assert "retraction" not in arguments(cls) or nd.Exponential(order=0) in tried
 
 

@@ -78,7 +78,7 @@ KUTTA = at([0, 0.5, 0.5, 1], [1 / 6, 1 / 3, 1 / 3, 1 / 6])
 
 
 def variational(rule):
-    return nd.Variational(quadrature=rule)
+    return nd.Variational(rule=rule)
 
 
 CLOCKS = {
@@ -98,7 +98,7 @@ CLOCKS = {
     "symmetrised euler": (nd.Symmetrised(nd.RKMK("euler")), in_turn((0.5, at([0], [1])), (0.5, at([1], [1])))),
     "implicit euler": (nd.ImplicitEuler(), at([1], [1])),
     "stochastic": (nd.StochasticVariational(), LEFT),
-    "stochastic trapezoid": (nd.StochasticVariational(quadrature=nd.Trapezoid()), TRAPEZOID),
+    "stochastic trapezoid": (nd.StochasticVariational(rule=nd.Trapezoid()), TRAPEZOID),
 }
 
 

@@ -98,11 +98,11 @@ class Newton(Module):
         linear function near it, and unknowns below `floor` are rounding."""
         coupling = Dense() if structure is None else structure
         function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
-        if inertia is None:
-            self.check_exact()
         near: Any = None
         near_given: list[Any] = []
-        if self.jacobian == "inertia":
+        if inertia is None:
+            self.check_exact()
+        elif self.jacobian == "inertia":
             near, near_given = jax.closure_convert(inertia, guess)
 
         def find(all_given, start):
