@@ -126,7 +126,7 @@ def test_a_floor_and_a_tolerance_of_ones_own():
 def test_unknowns_may_be_any_tree_and_the_solve_and_the_stopping_rule_are_given():
     """x^2 = a and y^3 = b in a named tree, by a chord that ends by a rule of its own; the derivative is the implicit
     one, and counts and what is remembered have none."""
-    from naiad.numerics.newton import Corrected, Verdict, implicit
+    from naiad.numerics.newton import Corrected, Verdict, by_improving, implicit
 
     def improved(given, at):
         return {"x": at["x"] - (at["x"] ** 2 - given[0]) / 3.0, "y": at["y"] - (at["y"] ** 3 - given[1]) / 10.0}
@@ -145,13 +145,11 @@ def test_unknowns_may_be_any_tree_and_the_solve_and_the_stopping_rule_are_given(
         )
 
     def exact(given, at):  # the derivative takes the exact slopes
-        return {
-            "x": at["x"] - (at["x"] ** 2 - given[0]) / jax.lax.stop_gradient(2.0 * at["x"]),
-            "y": at["y"] - (at["y"] ** 3 - given[1]) / jax.lax.stop_gradient(3.0 * at["y"] ** 2),
-        }
+        x, y = at["x"], at["y"]
+        return {"x": x - (x**2 - given[0]) / (2.0 * x), "y": y - (y**3 - given[1]) / (3.0 * y**2)}
 
     def root(given):
-        return implicit(find, exact)(given, {"x": jnp.array(1.0), "y": jnp.array(1.0)})
+        return implicit(find, by_improving(exact))(given, {"x": jnp.array(1.0), "y": jnp.array(1.0)})
 
     found = root(jnp.array([2.0, 3.0]))
     assert bool(found.converged)
@@ -160,3 +158,15 @@ def test_unknowns_may_be_any_tree_and_the_solve_and_the_stopping_rule_are_given(
     np.testing.assert_allclose([found.x["x"], found.x["y"]], [2.0**0.5, 3.0 ** (1 / 3)], rtol=1e-14)
     slopes = jax.grad(lambda given: root(given).x["x"] + 10.0 * root(given).x["y"])(jnp.array([2.0, 3.0]))
     np.testing.assert_allclose(slopes, [0.5 / 2.0**0.5, 10.0 / (3.0 * 3.0 ** (2 / 3))], rtol=1e-12)
+    bends = jax.hessian(lambda given: root(given).x["x"])(jnp.array([2.0, 3.0]))
+    np.testing.assert_allclose(bends, [[-0.25 / 2.0**1.5, 0.0], [0.0, 0.0]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("structure", [Dense(), Chain(1)])
+def test_second_derivatives_are_implicit_too(structure):
+    """a x^2 = c: x'' = 3/4 sqrt(c) / a^(5/2), where the Jacobian 2 a x varies with a, by itself and by x."""
+
+    def root(a):
+        return Newton().root(lambda x: a * x**2 - jnp.array([1.0, 4.0]), jnp.ones(2), structure).x
+
+    np.testing.assert_allclose(jax.jacfwd(jax.jacrev(root))(2.0), [0.75 / 2.0**2.5, 1.5 / 2.0**2.5], rtol=1e-12)

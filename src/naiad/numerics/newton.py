@@ -116,13 +116,13 @@ class Newton(Module):
             end = self.iterate(functools.partial(_halved, correct), self.settling(floor, near is None), trial, before)
             return end._replace(x=end.x.x, memory=())
 
-        def improve(all_given, x):
-            given = all_given[0]
-            held = jax.lax.stop_gradient(given)
-            linear = jax.linearize(lambda x: function(x, *held), x)[1]
-            return x - coupling.solve(linear, function(x, *given))
+        def differentiate(all_given, all_given_dot, x):
+            given, given_dot = all_given[0], all_given_dot[0]
+            _, change = jax.jvp(lambda *values: function(x, *values), tuple(given), tuple(given_dot))
+            linear = jax.linearize(lambda x: function(x, *given), x)[1]
+            return -coupling.solve(linear, change)
 
-        return implicit(find, improve)((given, near_given, jnp.asarray(floor, guess.dtype)), guess)
+        return implicit(find, differentiate)((given, near_given, jnp.asarray(floor, guess.dtype)), guess)
 
     def iterate(self, correct: Correct, stop: Stop, guess: Any, memory: Any = ()) -> Root:
         """Corrections from a guess on until the stopping rule, which begins with a `memory`, ends them."""
@@ -166,21 +166,29 @@ class Newton(Module):
             )
 
 
-def implicit(find: Callable[[Any, Any], Root], improve: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Root]:
-    """`find(given, guess)` with the implicit derivative of the root x with respect to what is given: that of
-    `improve(given, x)`, one step of Newton's method from the root, where only what is given varies."""
+def implicit(
+    find: Callable[[Any, Any], Root], differentiate: Callable[[Any, Any, Any], Any]
+) -> Callable[[Any, Any], Root]:
+    """`find(given, guess)` with the implicit derivative of the root x with respect to what is given, which
+    `differentiate(given, given_dot, x)` gives: -r'(x)^-1 dr."""
 
     @jax.custom_jvp
     def solved(given, guess):
         return find(given, guess)
 
     @solved.defjvp
-    def differentiate(primals, tangents):
+    def tangent(primals, tangents):
         root = solved(*primals)
-        _, change = jax.jvp(lambda given: improve(given, root.x), primals[:1], tangents[:1])
+        change = differentiate(primals[0], tangents[0], root.x)
         return root, jax.tree.map(_no_tangent, root)._replace(x=change)
 
     return solved
+
+
+def by_improving(improve: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
+    """The implicit derivative by a step of Newton's method from the root, `improve(given, x)`, in which only what is
+    given varies: the same linear solve as that of the iteration."""
+    return lambda given, given_dot, x: jax.jvp(lambda given: improve(given, x), (given,), (given_dot,))[1]
 
 
 class _Progress(NamedTuple):

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from naiad.mechanics import Scalar
 from naiad.numerics import Dense, Newton, Root
 from naiad.numerics import solve as solve_linear
-from naiad.numerics.newton import Corrected, implicit
+from naiad.numerics.newton import Corrected, by_improving, implicit
 from naiad.strings.landing import land
 from naiad.strings.links import LinkPiece, eliminate_links, substitute_links
 from naiad.strings.nodes import Nodes
@@ -53,7 +53,10 @@ def solve_links(newton: Newton, problem: Problem, guess: Velocities) -> Root:
         xi, links, residual = end.x
         return end._replace(x=_landed(problem, xi, links), memory=residual)
 
-    return implicit(find, lambda problem, solved: _landed(problem, *_improve(problem, solved.xi)[:2]))(problem, guess)
+    def improve(problem, solved):
+        return _landed(problem, *_improve(problem, solved.xi)[:2])
+
+    return implicit(find, by_improving(improve))(problem, guess)
 
 
 def _landed(problem: Problem, xi: Velocities, links: Float[Array, " N"]) -> Solved:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.numerics import Dense, Newton, Root
-from naiad.numerics.newton import Corrected, implicit
+from naiad.numerics.newton import Corrected, by_improving, implicit
 from naiad.strings.elimination import Last, eliminate, substitute
 from naiad.strings.landing import land
 from naiad.strings.linear import solve_chain
@@ -29,7 +29,10 @@ def solve(newton: Newton, problem: Problem, guess: Any) -> Root:
         xi, residual = end.x
         return end._replace(x=_landed(problem, xi), memory=residual)
 
-    return implicit(find, lambda problem, solved: _landed(problem, _improve(problem, solved.xi)[0]))(problem, guess)
+    def improve(problem, solved):
+        return _landed(problem, _improve(problem, solved.xi)[0])
+
+    return implicit(find, by_improving(improve))(problem, guess)
 
 
 def _landed(problem: Problem, xi: Velocities) -> Solved:

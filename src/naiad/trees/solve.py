@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.numerics import Newton, Root
-from naiad.numerics.newton import EPS, STALLED, Corrected, Verdict, implicit
+from naiad.numerics.newton import EPS, STALLED, Corrected, Verdict, by_improving, implicit
 from naiad.numerics.rows import Rows
 from naiad.trees.rules import Vector
 from naiad.trees.sweeps import Bodies, Sweeps, turns
@@ -115,7 +115,7 @@ def solve(newton: Newton, problem: Problem, guess: Guess) -> Root:
         )
         return chords._replace(x=chords.x.at, memory=chords.x.kept)
 
-    return implicit(find, _improve)(problem, guess)
+    return implicit(find, by_improving(_improve))(problem, guess)
 
 
 def _chord(newton: Newton, problem: Problem, guess: Guess, last: _Attempt) -> Corrected:
