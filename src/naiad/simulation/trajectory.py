@@ -26,8 +26,9 @@ BATCH = 8192
 
 
 class Trajectory:
-    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`); velocities, energy,
-    momentum and so on are computed from it when they are first asked for.
+    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`, outputs with their own
+    cadence along `output_time`); velocities, energy, momentum and so on are computed from it when they are first asked
+    for.
     """
 
     @checked
@@ -126,7 +127,7 @@ class Trajectory:
         """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry;
         what a system has for pictures: `pictured`, the direction `down`, the `shapes` of bodies; and in `run` what
         `load` needs to go on."""
-        along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
+        along_time = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
         full = along_time.assign(velocities).assign(energy=self.energy)
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
+from naiad.diagnostics import watched_run
 from naiad.studies.general_methods import GENERAL
 from naiad.studies.methods import method
 from naiad.studies.parameters import Vector, parameter

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
+from naiad.diagnostics import watched_run
 from naiad.studies.general_methods import GENERAL
 from naiad.studies.methods import method
 from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, parameter

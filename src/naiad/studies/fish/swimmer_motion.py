@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import naiad as nd
+from naiad.diagnostics import RelativeChange, watched_run
 from naiad.integrators import AbstractMethod
 from naiad.locomotion import DrivenSwimmer, link_poses
 from naiad.numerics import Module
-from naiad.studies.conservation import RelativeChange, watched_run
 from naiad.studies.fish.motion import FishMotion
 from naiad.studies.progress import Progress
 

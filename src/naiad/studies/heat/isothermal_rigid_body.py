@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.equilibrium import CHOICES, Equilibrium, check_length, equilibrium, normal_density
+from naiad.diagnostics import Equilibrium, equilibrium
+from naiad.diagnostics.equilibrium import check_length
+from naiad.studies.heat.methods import CHOICES, METHODS, normal_density
 from naiad.studies.parameters import Friction, Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -59,8 +61,8 @@ class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
             warm_up=self.warm_up,
             t1=self.t1,
             dt=self.dt,
-            method=self.method,
-            seed=self.seed,
+            method=METHODS[self.method][1],
+            noise=nd.Noise(self.seed),
             progress=progress,
         )
         results: dict[str, Any] = {

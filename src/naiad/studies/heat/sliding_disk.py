@@ -3,7 +3,9 @@
 import numpy as np
 
 import naiad as nd
-from naiad.studies.equilibrium import CHOICES, Equilibrium, check_length, equilibrium, normal_density
+from naiad.diagnostics import Equilibrium, equilibrium
+from naiad.diagnostics.equilibrium import check_length
+from naiad.studies.heat.methods import CHOICES, METHODS, normal_density
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -75,8 +77,8 @@ class SlidingDisk(Study, name="sliding-disk"):
             warm_up=self.warm_up,
             t1=self.t1,
             dt=self.dt,
-            method=self.method,
-            seed=self.seed,
+            method=METHODS[self.method][1],
+            noise=nd.Noise(self.seed),
             progress=progress,
         )
         results: dict[str, float] = {"kT": disk.kT}

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
+from naiad.diagnostics import watched_run
 from naiad.studies.general_methods import EULER
 from naiad.studies.parameters import Names, parameter
 from naiad.studies.planets.outer_planets import MASSES, NAMES, POSITIONS, VELOCITIES, G, semi_major_axes

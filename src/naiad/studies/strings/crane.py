@@ -15,7 +15,6 @@ from naiad.studies.progress import Progress
 from naiad.studies.strings.driven_string import DrivenString
 from naiad.studies.strings.smooth_moves import SHAPERS, Hoist, ShapedMove
 from naiad.studies.study import Findings, Study, Table
-from naiad.studies.whole_run import whole_run
 
 RADIUS, SPARE = 0.3, 5.0  # of the drum; cable that stays on it
 COLUMNS = {
@@ -96,8 +95,7 @@ class Crane(Study, name="crane"):
             guide=ShapedMove(self.distance, self.t_move, weights, delays),
         )
         last = self.t_move + float(delays[-1])
-        run = whole_run(
-            nd.simulate,
+        run = nd.simulate(
             system,
             system.state(q=self._hanging()),
             t1=last + self.t_after,
@@ -106,6 +104,7 @@ class Crane(Study, name="crane"):
             save_every=1,
             outputs={"observed": Observed(system)},
             progress=progress,
+            throw=True,
         )
         return Move(system, run, last)
 

@@ -15,7 +15,6 @@ from naiad.studies.progress import Progress
 from naiad.studies.strings.deployment import Deployment
 from naiad.studies.strings.driven_string import DrivenString
 from naiad.studies.study import Findings, Study
-from naiad.studies.whole_run import whole_run
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -81,8 +80,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             damping=self.eta,
             field=field,
         )
-        run = whole_run(
-            nd.simulate,
+        run = nd.simulate(
             system,
             self._start(system),
             t1=float(reel.end) + self.orbits * 2.0 * np.pi / n,
@@ -91,6 +89,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             save_every=1,
             outputs={"observed": Observed(system)},
             progress=progress,
+            throw=True,
         )
         flight = Flight(system, run, n, float(reel.until), float(reel.end))
         from naiad.studies.strings import tethered_figures as figures

@@ -10,10 +10,9 @@ import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute_rows
+from naiad.diagnostics import Energy, RelativeChange, adaptive_run, watched_run
 from naiad.numerics import Module
 from naiad.simulation.record import algebra_variables, variable
-from naiad.studies.adaptive import adaptive_run
-from naiad.studies.conservation import Energy, RelativeChange, watched_run
 from naiad.studies.progress import Progress
 from naiad.trees import Tree, TreeVariational
 
@@ -135,7 +134,7 @@ def runge_kutta_motion(
     bodies: nd.models.ConnectedBodies, state: nd.State, *, t1: float, tolerance: float, progress: Progress
 ) -> Motion:
     """The motion by adaptive Runge-Kutta, at every accepted step."""
-    times, states = adaptive_run(bodies, state, t1=t1, rtol=tolerance, atol=tolerance, progress=progress)
+    times, states = adaptive_run(bodies, state, t1=t1, tolerance=tolerance, progress=progress)
     changes = {name: execute_rows(_observed, f, states, times) for name, f in watched(bodies, state).items()}
     errors = {f"{name}_error_max": float(np.max(np.abs(values))) for name, values in changes.items()}
     xi = execute_rows(_velocity, bodies, states, times)

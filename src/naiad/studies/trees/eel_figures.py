@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import naiad as nd
-from naiad.studies.timing import timed_run
+from naiad.diagnostics import timed_run
 from naiad.studies.trees.connected_motion import Motion, tree_method
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute
-from naiad.diagnostics import KelvinNoether
+from naiad.diagnostics import Energy, KelvinNoether
+from naiad.diagnostics.watching import Observable
 from naiad.numerics import Module
-from naiad.studies.conservation import Energy, Observable
 
 MAPS = {"cay": "Cayley map", "exp": "exponential map"}
 SCHEMES = {

@@ -3,7 +3,7 @@
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
+from naiad.diagnostics import watched_run
 from naiad.studies.parameters import Friction, Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study

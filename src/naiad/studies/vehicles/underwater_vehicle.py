@@ -3,8 +3,8 @@
 import numpy as np
 
 import naiad as nd
+from naiad.diagnostics import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.errors import InputError
-from naiad.studies.conservation import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
