@@ -6,7 +6,7 @@ import pytest
 import naiad as nd
 from naiad.studies.progress import Progress
 from naiad.studies.trees.connected_bodies import ConnectedBodies
-from naiad.studies.trees.connected_motion import tree_method
+from naiad.studies.trees.invariants import tree_method
 from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 
 ZERO_MOMENTUM = (0.0, -0.414167480890, -0.589974994791)
@@ -40,7 +40,7 @@ def test_a_figure_is_drawn_without_the_other_method_where_that_fails(monkeypatch
     def fails(*_, **__):
         raise nd.RunError("rk45 stopped at t = 0.1 s")
 
-    monkeypatch.setattr("naiad.studies.trees.connected_motion.adaptive_run", fails)
+    monkeypatch.setattr("naiad.studies.trees.connected_bodies.adaptive_run", fails)
     figures = ConnectedBodies(t1=0.01).run(Progress()).figures
     for name in ("velocities", "invariants"):
         figure = figures[name]()

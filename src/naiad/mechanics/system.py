@@ -39,8 +39,7 @@ class LagrangianSystem(Module):
     - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
-    - `down`: the direction of gravity in space, which pictures draw downwards (if not given, against the third axis);
-    - `pictured(g, t)`: a dictionary of more that a picture shows, and `semi_axes` of its bodies [m], in rows;
+    - `picture`: a `Picture`, where a drawing shows more than the state;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
@@ -59,9 +58,7 @@ class LagrangianSystem(Module):
     discrete_order = 1
     discrete_symmetric = False
     structure = Dense()
-    down: ClassVar[Any] = None
-    pictured: ClassVar[Any] = None
-    semi_axes: ClassVar[Any] = None
+    picture: ClassVar[Any] = None
     definite = False
 
     @abc.abstractmethod
