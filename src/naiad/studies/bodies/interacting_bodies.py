@@ -7,8 +7,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.diagnostics import watched_run
-from naiad.studies.general_methods import GENERAL
-from naiad.studies.methods import method
+from naiad.studies.methods import GENERAL, method
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study

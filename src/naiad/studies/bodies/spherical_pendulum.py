@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.general_methods import EULER, GENERAL
-from naiad.studies.methods import method
+from naiad.studies.methods import EULER, GENERAL, method
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
