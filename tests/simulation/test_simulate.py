@@ -272,6 +272,11 @@ def test_progress_is_told_to_a_function():
         ({"t1": "soon"}, "t1 = 'soon'; expected a number"),
         ({"save_every": 0}, r"save_every = 0; expected a whole number of steps"),
         ({"save_every": 2.5}, r"save_every = 2\.5"),
+        ({"output_every": 0}, r"output_every = 0; expected a whole number of steps"),
+        (
+            {"t1": 1e7, "outputs": {"t": lambda state, t: t}, "output_every": 1},
+            r"rows of outputs would take 7\.5 GiB of memory; save fewer \(output_every=4\)",
+        ),
         (
             {"t1": 1e9, "dt": 1e-3, "save_every": 1},
             r"GiB of memory; save fewer \(save_every=\d+\), or.*out='run\.zarr'",

@@ -68,7 +68,7 @@ def simulate_many(
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
-    if not states:
+    if len(states) == 0:
         raise InputError("simulate_many: no states were given; give a sequence of at least one.")
     if noise is not None and (isinstance(noise, Noise) or len(noise) != len(states)):
         raise InputError(f"simulate_many: noise = {noise!r:.60}; expected one for each of the {len(states)} states.")
