@@ -1,5 +1,6 @@
 """Adaptive Runge-Kutta on the continuous equations: the control beside which variational methods are shown."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,11 +28,8 @@ def adaptive_run(
     stacked; `tolerance` is the relative and the absolute one of a step."""
     from scipy.integrate import RK45
 
-    if not 0 < tolerance < 1 or not t1 > 0:
-        raise InputError(
-            f"adaptive_run: t1 = {t1:g}, tolerance = {tolerance:g}; expected a duration above 0, and a tolerance "
-            "between 0 and 1."
-        )
+    if not 0 < tolerance < math.inf or not t1 > 0:
+        raise InputError(f"adaptive_run: t1 = {t1:g}, tolerance = {tolerance:g}; expected finite numbers above 0.")
     state = fitting(system, state, t1=t1)
     leaves, tree = jax.tree.flatten(state)
     ends = np.cumsum([np.size(leaf) for leaf in leaves])[:-1]
