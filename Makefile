@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run test test-long mutate bench audit docs clean
+.PHONY: help run check test test-long mutate bench audit docs clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
@@ -14,6 +14,16 @@ help: ## List what can be made
 run: $(VENV)/.has-run ## Run the study rigid-body: figures, report and data in out/rigid-body
 	@$(BIN)/naiad run rigid-body --out out/rigid-body
 	@echo "Open out/rigid-body/report.html in a browser."
+
+# What differs from the last commit: packages of src/naiad and folders of tests.
+PART ?= $(shell git diff --name-only HEAD | sed -n -E 's,^(src/naiad|tests)/([a-z]+)/.*,tests/\2,p' | sort -u)
+
+check: $(VENV)/.has-test ## Check style, types and layers, and run the tests of what changed (or PART=tests/groups)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+	@if [ -n "$(PART)" ]; then $(BIN)/pytest -n 2 -m "not long" -p no:benchmark $(wildcard $(PART)); fi
 
 test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 	$(BIN)/ruff check .

@@ -6,9 +6,9 @@ import jax
 import numpy as np
 
 from naiad.compiler import Compiled
-from naiad.compiler.backends.llvm.machine import processor
+from naiad.compiler.backends import default_backend
 
-LANES = processor().width
+LANES = default_backend().lanes
 SIZES = (0, 1, 3, LANES, LANES + 1)
 
 

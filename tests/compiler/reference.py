@@ -316,6 +316,9 @@ BY_NUMPY: dict[str, Callable[..., Any]] = {
     "split": lambda params, x: np.split(x, np.cumsum(params["sizes"])[:-1], params["axis"]),
     "tile": lambda params, x: np.tile(x, params["reps"]),
     "iota": _iota,
+    "platform_index": lambda params: np.int32(
+        [names is None or "cpu" in names for names in params["platforms"]].index(True)
+    ),
     "pad": _padded,
     "dot_general": _dot,
     "argmax": lambda params, x: np.argmax(x, params["axes"][0]).astype(params["index_dtype"]),

@@ -18,9 +18,10 @@ from jax import lax
 
 import naiad as nd
 import naiad.compiler as nc
-from naiad.compiler import engine, fingerprint
-from naiad.compiler.backends.llvm import machine
+from naiad.compiler import engine
+from naiad.compiler.backends import LLVM
 from naiad.compiler.compiled import Compiled
+from naiad.compiler.fingerprint import origins
 from naiad.errors import InputError, RunWarning
 from tests.compiler.compare import LANES, assert_close, assert_same, leaves
 
@@ -132,7 +133,7 @@ def test_auto_goes_to_xla_with_one_warning():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for x in ([3.0, 1.0, 2.0], [9.0, 7.0, 8.0]):
-            assert_same(nc.execute(sorts, np.array(x)), 2.0 * np.sort(x))
+            assert_same(nc.execute(sorts, np.array(x), parameters=(0,)), 2.0 * np.sort(x))
     assert [w.category for w in caught] == [RunWarning]
     assert "sort" in str(caught[0].message)
     assert "XLA" in str(caught[0].message)
@@ -141,24 +142,37 @@ def test_auto_goes_to_xla_with_one_warning():
 def test_rows_go_to_xla_too():
     engine._warn.cache_clear()
     with pytest.warns(RuntimeWarning, match="XLA"):
-        rows = nc.execute_rows(lambda p, x: jnp.sort(p * x), 2.0, np.array([[2.0, 1.0], [4.0, 3.0]]))
+        rows = nc.execute_rows(lambda p, x: jnp.sort(p * x), 2.0, np.array([[2.0, 1.0], [4.0, 3.0]]), parameters=(0,))
     assert_same(rows, np.array([[2.0, 4.0], [6.0, 8.0]]))
 
 
 def test_engines():
     x = np.array([3.0, 1.0])
     with pytest.raises(nc.Unsupported, match="sort"):
-        nc.execute(sorts, x, engine="compiled")
+        nc.execute(sorts, x, parameters=(0,), engine="compiled")
     with pytest.raises(nc.Unsupported, match="sort"):
-        nc.execute_rows(lambda p, x: jnp.sort(p * x), 1.0, x[None], engine="compiled")
-    assert_same(nc.execute(sorts, x, engine="xla"), np.array([2.0, 6.0]))
+        nc.execute_rows(lambda p, x: jnp.sort(p * x), 1.0, x[None], parameters=(0,), engine="compiled")
+    assert_same(nc.execute(sorts, x, parameters=(0,), engine="xla"), np.array([2.0, 6.0]))
     assert nc.check_engine("auto") == "auto"
     with pytest.raises(InputError, match="'gpu'; expected one of 'auto', 'compiled', 'xla'"):
         nc.check_engine("gpu")
-    results = [nc.execute(lambda p, y: jnp.sin(p) * y, 0.3, x, engine=engine) for engine in ("compiled", "xla", "auto")]
+    results = [
+        nc.execute(lambda p, y: jnp.sin(p) * y, 0.3, x, parameters=(0,), engine=engine)
+        for engine in ("compiled", "xla", "auto")
+    ]
     assert all(isinstance(r, np.ndarray) for r in results)
     assert_close(results[0], results[1], 1e-15)
     assert_same(results[0], results[2])
+
+
+def test_zeros_fold_in_the_arguments_that_the_caller_names():
+    """0 x is 0 for a zero of the code, and not a number for an infinite x and a zero that comes at run time."""
+    z, x = np.zeros(()), np.array([np.inf, 1.0])
+    assert nc.execute(jnp.multiply, z, x, parameters=(0,)).tolist() == [0.0, 0.0]
+    assert np.isnan(nc.execute(jnp.multiply, z, x, parameters=())[0])
+    assert nc.execute(jnp.multiply, x, z, parameters=(1,)).tolist() == [0.0, 0.0]
+    assert nc.execute_rows(jnp.multiply, z, x, parameters=(0,)).tolist() == [0.0, 0.0]
+    assert np.isnan(nc.execute_rows(jnp.multiply, z, x, parameters=())[0])
 
 
 # -- arguments and results
@@ -212,7 +226,7 @@ def test_python_numbers_keep_their_kinds():
 def test_a_number_is_an_argument_and_not_a_constant():
     compiled = nc.compile(lambda x, y: x * y, cache=False)
     assert [compiled(2.0, y) for y in (0.0, 1.0, 3.0)] == [0.0, 2.0, 6.0]
-    assert len(compiled._kernels) == 1
+    assert len(compiled._entries) == 1
 
 
 # -- what is simplified
@@ -265,7 +279,7 @@ def test_what_does_not_change_leaves_the_loop():
     assert before.count("exp") == before.count("cos") == 1
 
 
-@pytest.mark.skipif(not machine.processor().fma, reason="the processor has no fused multiply-add")
+@pytest.mark.skipif(not LLVM().fma, reason="the processor has no fused multiply-add")
 def test_fma_is_a_switch():
     x, y = 1.0 + 2.0**-30, 1.0 - 2.0**-30
 
@@ -324,7 +338,7 @@ USER = """
 import sys
 import jax, jax.numpy as jnp, numpy as np
 import naiad.compiler as nc
-from naiad.compiler import machine
+from naiad.compiler.backends import LLVM
 
 def forbidden(*args, **kwargs):
     raise AssertionError("traced or compiled again")
@@ -334,7 +348,7 @@ def function(x):
     return {"y": jnp.sin(x) * 2.0}
 
 if "again" in sys.argv:
-    jax.make_jaxpr = machine.object_code = forbidden
+    jax.make_jaxpr = LLVM.source = LLVM.build = forbidden
 print(float(function(0.5)["y"]), *function.batch(np.array([0.5, 0.25]))["y"])
 """
 
@@ -359,8 +373,8 @@ def scaled(constant: float):
 
 def test_the_cache_is_neither_stale_nor_trusting(tmp_path, monkeypatch):
     monkeypatch.setenv("NAIAD_CACHE_DIR", str(tmp_path / "cache"))
-    made, compile = [], machine.object_code
-    monkeypatch.setattr(machine, "object_code", lambda text: made.append(text) or compile(text))
+    made, build = [], LLVM.build
+    monkeypatch.setattr(LLVM, "build", lambda self, source: made.append(source) or build(self, source))
 
     def count(constant: float) -> int:
         """How often code is made for the function with this constant, which must come out right."""
@@ -404,7 +418,7 @@ def test_compiling_takes_time_in_proportion():
 
 
 def test_a_program_that_would_take_minutes_to_compile_is_refused(monkeypatch):
-    monkeypatch.setattr("naiad.compiler.front.trace.LONGEST", 500)
+    monkeypatch.setattr("naiad.compiler.front.tracer.LONGEST", 500)
     with pytest.raises(nc.Unsupported, match="A program of more than 500 operations cannot be compiled"):
         nc.compile(chain(1000), cache=False)(0.01)
     nc.compile(chain(100), cache=False)(0.01)
@@ -416,7 +430,7 @@ import mmap
 import jax.numpy as jnp
 
 import naiad.compiler as nc
-from naiad.compiler import machine
+from naiad.compiler.backends.llvm import machine
 
 compiled = nc.compile(lambda x, i: jnp.linspace(0.0, 1.0, 100)[i] + jnp.sin(x) * 0.123, cache=False)
 compiled(0.3, 99)
@@ -450,7 +464,7 @@ def test_the_compiler_itself_is_part_of_every_key(monkeypatch):
     args = (np.ones(2),)
     signature, _ = compiled._signature(args)
     before = compiled._key(signature, args, 1)
-    monkeypatch.setattr(fingerprint, "_naiad_digest", lambda: "another")
+    monkeypatch.setattr(origins, "naiad_digest", lambda: "another")
     assert compiled._key(signature, args, 1) != before is not None
 
 

@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 import naiad.compiler as nc
-from naiad.compiler.front.trace import UNROLLED_OPERATIONS
+from naiad.compiler.front.jaxprs import UNROLLED_OPERATIONS
 from tests.compiler.compare import LANES, assert_close, assert_rows, assert_same, leaves, xla
 
 N = 40  # so many elements live in memory

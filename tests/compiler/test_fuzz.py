@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 import naiad.compiler as nc
-from naiad.compiler.backends.llvm.kernel import Kernel
-from naiad.compiler.backends.llvm.machine import object_code
-from naiad.compiler.backends.llvm.printer import print_llvm
+from naiad.compiler.backends import Kernel, default_backend
 from naiad.compiler.front.trace import trace
 from naiad.compiler.passes.finish import finish
 from naiad.errors import InputError
@@ -26,17 +24,10 @@ ROWS, JUDGED = LANES + 1, 2  # rows of a batch, and how many of them are held ag
 
 def kernel(closed, *, fma: bool, lanes: int) -> Kernel:
     """The machine code of a jaxpr, which is traced only once for single calls, lanes and the reference."""
-    program = finish(trace(closed), fma=fma)
-    return Kernel(
-        code=object_code(print_llvm(program, lanes, [False] * len(program.inputs))),
-        inputs=program.inputs,
-        outputs=program.outputs,
-        in_size=program.in_size,
-        out_size=program.out_size,
-        work_size=program.work_size,
-        lanes=lanes,
-        stats={},
-    )
+    backend = default_backend()
+    program = finish(trace(closed, platform=backend.platform), fma=fma)
+    source = backend.source(program, lanes)
+    return backend.load(backend.build(source), program.layout, lanes)
 
 
 def but_for_signs_of_zeros(x: np.ndarray) -> np.ndarray:
@@ -56,13 +47,14 @@ def fault(program: Program, seed: int, *, lanes: bool) -> tuple[str, int] | None
     with jax.enable_x64(True):
         closed = jax.make_jaxpr(program.function())(*(x[0] for x in batch))
     single = kernel(closed, fma=program.tame, lanes=1)
-    rows = [single.call([x[k] for x in batch]) for k in range(ROWS if lanes else JUDGED)]
+    alone = [single([x[k] for x in batch], [False] * len(batch), 1) for k in range(ROWS if lanes else JUDGED)]
+    rows = [[leaf[0] for leaf in results] for results in alone]
     for k in range(JUDGED):
         for name, got, want in zip(program.results(), rows[k], reference(closed, [x[k] for x in batch]), strict=True):
             if differs(got, want):
                 return f"{name} = {got}, expected {want}", k
     if lanes:
-        together = kernel(closed, fma=program.tame, lanes=LANES).call_batch(batch, [True] * len(batch), ROWS)
+        together = kernel(closed, fma=program.tame, lanes=LANES)(batch, [True] * len(batch), ROWS)
         for k, row in enumerate(rows):
             for name, got, want in zip(program.results(), together, row, strict=True):
                 if differs(got[k], want):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.compiler.backends import LLVM
 from naiad.errors import InputError
 from naiad.numerics import Module
 
@@ -122,7 +123,8 @@ def test_compiled_functions_travel():
     assert there(2.0) == 10.0
     assert pickle.loads(pickle.dumps(nd.compile(functools.partial(plain))))(2.0) == 10.0
     assert there.__reduce__()[0].keywords == exact.__reduce__()[0].keywords
-    assert there.__reduce__()[0].keywords == {"fma": False, "parameters": (0,), "lanes": 1, "cache": False}
+    options = {"fma": False, "parameters": (0,), "lanes": 1, "cache": False, "backend": LLVM()}
+    assert there.__reduce__()[0].keywords == options
 
 
 @pytest.mark.parametrize("transform", [jax.jit, jax.grad, lambda f: lambda x: jax.vmap(f)(jnp.full(3, x))])

@@ -11,7 +11,7 @@ from jax import lax
 from jax.extend import core
 
 import naiad.compiler as nc
-from naiad.compiler.front.trace import RULES
+from naiad.compiler.front.rules import RULES
 from tests.compiler.compare import LANES, assert_near, assert_rows, assert_same, leaves, rolled, ulps, xla
 
 INF, NAN = np.inf, np.nan  # and no subnormal numbers, which XLA takes for zero

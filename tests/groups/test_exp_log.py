@@ -112,6 +112,7 @@ def log_reaches_past_a_half_turn(name):
 
 
 # One test for all, so that the program of a group compiles in one process only.
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", GROUPS)
 def test_exp_and_log(name):
     log_inverts_exp(name=name)

@@ -7,7 +7,9 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 import naiad as nd
-from tests.verification.problems import HeavyTop
+from tests.verification.methods import METHODS as REGISTRY
+from tests.verification.methods import takes
+from tests.verification.problems import PROBLEMS, HeavyTop
 
 METHODS = {"cay": nd.Variational(), "compose4": nd.Composition(nd.Variational(), 4)}
 
@@ -38,3 +40,32 @@ def test_forward_and_reverse_gradients_equal_finite_differences(name):
     np.testing.assert_allclose(reverse, forward, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(reverse, numeric, rtol=2e-7, atol=2e-8)
     assert np.min(np.abs(numeric)) > 1e-3  # every parameter matters
+
+
+PREFERRED = ("heavy-top", "free-body", "buoyant-vehicle", "tree", "string")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", REGISTRY)
+def test_gradients_of_every_method(name):
+    """In the initial momentum and the step, after a few steps of the first of some problems that the method takes."""
+    problem = PROBLEMS[next(each for each in PREFERRED if takes(name, each))]
+    method, rng = REGISTRY[name], np.random.default_rng(5)
+    with jax.enable_x64(True):
+        weights = [rng.normal(size=np.shape(leaf)) for leaf in jax.tree.leaves(problem.state)]
+
+        def end(parameters):
+            mu, dt = parameters[:-1], parameters[-1]
+            state = nd.propagate(problem.system, nd.State(problem.state.g, mu), dt=dt, steps=4, method=method)
+            return sum(jnp.sum(w * leaf) for w, leaf in zip(weights, jax.tree.leaves(state), strict=True))
+
+        value = jax.jit(end)
+        at = jnp.concatenate([jnp.asarray(problem.state.mu), jnp.array([0.05])])
+        reverse, forward = (np.asarray(jax.jit(each(end))(at)) for each in (jax.grad, jax.jacfwd))
+        direction = rng.normal(size=at.shape) * np.append(np.full(at.size - 1, 1.0), 0.05)
+        direction /= np.linalg.norm(direction)
+        h, shifts = 1e-3, (-2, -1, 1, 2)
+        values = [float(value(at + shift * h * direction)) for shift in shifts]
+    difference = np.dot(values, (1, -8, 8, -1)) / (12 * h)
+    np.testing.assert_allclose(reverse, forward, rtol=1e-9, atol=1e-10 * float(np.max(np.abs(forward))))
+    np.testing.assert_allclose(forward @ direction, difference, rtol=1e-6, atol=1e-8)

@@ -12,6 +12,7 @@ import naiad as nd
 from naiad.diagnostics import march
 from naiad.mechanics import noise_matrix
 from naiad.numerics import semidefinite_root
+from tests.strings.strings import moving_case
 
 EULER = nd.StochasticVariational()
 IMPLICIT = nd.StochasticVariational(lagged=False)
@@ -366,3 +367,55 @@ def test_tiny_noise_at_rest_moves_a_body_in_proportion():
 
     np.testing.assert_allclose(momentum(1e-40), momentum(1e-30), rtol=1e-12)
     assert np.linalg.norm(momentum(1e-40)) > 0.1
+
+
+def submerged() -> tuple[nd.LagrangianSystem, nd.State]:
+    hull, drag = nd.hydro.Ellipsoid((1.0, 0.4, 0.3)), nd.models.Drag(np.full(6, 40.0))
+    body = nd.models.SubmergedBody.from_shape(hull, 1000.0, gravity=(0.0, 0.0, -9.81), forces=[drag])
+    return body, body.state(Omega=(0.3, 0.2, -0.1), v=(0.5, 0.1, 0.0))
+
+
+def connected() -> tuple[nd.LagrangianSystem, nd.State]:
+    joints = {"own": ((0, 0, 0), (-1.2, 0, 0)), "other": ((0, 0, 0), (1.2, 0, 0))}
+    bodies = nd.models.ConnectedBodies.ellipsoids((1.0, 0.5, 0.4), (-1, 0), stiffness=2.0, damping=0.3, **joints)
+    return bodies, bodies.state(xi=0.1 * np.arange(1.0, 1.0 + bodies.group.dim))
+
+
+def swimming() -> tuple[nd.LagrangianSystem, nd.State]:
+    fish = nd.locomotion.three_link_fish(density=1.0)
+    swimmer = nd.locomotion.DrivenSwimmer(fish, torque=(1.0, -0.5), damping=0.2)
+    return swimmer, swimmer.state(xi=0.1 * np.arange(1.0, 1.0 + swimmer.group.dim))
+
+
+LONG = pytest.mark.long
+CASES = [
+    pytest.param(submerged, id="body"),
+    pytest.param(connected, id="tree", marks=LONG),
+    pytest.param(swimming, id="swimmer", marks=LONG),
+    pytest.param(lambda: moving_case(3), id="string", marks=LONG),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_friction_joins_forces_that_are_properties(case):
+    system, state = case()
+    kind, C = type(system), 0.1 * np.max(np.abs(state.mu)) * np.eye(system.group.dim)
+    free = kind.force.fget
+
+    class InABath(kind):
+        def dissipation(self, g, t):
+            return C
+
+    class WithFriction(kind):
+        @property
+        def force(self):
+            return lambda g, xi, t: -C @ xi + free(self)(g, xi, t)
+
+    bath, peer = (object.__new__(each) for each in (InABath, WithFriction))
+    vars(bath).update(vars(system)), vars(peer).update(vars(system))
+    rule = nd.Trapezoid()
+    heated = march(bath, nd.StochasticVariational(quadrature=rule, lagged=False), state, dt=0.01, steps=5)
+    forced = march(peer, nd.Variational(quadrature=rule), state, dt=0.01, steps=5)
+    undamped = march(system, nd.Variational(quadrature=rule), state, dt=0.01, steps=5)
+    np.testing.assert_allclose(heated.mu, forced.mu, rtol=1e-10, atol=1e-11 * np.max(np.abs(forced.mu)))
+    assert np.max(np.abs(heated.mu - undamped.mu)) > 1e-4 * np.max(np.abs(forced.mu))

@@ -65,7 +65,7 @@ def test_equations_are_those_of_the_paper_corrected(table, hydro):
     for _ in range(3):
         theta, v = rng.uniform(-1.0, 1.0, 2), rng.standard_normal(5)
         state = system.start(theta, v[3:], xi=v[:3])
-        rates = execute(equations, system, state, 0.7)
+        rates = execute(equations, system, state, 0.7, parameters=(0,))
         K, slopes = swimmer.inertias_with_slopes(theta)
         change = np.linalg.solve(K[0], rates.mu - np.einsum("a,aij,j->i", v[3:], slopes[0], v))
         expected = accelerations(*inertia(theta), theta, v, pushed(theta, v[3:], 0.7), ARM)

@@ -37,7 +37,7 @@ def test_spline_gait_against_scipy():
     knots = np.linspace(0.0, 3.0, 8)
     exact = make_interp_spline(knots, np.concatenate([points, points[:1]]), k=5, bc_type="periodic")
     for engine in ("compiled", "xla"):
-        found = execute_rows(SplineGait.motion, gait, times, engine=engine)
+        found = execute_rows(SplineGait.motion, gait, times, parameters=(0,), engine=engine)
         for order, values in enumerate(found):
             np.testing.assert_allclose(values, exact(times % 3.0, order), rtol=0, atol=1e-11 * 10**order)
 
@@ -88,7 +88,7 @@ def along(fish, gait, change):
 def test_gradient_is_that_of_the_discrete_motion():
     found, rng = net_motion_with_gradient(FISH, TWISTED, steps=24), np.random.default_rng(5)
     change = jax.tree.map(lambda leaf: rng.normal(size=np.shape(leaf)), TWISTED)
-    g, dg = execute(along, FISH, TWISTED, change)
+    g, dg = execute(along, FISH, TWISTED, change, parameters=(0,))
     np.testing.assert_allclose(found.g.x, g.x, rtol=0, atol=1e-11)
     eta = sum(
         np.tensordot(a, b, np.ndim(b)) for a, b in zip(*map(jax.tree.leaves, (found.gradient, change)), strict=True)

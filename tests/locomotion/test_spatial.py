@@ -44,7 +44,7 @@ def test_inertia_and_momentum_are_those_of_the_tree(joints):
     tree, swimmer = bodies.tree, swimmer_of(bodies.tree)
     motions = [random_motion(bodies, rng) for _ in range(4)]
     states, xi = (_stacked([getattr(each, name) for each in motions]) for name in ("state", "xi"))
-    energies = execute_rows(_energy, tree, states.g, xi)
+    energies = execute_rows(_energy, tree, states.g, xi, parameters=(0,))
     g, theta, v = _stacked([of_tree(tree, swimmer, each) for each in motions])
     K = swimmer.inertias(theta)
     np.testing.assert_allclose(0.5 * np.einsum("si,sij,sj->s", v, K, v), energies, rtol=1e-12)
@@ -149,7 +149,7 @@ def test_torques_in_the_joints_move_the_tree_as_the_connection_says():
     for dt in (0.02, 0.01):
         run = nd.simulate(bodies, bodies.joint_state(), t1=T, dt=dt, method=TreeVariational())
         g, mu, t = run.states.g, run.states.mu, np.asarray(run.t)
-        xi = execute_rows(_held, bodies.tree, g, mu)
+        xi = execute_rows(_held, bodies.tree, g, mu, parameters=(0,))
         R, Omega, v = g.R, xi[:, :9].reshape(-1, 3, 3), np.einsum("tji,tj->ti", g.R[:, 0], xi[:, 9:])
         turns = np.einsum("tji,tnjk->tnik", R[:, 0], R[:, 1:])
         relative = Omega[:, 1:] - np.einsum("tnji,tj->tni", turns, Omega[:, 0])
@@ -194,7 +194,9 @@ def test_torques_are_those_of_newton_and_euler():
     times = 0.8 + step * np.arange(-4, 5)
     J = np.array([0.3, -0.2, 0.5, 0.1, 0.4, -0.3])
     swum = reconstruct(swimmer, gait, times, momentum=J)
-    xi = execute_rows(_velocities, swimmer.links, swum.theta, np.concatenate([swum.xi, swum.rates], axis=1))
+    xi = execute_rows(
+        _velocities, swimmer.links, swum.theta, np.concatenate([swum.xi, swum.rates], axis=1), parameters=(0,)
+    )
     mu = np.einsum("nij,tnj->tni", swimmer.own, xi)
     weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / step
     change, here, momenta = np.einsum("t,tni->ni", weights, mu), xi[4], mu[4]
@@ -248,11 +250,11 @@ def test_rates_of_a_gait_of_turns():
     cosines, sines = np.random.default_rng(4).normal(size=(2, 1, 6))
     given, s = (cosines, sines, crossed("ball").links.shape), 1e-5
     scale, t = np.array([1.0, 1.0, 1.0, 1.0 + s, 1.0 - s]), np.array([0.7, 0.7 + s, 0.7 - s, 0.7, 0.7])
-    theta, rates, accelerations = execute_rows(_scaled, given, scale, t)
+    theta, rates, accelerations = execute_rows(_scaled, given, scale, t, parameters=(0,))
     W = np.einsum("nji,njk->nik", theta.turns[0], (theta.turns[1] - theta.turns[2]) / (2.0 * s))
     np.testing.assert_allclose(rates[0].reshape(2, 3), np.stack([W[:, 2, 1], W[:, 0, 2], W[:, 1, 0]], 1), atol=1e-8)
     np.testing.assert_allclose(accelerations[0], (rates[1] - rates[2]) / (2.0 * s), atol=1e-8)
-    slope = execute_rows(_scaled_slope, given, scale[:1], t[:1])[0]
+    slope = execute_rows(_scaled_slope, given, scale[:1], t[:1], parameters=(0,))[0]
     np.testing.assert_allclose(slope, (rates[3] - rates[4]) / (2.0 * s), atol=1e-8)
 
 

@@ -31,7 +31,7 @@ def test_inertia_and_slopes(table):
 
 def test_net_motion_of_independent_codes_compiled():
     table = tabulated(three_link_fish(coupled=True), -1.01, 1.01)
-    found = execute(net_motion, table, FORWARD, engine="compiled")
+    found = execute(net_motion, table, FORWARD, parameters=(0,), engine="compiled")
     np.testing.assert_allclose([found.beta, *found.x], (0.0, 44.131286513, -17.668303620), rtol=0, atol=1e-8)
 
 

@@ -85,3 +85,27 @@ def test_unknowns_below_the_floor_are_rounding():
     found = Newton().root(residual, jnp.array([1e-12]), floor=1e-11)
     assert bool(found.converged)
     assert int(found.iterations) == 2
+
+
+def test_corrections_that_shrink_slowly_go_on_to_round_off():
+    """At a triple root each leaves two thirds of the error: it ends where they are some hundred units of rounding."""
+    solver = Newton(max_iterations=200)
+    root = solver.root(lambda x: (x - 1.0) ** 3, jnp.array([1.5]))
+    assert root.converged
+    assert 60 < root.iterations < 80
+    assert abs(root.x[0] - 1.0) < 2e3 * np.finfo(float).eps
+
+
+def test_a_chord_is_not_content_with_its_first_correction():
+    solver = Newton(jacobian="inertia")
+    root = solver.root(lambda x: x + 0.1 * jnp.sin(x) - 1.0, jnp.array([0.5]), inertia=lambda x: x)
+    assert root.converged
+    assert root.iterations > 5
+    assert abs(root.x[0] + 0.1 * np.sin(root.x[0]) - 1.0) < 2 * np.finfo(float).eps
+
+
+def test_a_step_to_where_nothing_is_defined_is_halved():
+    """log(x) from 3 leads to -0.3; half of that step is 1.35."""
+    root = Newton().root(jnp.log, jnp.array([3.0]))
+    assert root.converged
+    assert root.x[0] == pytest.approx(1.0, abs=4 * np.finfo(float).eps)

@@ -37,6 +37,7 @@ def derivatives(case):
 @given(seed=seeds, fraction=log_uniform(1e-12, 1.0))
 @example(seed=0, fraction=0.0)
 @example(seed=1, fraction=1.0 + 1e-9)  # just above the switch of the series, which lies at 3 radians
+@example(seed=725670373, fraction=1.0)
 @settings(max_examples=8, deadline=None)
 def identities_differentiate(name, seed, fraction):
     """tau^-1 o tau has Jacobian 1, dtau_x^-1 dtau_x y does not depend on x, both modes agree: to round-off."""
@@ -48,8 +49,10 @@ def identities_differentiate(name, seed, fraction):
     condition = 1 / np.cos(fraction * case.largest / 2) ** 2
     assert distance(jacobian["tau^-1 o tau"], np.broadcast_to(np.eye(n), (BATCH, n, n))) <= 4 * tolerance * condition
     assert distance(gradient, np.einsum("bi,bij->bj", mu, jacobian["dtau^-1"] + jacobian["half"])) <= tolerance
-    # 0 = D_x [dtau_x^-1 dtau_x y]: the derivative of dtau^-1 at dtau_x y, plus dtau^-1 of the derivative of dtau.
-    assert distance(run(x, dtau, mu)[0]["dtau^-1"], -matrix @ jacobian["dtau"]) <= tolerance
+    # 0 = D_x [dtau_x^-1 dtau_x y]: the derivative of dtau^-1 at dtau_x y, plus dtau^-1 of the derivative of dtau; its
+    # terms, whose roundings these are, grow to 5 where Skew nears its end.
+    terms = np.max(np.abs(matrix) @ np.abs(jacobian["dtau"]), initial=1.0)
+    assert distance(run(x, dtau, mu)[0]["dtau^-1"], -matrix @ jacobian["dtau"]) <= tolerance * terms
 
 
 def derivatives_are_right_at_zero(name):
@@ -64,6 +67,7 @@ def derivatives_are_right_at_zero(name):
 
 
 # One test for both, so that the program of a case compiles in one process only.
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", SIMPLE_CASES)
 def test_derivatives(name):
     identities_differentiate(name=name)

@@ -107,6 +107,7 @@ def approximates_exp_to_second_order(name):
 
 
 # One test for all, so that the program of a case compiles in one process only.
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", CASES)
 def test_map(name):
     identities_hold(name=name)

@@ -96,7 +96,9 @@ def test_damping_takes_the_strain_rates_power():
         return np.linalg.norm(np.diff(nodes, axis=0), axis=1) / ((4.0 - 1.2 - time * s_v) / 3) - 1.0
 
     rate = (strains(1e-6) - strains(-1e-6)) / 2e-6
-    np.testing.assert_allclose(execute(power, system, state), -0.7 * (4.0 - 1.2) / 3 * np.sum(rate**2), rtol=1e-8)
+    np.testing.assert_allclose(
+        execute(power, system, state, parameters=(0,)), -0.7 * (4.0 - 1.2) / 3 * np.sum(rate**2), rtol=1e-8
+    )
 
 
 def test_a_crane_swings_with_the_period_of_a_pendulum():
@@ -155,7 +157,7 @@ def test_the_moment_of_a_driven_reel_drives_a_free_one():
         start = driven.straight((0.6, 0.0, 0.8), tip_velocity=(0.0, 1.0, 0.0))
         found = run(driven, start, 0.4, h)
         t = found.t.to_numpy()
-        u = execute_rows(moment, driven, found.states, t)
+        u = execute_rows(moment, driven, found.states, t, parameters=(0,))
         assert np.ptp(u) > 0.5
         free = string(reel=Reel(moment=lambda x, t=t, u=u: jnp.interp(x, t, u), **given), **about)
         begin = free.straight((0.6, 0.0, 0.8), s=1.5, tip_velocity=(0.0, 1.0, 0.0), s_v=[0.0])
@@ -179,7 +181,7 @@ def test_a_locked_reel_holds_what_hangs_on_it():
 
     state = system.state(q=hanging(1.5)[0][:, None] * np.array((0.0, 0.0, 1.0)))
     slope = (hanging(1.5 + 1e-5)[1] - hanging(1.5 - 1e-5)[1]) / 2e-5
-    np.testing.assert_allclose(execute(moment, system, state, 0.0), 0.2 * slope, rtol=1e-8)
+    np.testing.assert_allclose(execute(moment, system, state, 0.0, parameters=(0,)), 0.2 * slope, rtol=1e-8)
 
 
 def test_a_hanging_chain_swings_as_bessel_says():

@@ -98,7 +98,7 @@ def test_the_step_is_that_of_the_general_integrator(name, scheme):
     )
     dense = nd.Variational(nd.Cayley(), StringQuadrature(scheme))
     before, after = (jax.tree.map(lambda leaf, part=part: leaf[part], found.states) for part in (np.s_[:-1], np.s_[1:]))
-    off = execute_rows(off_the_legs, (pendulum, dense, h), before, after, found.t.to_numpy()[:-1])
+    off = execute_rows(off_the_legs, (pendulum, dense, h), before, after, found.t.to_numpy()[:-1], parameters=(0,))
     assert np.max(np.abs(off)) < 3e-11
 
 

@@ -83,10 +83,10 @@ def test_a_straight_string_is_wound_in_as_a_whole():
 def test_the_papers_kinetic_energy_is_exact_for_it():
     """They differ off the lengths alone, where only the multipliers see them; Carnot's term is nothing."""
     state = bent(pendulum())
-    paper, exact = (execute(rates, pendulum(kinetic=kind), state, 0.0) for kind in ("paper", "exact"))
+    paper, exact = (execute(rates, pendulum(kinetic=kind), state, 0.0, parameters=(0,)) for kind in ("paper", "exact"))
     np.testing.assert_allclose(paper.mu, exact.mu, atol=1e-12)
     assert np.max(np.abs(paper.multipliers - exact.multipliers)) > 1e-4
-    assert execute(carnot, pendulum(), state) == 0.0
+    assert execute(carnot, pendulum(), state, parameters=(0,)) == 0.0
 
 
 def test_the_elastic_string_tends_to_it():
@@ -156,7 +156,7 @@ def test_power_is_the_rate_of_energy_of_what_is_driven():
     """The multipliers work where the lengths or the guide way move by themselves."""
     system = pendulum(2, guide=lambda t: jnp.stack([jnp.sin(t), 0.3 * t, 0.0 * t]), **DRIVEN)
     state = system.straight((0.6, 0.0, 0.8), tip_velocity=(0.4, 0.5, -0.3), R_Omega=(0.3, -0.2, 0.5))
-    gained, power = execute(change_of_energy, system, state, 0.0)
+    gained, power = execute(change_of_energy, system, state, 0.0, parameters=(0,))
     assert abs(power) > 0.1
     np.testing.assert_allclose(gained, power, rtol=1e-10)
 
@@ -169,7 +169,7 @@ def test_the_moment_of_a_driven_reel_drives_a_free_one():
     def moment(system, state, t):
         return system.reel_moment(state, t)
 
-    u = float(execute(moment, system, state, 0.0))
+    u = float(execute(moment, system, state, 0.0, parameters=(0,)))
     free = pendulum(2, reel=Reel(moment=u, radius=D))
     same = free.straight((0.6, 0.0, 0.8), s=90.0, s_v=[1.0], tip_velocity=(0.4, 0.5, -0.3), R_Omega=(0.3, -0.2, 0.5))
 
@@ -178,9 +178,9 @@ def test_the_moment_of_a_driven_reel_drives_a_free_one():
         moving = system.group.tangent(state.g, xi), mu
         return jax.jvp(lambda g, mu: system.velocity(g, mu), tuple(state), moving)[1][3 * system.elements]
 
-    np.testing.assert_allclose(execute(acceleration, free, same), 0.0, atol=1e-11)
+    np.testing.assert_allclose(execute(acceleration, free, same, parameters=(0,)), 0.0, atol=1e-11)
     pushed = pendulum(2, reel=Reel(moment=u + 1.0, radius=D))
-    assert abs(execute(acceleration, pushed, same)) > 0.1
+    assert abs(execute(acceleration, pushed, same, parameters=(0,))) > 0.1
 
 
 @pytest.mark.parametrize(

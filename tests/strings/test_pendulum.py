@@ -54,14 +54,16 @@ def legendre_and_back(pendulum, state):
 @pytest.mark.parametrize("options", [{}, {"kinetic": "exact"}])
 def test_velocity_is_the_inverse_of_the_legendre_transform(options):
     pendulum, state = moving_case(3, **options)
-    xi, mu = execute(legendre_and_back, pendulum, state)
+    xi, mu = execute(legendre_and_back, pendulum, state, parameters=(0,))
     np.testing.assert_allclose(mu, state.mu, atol=1e-14)
     assert xi[3 * N] == pytest.approx(0.4, abs=1e-13)
 
 
 def test_the_momentum_of_turns_is_noethers():
     pendulum, state = moving_case(2)
-    by_autodiff = execute(lambda pendulum, state: pendulum.noether(state, pendulum.symmetry, dim=1), pendulum, state)
+    by_autodiff = execute(
+        lambda pendulum, state: pendulum.noether(state, pendulum.symmetry, dim=1), pendulum, state, parameters=(0,)
+    )
     np.testing.assert_allclose(pendulum.noether(state), by_autodiff, rtol=1e-12)
 
 
@@ -96,7 +98,7 @@ def test_the_picture_of_a_body_is_an_ellipsoid_with_its_second_moments():
     picture = pendulum.picture
     np.testing.assert_array_equal(picture.shapes, [BODY.semi_axes])
     np.testing.assert_array_equal(picture.down, pendulum.gravity)
-    seen = execute(lambda seen, g: seen(g, 0.0), picture.seen, state.g)
+    seen = execute(lambda seen, g: seen(g, 0.0), picture.seen, state.g, parameters=(0,))
     np.testing.assert_allclose(seen["x"], state.g.q[-1] + state.g.R @ (0.3, 0.2, 0.4), atol=1e-15)
 
 

@@ -61,7 +61,7 @@ def test_equations_are_the_printed_ones():
     """(26)-(28)."""
     bodies = three_ellipsoids("lgvi")
     state = turned(bodies, 2)
-    rates = execute(_rates, bodies, state, 0.0)
+    rates = execute(_rates, bodies, state, 0.0, parameters=(0,))
     R, tree = np.asarray(state.g.R), bodies.tree
     Omega, v, p = rates.xi[:9].reshape(3, 3), rates.xi[9:], np.asarray(state.mu)[:9].reshape(3, 3)
     V0 = R[0].T @ v
@@ -87,7 +87,7 @@ def test_legs_are_the_printed_discrete_equations():
     bodies, h = three_ellipsoids("lgvi"), 0.05
     state = turned(bodies, 3)
     xi = np.random.default_rng(4).standard_normal(12)
-    minus, plus = execute(_legs, bodies, state.g, xi, h)
+    minus, plus = execute(_legs, bodies, state.g, xi, h, parameters=(0,))
     tree, R = bodies.tree, np.asarray(state.g.R)
     F = np.stack([np.asarray(nd.double(CAYLEY.tau)(nd.SO3(), h * xi[3 * i : 3 * i + 3])) for i in range(3)])
     dx = h * xi[9:]
@@ -185,7 +185,7 @@ def test_energy_is_the_work_of_torques_and_dampers():
     momenta do not feel what acts inside."""
     bodies = ConnectedBodies(small_tree("ball", "free"), stiffness=2.0, damping=(0.2, 0.3, 0.4), torque=swing)
     state, t = joint_start(bodies), 0.3
-    xi, power, *changes = execute(_change, bodies, state, t)
+    xi, power, *changes = execute(_change, bodies, state, t, parameters=(0,))
     R, Omega = np.asarray(state.g.R), xi[:6].reshape(2, 3)
     w = Omega[1] - R[1].T @ R[0] @ Omega[0]
     tau = np.asarray(nd.double(swing)(state.g, xi, t))[1]

@@ -33,7 +33,7 @@ def test_the_velocity_of_a_momentum_inverts_the_inertia(root):
     g, xi = system.group.random(rng), rng.normal(size=system.group.dim)
     with jax.enable_x64(True):
         momentum = np.asarray(system.legendre(g, xi))
-    found = execute(motion, system.tree, g, momentum).xi
+    found = execute(motion, system.tree, g, momentum, parameters=(0,)).xi
     np.testing.assert_allclose(found, xi, atol=2e-14)
 
 
@@ -46,7 +46,7 @@ def test_the_motion_that_joints_allow_minimises_the_energy_of_a_momentum():
     with jax.enable_x64(True):
         normal = np.asarray(system.constraint_jacobian(g, 0.0))
         inertia = np.asarray(jax.hessian(system.lagrangian, argnums=1)(g, jnp.zeros(tree.group.dim), 0.0))
-    found = execute(motion, tree, g, mu)
+    found = execute(motion, tree, g, mu, parameters=(0,))
     m = len(normal)
     whole = np.block([[inertia, -normal.T], [normal, np.zeros((m, m))]])
     dense = np.linalg.solve(whole, np.concatenate([mu, np.zeros(m)]))

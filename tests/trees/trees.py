@@ -126,5 +126,5 @@ def random_state(system: TreeSystem, seed=2, size=1.0) -> State:
     state = system.state(g=g._replace(R=R), xi=size * rng.normal(size=tree.group.dim)) if tree.balls else None
     if state is None:
         free = Bodies(tree.freed()).state(g=g._replace(R=R), xi=size * rng.normal(size=tree.group.dim))
-        state = system.state(g=free.g, xi=execute(motion, tree, free.g, free.mu).xi)
+        state = system.state(g=free.g, xi=execute(motion, tree, free.g, free.mu, parameters=(0,)).xi)
     return state

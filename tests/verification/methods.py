@@ -59,6 +59,37 @@ METHODS: dict[str, AbstractMethod] = {
     "projected-momentum": nd.Projected(nd.RKMK("heun2"), ("energy", "momentum")),
 }
 
+# Which problems a method takes, where it does not take all: written down, so that a method that begins to refuse one,
+# or to take it, is noticed.
+
+FREE = {"free-body", "free-body-s3", "free-body-so5", "vehicle"}
+STRINGS = {"string", "string-reel", "string-inextensible"}
+CONSTRAINED = {"ball-on-a-sphere", "string-inextensible"}
+ROTATIONS = {"free-body", "heavy-top", "double-pendulum", "buoyant-vehicle", "tree", "rotor-chain"} | STRINGS
+TREES = {"tree"}
+VECTORS = {"henon-heiles", "ball-on-a-sphere"}
+ONLY: dict[str, set[str]] = {
+    **dict.fromkeys(("new", "new-midpoint"), ROTATIONS | VECTORS),
+    **dict.fromkeys(("skew", "skew-midpoint"), ROTATIONS | VECTORS | {"free-body-so5"}),
+    "reduced-midpoint": {"buoyant-vehicle"},
+    **dict.fromkeys(("tree", "tree-midpoint", "tree-one-sided"), TREES),
+    **dict.fromkeys(("string", "string-imex", "string-paper", "string-imex-compose6"), STRINGS),
+    "moser-veselov": {"free-body", "free-body-s3"},
+    **dict.fromkeys(("mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"), FREE),
+    **dict.fromkeys(("split2", "split4", "split6", "split8"), FREE),
+    "projected-momentum": FREE | {"buoyant-vehicle", "swimmer", "string", "string-inextensible"},
+}
+NOT: dict[str, set[str]] = {
+    **dict.fromkeys(("gauss2", "gauss3", "lobatto3", "implicit-euler"), CONSTRAINED),
+    "projected": {"string-reel", "driven-pendulum"},
+}
+
+
+def takes(method: str, problem: str) -> bool:
+    """Whether the method steps the problem."""
+    return problem in ONLY.get(method, {problem}) and problem not in NOT.get(method, ())
+
+
 # What is not denied here is claimed and measured: that a method is symplectic, keeps the momentum in space, and stays
 # on the group. Whether it is reversible it says itself.
 

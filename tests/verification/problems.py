@@ -139,14 +139,27 @@ class RotorChain(nd.LagrangianSystem):
         return 0.5 * jnp.sum(Omega * (Omega @ self.J)) + self.k * alignment
 
 
-def hanging_string(*, reel: bool) -> tuple[nd.models.StringPendulum, nd.State]:
+class BallOnASphere(nd.LagrangianSystem):
+    """A particle held on the unit sphere by a constraint, with weight and a spring."""
+
+    m: float
+    group = nd.Rn(3)
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * self.m * v @ v - 1.2 * q[2] - 0.4 * q[2] ** 2
+
+    def constraint(self, q, t):
+        return 0.5 * (q @ q - 1.0)
+
+
+def hanging_string(*, reel: bool, stiffness: Any = 8.0) -> tuple[nd.models.StringPendulum, nd.State]:
     """A string of three elements with a body, of a fixed length or on a reel that turns freely, moving in all ways."""
     rng = np.random.default_rng(3)
     inertia = np.array([[0.06, -0.004, -0.006], [-0.004, 0.07, -0.005], [-0.006, -0.005, 0.03]])
     string = nd.models.StringPendulum(
         length=4.0,
         density=0.4,
-        stiffness=8.0,
+        stiffness=stiffness,
         elements=3,
         gravity=(0.0, 0.0, 2.0),
         body=nd.models.HangingBody(0.5, (0.1, 0.05, 0.15), inertia),
@@ -154,8 +167,13 @@ def hanging_string(*, reel: bool) -> tuple[nd.models.StringPendulum, nd.State]:
         wound=0.0 if reel else 1.5,
     )
     q = np.outer(np.arange(1, 4), np.array((0.5, 0.15, 0.65))) + 0.05 * rng.normal(size=(3, 3))
+    v = 0.3 * rng.normal(size=(3, 3))
+    if string.constraint is not None:  # each element turns about its upper end
+        d = np.diff(q, axis=0, prepend=0.0)
+        d *= string.element_length(1.5) / np.linalg.norm(d, axis=1)[:, None]
+        q, v = np.cumsum(d, axis=0), np.cumsum(np.cross(v, d), axis=0)
     more = {"s": [1.5], "s_v": [0.3]} if reel else {}
-    return string, string.state(q=q, q_v=0.3 * rng.normal(size=(3, 3)), R_Omega=(0.3, -0.5, 0.4), **more)
+    return string, string.state(q=q, q_v=v, R_Omega=(0.3, -0.5, 0.4), **more)
 
 
 def problems() -> dict[str, Problem]:
@@ -180,6 +198,8 @@ def problems() -> dict[str, Problem]:
 
     string, string_state = hanging_string(reel=False)
     reeled, reeled_state = hanging_string(reel=True)
+    links, links_state = hanging_string(reel=False, stiffness=nd.models.Inextensible())
+    ball = BallOnASphere(1.4)
 
     def turn_pose(s, g):
         R = about_vertical(s)
@@ -224,6 +244,14 @@ def problems() -> dict[str, Problem]:
         ),
         "string": Problem(string, string_state, 1.0, string.symmetry),
         "string-reel": Problem(reeled, reeled_state, 1.0, reeled.symmetry, refinement=2),
+        "string-inextensible": Problem(links, links_state, 1.0, links.symmetry),
+        "ball-on-a-sphere": Problem(
+            ball,
+            ball.state(q=(0.6, 0.0, 0.8), v=(0.4, 0.5, -0.3)),
+            2.0,
+            lambda s, q: about_vertical(s) @ q,
+            refinement=4,
+        ),
         "planar-body": Problem(planar, planar.state(beta=0.4, x=(0.5, -0.3), Omega=0.7, v=(0.3, 0.2)), 2.0),
         "rotor-chain": Problem(
             rotors,

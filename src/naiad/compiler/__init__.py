@@ -1,8 +1,7 @@
 """Machine code from a pure JAX function on small arrays."""
 
-import naiad.compiler.front.primitives  # noqa: F401 - registers the rules
 from naiad.compiler.compiled import Compiled, compile
 from naiad.compiler.engine import Engine, check_engine, execute, execute_rows
-from naiad.compiler.front.trace import Unsupported
+from naiad.compiler.front.rules import Unsupported
 
 __all__ = ["Compiled", "Engine", "Unsupported", "check_engine", "compile", "execute", "execute_rows"]

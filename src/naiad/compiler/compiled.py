@@ -11,13 +11,12 @@ import jax
 import numpy as np
 from jax import core
 
-from naiad.compiler.backends.llvm import machine
-from naiad.compiler.backends.llvm.kernel import Kernel
-from naiad.compiler.backends.llvm.printer import print_llvm
+from naiad.compiler.backends import Backend, Kernel, default_backend
 from naiad.compiler.cache import default_cache
 from naiad.compiler.fingerprint import Unfingerprintable, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
-from naiad.compiler.front.trace import Unsupported, trace
+from naiad.compiler.front.rules import Unsupported
+from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Program
 from naiad.compiler.passes.finish import finish
 from naiad.errors import InputError
@@ -37,12 +36,20 @@ class Signature(NamedTuple):
     known: tuple[bytes | None, ...]
 
 
+class Entry(NamedTuple):
+    """What is made for a form of the arguments: the code, the form of the results, and what `stats` says."""
+
+    kernel: Kernel
+    tree: Any
+    stats: dict[str, Any]
+
+
 class Compiled:
     """A pure JAX function as machine code, compiled for each new form of its arguments when it is first called.
 
     Numbers and arrays in the arguments are arguments of the code; anything else is part of it. For the arguments named
     in `parameters`, elements that are exactly 0 or 1 are part of it too, so that the zeros of an inertia matrix cost
-    nothing. `batch` runs many at once, in the lanes of vector registers and on all cores.
+    nothing. `batch` runs many at once, in lanes and on all cores; `backend` makes the code.
     """
 
     @checked
@@ -54,6 +61,7 @@ class Compiled:
         parameters: Sequence[int] = (),
         lanes: int | None = None,
         cache: bool = True,
+        backend: Backend | None = None,
     ):
         if lanes is not None and lanes not in (1, 2, 4, 8, 16):
             raise InputError(
@@ -64,8 +72,9 @@ class Compiled:
         self._parameters = tuple(parameters)
         self._lanes = lanes
         self._caches = cache
-        self._kernels: dict[Any, tuple[Kernel, Any] | Unsupported] = {}
-        self._last: Any = None
+        self._backend = backend or default_backend()
+        self._entries: dict[Any, Entry | Unsupported] = {}
+        self._last: tuple[Entry, Signature, tuple[Any, ...]] | None = None
         functools.update_wrapper(self, function, updated=())
 
     def __reduce__(self) -> Any:
@@ -74,13 +83,14 @@ class Compiled:
         if is_reachable(self, self.__module__, name):
             return name
         options = {"fma": self._fma, "parameters": self._parameters, "lanes": self._lanes, "cache": self._caches}
-        return functools.partial(Compiled, **options), (self.function,)
+        return functools.partial(Compiled, **options, backend=self._backend), (self.function,)
 
     def __call__(self, *args: Any) -> Any:
         """The function of these arguments; arrays come back as NumPy arrays."""
         signature, leaves = self._signature(args)
-        kernel, tree = self._kernel(signature, args)
-        return jax.tree.unflatten(tree, kernel.call(leaves))
+        kernel, tree, _ = self._entry(signature, args)
+        rows = kernel(leaves, [False] * len(leaves), 1)
+        return jax.tree.unflatten(tree, [row.reshape(row.shape[1:]) for row in rows])
 
     def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
         """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
@@ -91,8 +101,8 @@ class Compiled:
             number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if _is_number(leaf)
         ]
         same = tuple(not each for each in own)
-        kernel, tree = self._kernel(signature, examples, self._lanes or machine.processor().width, same)
-        return jax.tree.unflatten(tree, kernel.call_batch([_numbers(leaf) for leaf in leaves], own, size))
+        kernel, tree, _ = self._entry(signature, examples, self._lanes or self._backend.lanes, same)
+        return jax.tree.unflatten(tree, kernel([_numbers(leaf) for leaf in leaves], own, size))
 
     @property
     def ir(self) -> str:
@@ -101,26 +111,27 @@ class Compiled:
 
     @property
     def llvm(self) -> str:
-        """The LLVM IR of the last call, before LLVM's own passes."""
-        return print_llvm(self._program())
+        """The source that the back end makes of the last call: LLVM IR, before LLVM's own passes."""
+        return self._backend.source(self._program())
 
     @property
     def assembly(self) -> str:
         """The assembly of the last call."""
-        return machine.assembly(self.llvm)
+        return self._backend.assembly(self.llvm)
 
     @property
     def stats(self) -> dict[str, Any]:
         """Of the last call: operations by name, the body of a loop counted once; seconds of each stage."""
-        if self._last is None:
-            raise InputError("compile: nothing is compiled yet; call the function first, so that its shapes are known.")
-        return dict(self._last[0].stats)
+        return dict(self._last_call()[0].stats)
 
     def _program(self) -> Program:
+        _, signature, args = self._last_call()
+        return self._traced(signature, args)[0]
+
+    def _last_call(self) -> tuple[Entry, Signature, tuple[Any, ...]]:
         if self._last is None:
             raise InputError("compile: nothing is compiled yet; call the function first, so that its shapes are known.")
-        _, signature, args = self._last
-        return self._traced(signature, args)[0]
+        return self._last
 
     def _signature(self, args: tuple[Any, ...]) -> tuple[Signature, list[np.ndarray]]:
         folds = [
@@ -140,55 +151,45 @@ class Compiled:
             known.append(_known(array) if folding else None)
         return Signature(structure, tuple(static), tuple(shapes), tuple(known)), leaves
 
-    def _kernel(
+    def _entry(
         self, signature: Signature, args: tuple[Any, ...], lanes: int = 1, shared: tuple[bool, ...] = ()
-    ) -> tuple[Kernel, Any]:
-        entry = self._kernels.get((signature, lanes, shared))
+    ) -> Entry:
+        entry = self._entries.get((signature, lanes, shared))
         if entry is None:
             try:
                 entry = self._made(signature, args, lanes, shared)
             except Unsupported as refusal:
                 entry = refusal
-            self._kernels[signature, lanes, shared] = entry
+            self._entries[signature, lanes, shared] = entry
         if isinstance(entry, Unsupported):
             raise entry
-        self._last = (entry[0], signature, args)
+        self._last = (entry, signature, args)
         return entry
 
-    def _made(
-        self, signature: Signature, args: tuple[Any, ...], lanes: int, shared: tuple[bool, ...]
-    ) -> tuple[Kernel, Any]:
+    def _made(self, signature: Signature, args: tuple[Any, ...], lanes: int, shared: tuple[bool, ...]) -> Entry:
         cache = default_cache() if self._caches else None
         key = self._key(signature, lanes, shared) if cache is not None else None
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
-                form, example = pickle.loads(stored)
-                return Kernel(**form), jax.tree.structure(example)
+                code, layout, stats, example = pickle.loads(stored)
+                return Entry(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
         program, tree, traced = self._traced(signature, args)
-        text = print_llvm(program, lanes, shared)
+        source = self._backend.source(program, lanes, shared)
         scalarised = time.perf_counter()
-        code = interruptible(machine.object_code, text)
-        seconds = {"jaxpr": traced - started, "program": scalarised - traced, "llvm": time.perf_counter() - scalarised}
-        form = {
-            "code": code,
-            "inputs": program.inputs,
-            "outputs": program.outputs,
-            "in_size": program.in_size,
-            "out_size": program.out_size,
-            "work_size": program.work_size,
-            "lanes": lanes,
-            "stats": {"operations": program.stats, "seconds": seconds},
-        }
+        code = interruptible(self._backend.build, source)
+        built = time.perf_counter()
+        seconds = {"jaxpr": traced - started, "program": scalarised - traced, self._backend.name: built - scalarised}
+        stats = {"operations": program.stats, "seconds": seconds}
         if cache is not None and key is not None:
             data = None
             with contextlib.suppress(Exception):  # a class that is not found by its name, or refuses to hold shapes
                 example = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in program.outputs])
-                data = pickle.dumps((form, example))
+                data = pickle.dumps((code, program.layout, stats, example))
             if data is not None:
                 cache.store(key, data)
-        return Kernel(**form), tree
+        return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
 
     def _traced(self, signature: Signature, args: tuple[Any, ...]) -> tuple[Program, Any, float]:
         everything, structure = jax.tree.flatten(args)
@@ -210,12 +211,14 @@ class Compiled:
             None if mask is None else np.frombuffer(mask, np.int8).reshape(x.shape)
             for mask, x in zip(known, numbers, strict=True)
         ]
-        program = finish(trace(jaxpr, masks), fma=self._fma and machine.processor().fma)
+        program = trace(jaxpr, masks, platform=self._backend.platform)
+        finish(program, fma=self._fma and self._backend.fma)
         return program, trees[0], traced
 
     def _key(self, signature: Signature, *how: Any) -> str | None:
         structure, *rest = signature
-        versions = (Compiled, jax.__version__, machine.versions())  # a class of ours stands for all of our code
+        maker = (type(self._backend), self._backend.tag())
+        versions = (Compiled, jax.__version__, *maker)  # a class of ours stands for all of our code
         try:
             return fingerprint(self.function, _nodes(structure), rest, self._fma, how, versions)
         except Unfingerprintable:
@@ -230,17 +233,18 @@ def compile(
     parameters: Sequence[int] = (),
     lanes: int | None = None,
     cache: bool = True,
+    backend: Backend | None = None,
 ) -> Any:
     """Machine code for a pure JAX function on small arrays; also as a decorator.
 
     `fma=False` keeps products and sums apart; of the arguments with the numbers in `parameters`, elements that are
     exactly 0 or 1 are part of the code, which is compiled again when they change; `lanes` is the number of rows that
     `batch` treats at once (what fits the processor's vector registers if not given); `cache=False` keeps nothing on
-    disk.
+    disk; `backend` makes the code (an object of `naiad.compiler.backends`; `LLVM()` if not given).
     """
     if function is None:
-        return lambda f: compile(f, fma=fma, parameters=parameters, lanes=lanes, cache=cache)
-    return Compiled(function, fma=fma, parameters=parameters, lanes=lanes, cache=cache)
+        return lambda f: compile(f, fma=fma, parameters=parameters, lanes=lanes, cache=cache, backend=backend)
+    return Compiled(function, fma=fma, parameters=parameters, lanes=lanes, cache=cache, backend=backend)
 
 
 def _is_number(leaf: Any) -> bool:

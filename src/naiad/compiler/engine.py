@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from naiad.compiler.compiled import Compiled
-from naiad.compiler.front.trace import Unsupported
+from naiad.compiler.front.rules import Unsupported
 from naiad.errors import InputError, RunWarning
 
 Engine = Literal["auto", "compiled", "xla"]
@@ -24,15 +24,16 @@ def check_engine(engine: Any) -> Engine:
     return cast("Engine", engine)
 
 
-def execute(function: Callable[..., Any], *args: Any, engine: Engine = "auto") -> Any:
-    """function(*args), NumPy arrays; elements of the first argument that are exactly 0 or 1 are part of the code.
+def execute(function: Callable[..., Any], *args: Any, parameters: Sequence[int], engine: Engine = "auto") -> Any:
+    """function(*args), NumPy arrays; of the arguments whose numbers are `parameters`, elements that are exactly 0 or 1
+    are part of the code.
 
     "compiled" makes machine code; "xla" goes through `jax.jit`; "auto" is "compiled" where that is possible, else "xla"
     with one warning.
     """
     if engine != "xla":
         try:
-            return _compiled(function)(*args)
+            return _compiled(function, tuple(parameters))(*args)
         except Unsupported as reason:
             if engine == "compiled":
                 raise
@@ -42,14 +43,19 @@ def execute(function: Callable[..., Any], *args: Any, engine: Engine = "auto") -
 
 
 def execute_rows(
-    function: Callable[..., Any], first: Any, *rows: Any, shared: Sequence[int] = (), engine: Engine = "auto"
+    function: Callable[..., Any],
+    first: Any,
+    *rows: Any,
+    shared: Sequence[int] = (),
+    parameters: Sequence[int],
+    engine: Engine = "auto",
 ) -> Any:
     """function(first, *row) for every row of the other arguments, whose arrays have a leading axis, except those whose
-    numbers are `shared`."""
+    numbers are `shared`; `first` is argument 0. `parameters` and `engine` are those of `execute`."""
     same = (0, *shared)
     if engine != "xla":
         try:
-            return _compiled(function).batch(first, *rows, shared=same)
+            return _compiled(function, tuple(parameters)).batch(first, *rows, shared=same)
         except Unsupported as reason:
             if engine == "compiled":
                 raise
@@ -64,8 +70,8 @@ def _traced(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any]) -> Compiled:
-    return Compiled(function, parameters=(0,))
+def _compiled(function: Callable[..., Any], parameters: tuple[int, ...]) -> Compiled:
+    return Compiled(function, parameters=parameters)
 
 
 @functools.cache

@@ -41,7 +41,9 @@ def adaptive_run(
         )
 
     def slope(t: float, y: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(execute(_slope, system, unravel(y), t))])
+        return np.concatenate(
+            [np.ravel(leaf) for leaf in jax.tree.leaves(execute(_slope, system, unravel(y), t, parameters=(0,)))]
+        )
 
     start = np.concatenate([np.ravel(leaf) for leaf in leaves])
     solver = RK45(slope, 0.0, start, t1, rtol=tolerance, atol=tolerance)

@@ -9,7 +9,7 @@ from naiad.compiler import execute
 from naiad.diagnostics.fitting import fitting
 from naiad.diagnostics.tangent import coordinates, displaced, one_step
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked
 
@@ -29,11 +29,11 @@ def lyapunov_exponent(
     The first `transient` steps turn the vector into the fastest direction and do not count. Each step is one from a
     fresh start, which for `FastLieVerlet` is the method that starts it.
     """
-    method = Variational() if method is None else method
+    method = default_method(system) if method is None else method
     if steps < 1:
         raise InputError(f"lyapunov_exponent: steps = {steps}; expected at least 1.")
     state = fitting(system, state, method, dt=dt)
-    growth = execute(_growth, system, method, state, float(dt), transient, transient + steps)
+    growth = execute(_growth, system, method, state, float(dt), transient, transient + steps, parameters=(0,))
     return float(growth / (steps * dt))
 
 

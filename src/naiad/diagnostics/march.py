@@ -24,7 +24,7 @@ def march(
 ) -> State:
     """The state after `steps` steps of dt (which may be negative); compiled once for a system and a method."""
     state = fitting(system, state, method, dt=dt, t0=t0)
-    return execute(_march, system, method, state, float(t0), float(dt), steps, engine=engine)
+    return execute(_march, system, method, state, float(t0), float(dt), steps, parameters=(0,), engine=engine)
 
 
 def _march(system: LagrangianSystem, method: AbstractMethod, state: State, t0: Any, h: Any, steps: Any) -> State:

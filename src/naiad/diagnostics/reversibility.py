@@ -22,4 +22,4 @@ def reversibility_defect(
     """
     there = march(system, method, state, dt=dt, steps=steps, t0=t)
     returned = march(system, method, there, dt=-dt, steps=steps, t0=t + steps * dt)
-    return float(np.max(np.abs(execute(coordinates, system.group, state, returned))))
+    return float(np.max(np.abs(execute(coordinates, system.group, state, returned, parameters=(0,)))))

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import execute
-from naiad.diagnostics.tangent import step_jacobian
+from naiad.diagnostics.tangent import displaced, step_jacobian
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
@@ -39,11 +39,25 @@ def symplecticity_defect(
 ) -> float:
     """|D^T W(mu') D - W(mu)| / |W(mu)| for the derivative D of some steps: round-off for a symplectic method.
 
-    A method of more steps than one shows itself only after its start: take `steps=2`.
+    Under a constraint, in the directions that keep it. A method of more steps than one shows itself only after its
+    start: take `steps=2`.
     """
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
-    before, after = (execute(symplectic_matrix, system.group, mu) for mu in (state.mu, image.mu))
-    return float(np.linalg.norm(D.T @ after @ D - before) / np.linalg.norm(before))
+    before, after = (execute(symplectic_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
+    T = np.eye(len(D)) if system.constraint is None else _kept_directions(system, state, t)
+    return float(np.linalg.norm(T.T @ (D.T @ after @ D - before) @ T) / np.linalg.norm(T.T @ before @ T))
+
+
+def _kept_directions(system: LagrangianSystem, state: State, t: float) -> Float[np.ndarray, "m k"]:
+    """Columns that span the directions (eta, nu) along which the constraint and its rate stay as they are."""
+
+    def held(z):
+        g, mu = displaced(system.group, state, z)
+        rate = system.constraint_rate(g, system.velocity(g, mu, t), t)
+        return jnp.concatenate([jnp.atleast_1d(system.constraint(g, t)), rate])
+
+    rows = np.asarray(jax.jacfwd(held)(jnp.zeros(2 * system.group.dim)))
+    return np.linalg.svd(rows)[2][len(rows) :].T
 
 
 @checked
@@ -52,5 +66,5 @@ def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: S
     """|D C(mu) D^T - C(mu')| / |C(mu')| for the derivative D of mu -> mu': round-off for a Lie-Poisson method."""
     n = system.group.dim
     image, D = step_jacobian(system, method, state, dt=dt)
-    before, after = (execute(bracket_matrix, system.group, mu) for mu in (state.mu, image.mu))
+    before, after = (execute(bracket_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
     return float(np.linalg.norm(D[n:, n:] @ before @ D[n:, n:].T - after) / np.linalg.norm(after))

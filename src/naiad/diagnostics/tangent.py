@@ -74,7 +74,9 @@ def step_jacobian(
     engine = "auto" if n <= COMPILED or loops else "xla"
     about, numbers = (system, method), (float(t), float(dt)) if steps == 1 else (float(t), float(dt), steps)
     shared = range(2, 3 + len(numbers))
-    images, columns = execute_rows(_pushed, about, np.eye(2 * n), state, *numbers, shared=shared, engine=engine)
+    images, columns = execute_rows(
+        _pushed, about, np.eye(2 * n), state, *numbers, parameters=(0,), shared=shared, engine=engine
+    )
     return jax.tree.map(lambda leaf: leaf[0], images), columns.T
 
 

@@ -56,7 +56,7 @@ def timed_run(
     def piece(standing: Any, first: int, last: int, times: int = 1) -> tuple[Any, float]:
         interrupts.check()
         before = time.process_time()
-        found = execute(_runs, system, method, state, standing, dt, first, last, times)
+        found = execute(_runs, system, method, state, standing, dt, first, last, times, parameters=(0,))
         return found, time.process_time() - before
 
     def pieces(told: Callable[[float], None] | None = None) -> tuple[Any, float]:

@@ -48,7 +48,7 @@ class RelativeChange(Module):
     @classmethod
     def since(cls, observable: Observable, state: State, t: float = 0.0) -> Self:
         """The change since a state."""
-        start = np.asarray(execute(_observed, observable, state, t))
+        start = np.asarray(execute(_observed, observable, state, t, parameters=(0,)))
         return cls(observable, start, float(np.linalg.norm(start)) or 1.0)
 
     def __call__(self, state: State, t: Any) -> Any:

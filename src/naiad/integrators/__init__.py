@@ -2,6 +2,7 @@
 
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.composition import Composition, Symmetrised
+from naiad.integrators.default import default_method
 from naiad.integrators.fast_lie_verlet import FastLieVerlet
 from naiad.integrators.implicit_euler import ImplicitEuler
 from naiad.integrators.krysl import Krysl
@@ -64,5 +65,6 @@ __all__ = [
     "Trapezoid",
     "TrapezoidalLieNewmark",
     "Variational",
+    "default_method",
     "slopes_by_autodiff",
 ]

@@ -4,6 +4,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.quadrature import AdjointQuadrature
 from naiad.integrators.variational import Variational
@@ -14,8 +15,8 @@ from naiad.numerics import Newton
 class Adjoint(AbstractOneStepMethod):
     """Phi*_h = (Phi_{-h})^-1, of the same order.
 
-    A variational method has the adjoint discrete Lagrangian; any other one-step method is inverted by Newton's method
-    on T*G, in the coordinates (eta, mu) of (g exp(eta), mu).
+    A variational method has the adjoint discrete Lagrangian, and its own solver; any other one-step method is inverted
+    by Newton's method on T*G, in the coordinates (eta, mu) of (g exp(eta), mu).
     """
 
     method: AbstractOneStepMethod
@@ -23,6 +24,11 @@ class Adjoint(AbstractOneStepMethod):
 
     def check(self, system: LagrangianSystem) -> None:
         self.method.check(system)
+        if isinstance(self.method, Variational) and self.newton != Newton():
+            raise InputError(
+                f"Adjoint was given newton={self.newton!r}, but the adjoint of Variational uses the solver of that; "
+                f"write Adjoint(Variational(newton={self.newton!r}))."
+            )
 
     def order(self, system: LagrangianSystem) -> int:
         return self.method.order(system)
@@ -49,15 +55,17 @@ class Adjoint(AbstractOneStepMethod):
         def end(unknowns):
             return State(group.compose(state.g, group.exp(unknowns[:n])), unknowns[n:])
 
-        def residual(unknowns):
-            back, _, _ = self.method.advance(system, end(unknowns), memory, t + h, -h, inputs)
-            return jnp.concatenate([group.log(group.compose(group.inverse(state.g), back.g)), back.mu - state.mu])
+        def returned(unknowns):
+            back, _, info = self.method.advance(system, end(unknowns), memory, t + h, -h, inputs)
+            turn = group.log(group.compose(group.inverse(state.g), back.g))
+            return jnp.concatenate([turn, back.mu - state.mu]), info
 
         guess, _, _ = self.method.advance(system, state, memory, t, h, inputs)
         eta = group.log(group.compose(group.inverse(state.g), guess.g))
         slow = velocity_floor(system.group, state.g, h)
         impulse = system.legendre(state.g, jnp.full(n, slow), t) - system.legendre(state.g, jnp.zeros(n), t)
         floor = jnp.maximum(slow * jnp.abs(h), jnp.max(jnp.abs(impulse)))
-        root = self.newton.root(residual, jnp.concatenate([eta, guess.mu]), floor=floor)
-        miss = jnp.max(jnp.abs(residual(root.x)))
-        return end(root.x), memory, StepInfo(root.iterations, miss, root.converged, jnp.zeros(()))
+        root = self.newton.root(lambda x: returned(x)[0], jnp.concatenate([eta, guess.mu]), floor=floor)
+        miss, info = returned(root.x)
+        solved = root.converged & info.converged
+        return end(root.x), memory, StepInfo(root.iterations, jnp.max(jnp.abs(miss)), solved, jnp.zeros(()))

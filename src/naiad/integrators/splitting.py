@@ -58,6 +58,11 @@ class Splitting(AbstractOneStepMethod):
             raise InputError(f"Splitting: parts = {parts!r}; expected one of {', '.join(map(repr, get_args(Parts)))}.")
         if sorted(axes) != [0, 1, 2]:
             raise InputError(f"Splitting: axes = {tuple(axes)!r}; expected the numbers 0, 1, 2 in some order.")
+        if tuple(axes) != (1, 2, 0) and parts in ("screws", "axes"):
+            raise InputError(
+                f"Splitting: axes = {tuple(axes)!r}, but parts = {parts!r} has no top whose axes they are; leave axes "
+                "out, or use parts='top' or 'kicked-top'."
+            )
         self.target = order
         self.coefficients = SPLITTINGS[order] if coefficients is None else tuple(float(a) for a in coefficients)
         self.parts = parts
@@ -71,7 +76,7 @@ class Splitting(AbstractOneStepMethod):
 
     def fitted(self, system: EulerPoincareSystem, state: State, dt: float) -> "Splitting":
         """The same with the shortest series that serve every motion of the energy of this state with steps of dt."""
-        K, energy = execute(_inertia, system, np.zeros(system.group.dim)), float(system.energy(state))
+        K, energy = execute(_inertia, system, np.zeros(system.group.dim), parameters=(0,)), float(system.energy(state))
         if isinstance(system.group, SE3) and not np.any(K[3:, :3]):  # what p alone takes is not left for Pi
             energy -= 0.5 * float(state.mu[3:] @ state.mu[3:]) / np.linalg.eigvalsh(K[3:, 3:])[-1]
         parts = self._divided(system.group, np.linalg.inv(K))
@@ -93,7 +98,7 @@ class Splitting(AbstractOneStepMethod):
                 f"Splitting needs an EulerPoincareSystem without forces and constraints; {type(system).__name__} was "
                 "given. Use Variational."
             )
-        K, elsewhere = (execute(_inertia, system, np.full(system.group.dim, at)) for at in (0.0, 1.0))
+        K, elsewhere = (execute(_inertia, system, np.full(system.group.dim, at), parameters=(0,)) for at in (0.0, 1.0))
         if np.max(np.abs(K - elsewhere)) > 1e-12 * np.max(np.abs(K)):
             raise InputError(
                 f"Splitting needs a Lagrangian that is quadratic in xi; that of {type(system).__name__} is not. Use "

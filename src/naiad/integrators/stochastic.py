@@ -1,5 +1,6 @@
 """The stochastic variational integrator: mechanical systems in contact with a heat bath."""
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod
 from naiad.integrators.quadrature import AbstractQuadrature, Left
 from naiad.integrators.variational import Variational
-from naiad.mechanics import LagrangianSystem, Scalar, State, check_bath, friction, has_bath, noise_matrix, noise_size
+from naiad.mechanics import LagrangianSystem, Scalar, State, check_bath, has_bath, noise_matrix, noise_size
 from naiad.numerics import Newton, history, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -77,9 +78,17 @@ class StochasticVariational(AbstractOneStepMethod):
             raise InputError(f"{type(system).__name__} takes {size} random increments a step, and none were given.")
 
         def force(g, xi, t):
-            total = friction(system, g, velocity if self.lagged else xi, t)
+            total = system.friction(g, velocity if self.lagged else xi, t)
             if size:
                 total = total + noise_matrix(system, g, t) @ jnp.asarray(rate)
             return total if system.force is None else total + system.force(g, xi, t)
 
-        return system.replaced(force=force)  # on the instance, where it hides the method of the class
+        heated = object.__new__(_with_room_for_a_force(type(system)))
+        vars(heated).update(vars(system), force=force)
+        return heated
+
+
+@functools.cache
+def _with_room_for_a_force(cls: type[LagrangianSystem]) -> type[LagrangianSystem]:
+    """The class, but for its `force`, which each instance has of its own: a property could not be replaced."""
+    return type(cls.__name__, (cls,), {"force": None, "__module__": cls.__module__, "__doc__": cls.__doc__})

@@ -61,10 +61,10 @@ def area_rule(
         for each in swimmer.inertias_with_slopes(inside.reshape(-1, swimmer.joints))
     )
     plain, flat, carried, ends = execute_rows(
-        _spoke, (frame, rule), swimmer.inertias(shape.theta), K, slopes, spokes, shape.rates
+        _spoke, (frame, rule), swimmer.inertias(shape.theta), K, slopes, spokes, shape.rates, parameters=(0,)
     )
     sums = [weight * np.sum(each, axis=0) for each in (plain, flat, carried)]
-    return AreaRule(*execute(_poses, frame, *sums, ends[0]))
+    return AreaRule(*execute(_poses, frame, *sums, ends[0], parameters=(0,)))
 
 
 class _Rule(NamedTuple):

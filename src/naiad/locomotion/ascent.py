@@ -48,7 +48,7 @@ def climb(task: Task, gait: AbstractGait, report: Callable[[], None]) -> Climb:
     """The gait made better until it is best among its neighbours.
 
     The bounds hold at some times first. Each further round adds the times at which the gait then goes beyond them, and
-    begins where the last one ended, until nothing changes; the gait found is drawn in by the rounding that is left.
+    begins where the last one ended, until nothing changes; the gait found is drawn in by what is left beyond them.
     """
     watched, history, last = Peaks(np.zeros(0), np.zeros(0, int)), [], np.nan
     step = float(gait.period) / task.count
@@ -58,16 +58,26 @@ def climb(task: Task, gait: AbstractGait, report: Callable[[], None]) -> Climb:
         found = peaks(loop(gait, FINER * task.count))
         over = -float(np.min(followed(gait, found, task.bound, step).values, initial=0.0))
         value = values[-1]
+        inside = with_numbers(gait, _vector(gait) / (1.0 + over))
         if not np.isfinite(value) or over > 1.0:
-            return Climb(gait, value, False, f"it left the bounds: {message}", np.array(history))
+            return Climb(inside, value, False, f"it left the bounds: {message}", np.array(history))
         if over < AGREED and abs(value - last) <= AGREED * abs(value):
-            return _ended(task, gait, over, history)
+            return _ended(task, inside, history)
         watched, last = joined(watched, found, 0.5 * step), value
-    return Climb(gait, last, False, f"not settled after {ROUNDS} rounds: {message}", np.array(history))
+        gait = gait if _has_score(task, gait) else inside
+    return Climb(inside, last, False, f"not settled after {ROUNDS} rounds: {message}", np.array(history))
 
 
-def _ended(task: Task, gait: AbstractGait, over: float, history: list[float]) -> Climb:
-    gait = with_numbers(gait, _vector(gait) / (1.0 + over))
+def _has_score(task: Task, gait: AbstractGait) -> bool:
+    """Whether the gait stays where the inertia is known: a table may end at the bounds."""
+    try:
+        score(task.swimmer, gait, task.objective, task.steps)
+    except InputError:
+        return False
+    return True
+
+
+def _ended(task: Task, gait: AbstractGait, history: list[float]) -> Climb:
     found = score(task.swimmer, gait, task.objective, task.steps)
     ring = loop(gait, FINER * task.count)
     turns = round(abs(winding(ring)))
@@ -149,10 +159,7 @@ class _Remembered:
             if task.clearance is not None:
                 limits.append(task.clearance.along(loop(gait, FINER * task.count)))
             bounds = Bounded(*(np.concatenate(each) for each in zip(*limits, strict=True)))
-            self.key, self.point = (
-                p.tobytes(),
-                _Point(score(task.swimmer, gait, task.objective, task.steps), ring, bounds),
-            )
+            self.key, self.point = p.tobytes(), _Point(self._score(gait), ring, bounds)
         return self.point
 
     def _score(self, gait: AbstractGait) -> Score:

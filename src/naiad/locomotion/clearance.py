@@ -34,7 +34,7 @@ class Clearance(NamedTuple):
 
     def along(self, ring: Loop) -> Bounded:
         """The distance of each pair of links less the gap, relative to the size of a link, at all times of a loop."""
-        poses, slopes = execute_rows(_poses, self.links, ring.theta)
+        poses, slopes = execute_rows(_poses, self.links, ring.theta, parameters=(0,))
         by_number = np.einsum("snca,sap->sncp", slopes, ring.theta_slopes)
         size = np.max(np.abs(self.corners))
         pairs = [self._pair(poses, by_number, i, j) for i, j in combinations(range(self.links.count), 2)]
@@ -43,7 +43,7 @@ class Clearance(NamedTuple):
 
     def distances(self, theta: Any) -> Float[np.ndarray, " s"]:
         """The least distance of two links for shapes in rows; negative where they overlap."""
-        poses, slopes = execute_rows(_poses, self.links, np.atleast_2d(np.asarray(theta, float)))
+        poses, slopes = execute_rows(_poses, self.links, np.atleast_2d(np.asarray(theta, float)), parameters=(0,))
         pairs = [self._pair(poses, slopes, i, j)[0] for i, j in combinations(range(self.links.count), 2)]
         return np.min(pairs, axis=0)
 

@@ -62,7 +62,9 @@ def locked_inertia(swimmer: Swimmer, shapes: Any) -> np.ndarray:
 @checked_throughout
 def connection(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """A(theta), a column for each angle, for one shape or for shapes in rows: from rest, xi = - A theta'."""
-    return _for_shapes(swimmer, shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows)))
+    return _for_shapes(
+        swimmer, shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows), parameters=(0,))
+    )
 
 
 @checked_throughout
@@ -74,7 +76,9 @@ def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
     """
     groups = swimmer.frame, swimmer.links.shape
     return _for_shapes(
-        swimmer, shapes, lambda rows: execute_rows(_curvature, groups, *swimmer.inertias_with_slopes(rows))
+        swimmer,
+        shapes,
+        lambda rows: execute_rows(_curvature, groups, *swimmer.inertias_with_slopes(rows), parameters=(0,)),
     )
 
 

@@ -41,14 +41,14 @@ def cycle(swimmer: Swimmer, gait: AbstractGait, steps: int) -> Cycle:
     times = h * (np.arange(steps)[:, None] + np.asarray(GAUSS.c)).ravel()
     shape, slopes = shapes_with_slopes(gait, times)
     K, K_slopes = swimmer.inertias_with_slopes(shape.theta)
-    xi, by_theta, by_rates = execute_rows(_velocity, swimmer.frame, K, K_slopes, shape.rates)
+    xi, by_theta, by_rates = execute_rows(_velocity, swimmer.frame, K, K_slopes, shape.rates, parameters=(0,))
     xi_slopes = np.einsum("sda,sap->sdp", by_theta, slopes.theta) + np.einsum("sda,sap->sdp", by_rates, slopes.rates)
     return Cycle(h, shape, slopes, xi, xi_slopes, K, K_slopes)
 
 
 def shapes_with_slopes(gait: AbstractGait, times: Any) -> tuple[Any, Any]:
     """The `ShapeMotion` at times, in rows, and its derivatives by the numbers of the gait along the last axis."""
-    return execute_rows(_shape, (), gait, np.asarray(times, float), shared=(1,))
+    return execute_rows(_shape, (), gait, np.asarray(times, float), parameters=(), shared=(1,))
 
 
 def _shape(_: Any, gait: AbstractGait, t: Scalar) -> tuple[ShapeMotion, ShapeMotion]:

@@ -47,7 +47,7 @@ def positive_work(swimmer: Swimmer, gait: AbstractGait, count: int = 512) -> Cos
         )
     step = float(gait.period) / count
     shape, shape_slopes = shapes_with_slopes(gait, step * np.arange(count))
-    power, *by = execute_rows(_power_with_slopes, swimmer, *shape)
+    power, *by = execute_rows(_power_with_slopes, swimmer, *shape, parameters=(0,))
     slopes = sum(np.einsum("sam,smp->sap", each, slope) for each, slope in zip(by, shape_slopes, strict=True))
     after = np.roll(power, -1, axis=0)
     high, low = np.maximum(power, after), np.minimum(power, after)

@@ -61,7 +61,7 @@ def net_motions(swimmer: Swimmer, gaits: Any, steps: int = STEPS) -> Any:
         rows = jax.tree.map(lambda leaf: np.full(count, leaf) if np.ndim(leaf) == 0 else np.asarray(leaf), gaits)
     else:
         rows = _stacked(gaits)
-    return execute_rows(_net_motion, _Ride(swimmer, _checked(steps)), rows)
+    return execute_rows(_net_motion, _Ride(swimmer, _checked(steps)), rows, parameters=(0,))
 
 
 @checked_throughout
@@ -82,10 +82,10 @@ def displacement(frame: AbstractGroup, run: Cycle) -> tuple[Any, Float[np.ndarra
     """The displacement of a cycle, and g^-1 dg / dp."""
     steps, d = len(run.xi) // 3, frame.dim
     xi = run.xi.reshape(steps, 3, d)
-    path = execute(_path, frame, run.h, xi)
+    path = execute(_path, frame, run.h, xi, parameters=(0,))
     net = jax.tree.map(lambda leaf: np.asarray(leaf)[-1], path)
     after = jax.tree.map(lambda leaf: np.asarray(leaf)[1:], path)
-    share = execute_rows(_share, (frame, net, run.h), xi, after).reshape(-1, d, d)
+    share = execute_rows(_share, (frame, net, run.h), xi, after, parameters=(0,)).reshape(-1, d, d)
     return net, np.einsum("sab,sbp->ap", share, run.xi_slopes)
 
 

@@ -49,7 +49,7 @@ def score(swimmer: Swimmer, gait: AbstractGait, objective: str, steps: int) -> S
     """
     run = cycle(swimmer, gait, steps)
     g, change = displacement(swimmer.frame, run)
-    x, turn, by_x, by_turn = execute(_reach, swimmer.frame, g)
+    x, turn, by_x, by_turn = execute(_reach, swimmer.frame, g, parameters=(0,))
     turn, turn_slopes = np.asarray(turn), np.asarray(by_turn) @ change
     if objective == "turning":
         value, slopes = _norm(turn, turn_slopes)

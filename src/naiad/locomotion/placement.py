@@ -16,7 +16,7 @@ from naiad.numerics.arguments import checked_throughout
 def placed_links(swimmer: Swimmer, g: Any, shapes: Any) -> Any:
     """The poses of all links in space, [time, link, ...], from poses g of the base, stacked, and shapes in rows: as
     `placed_links(swimmer, motion.g, motion.theta)` of a `Reconstruction`."""
-    return execute_rows(_in_space, swimmer.links, g, in_rows(swimmer.links.shape, shapes)[0])
+    return execute_rows(_in_space, swimmer.links, g, in_rows(swimmer.links.shape, shapes)[0], parameters=(0,))
 
 
 def _in_space(links: Links, g: Any, theta: Any) -> Any:

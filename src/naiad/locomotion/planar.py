@@ -73,7 +73,7 @@ def three_link_fish(
 def link_poses(swimmer: Swimmer, shapes: Any, base: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
     """(beta, x, y) of each link of a planar swimmer whose base lies at `base`, for one shape or for shapes in rows."""
     shapes, base = np.asarray(shapes, float), np.asarray(base, float)
-    poses = execute_rows(motion_of_links, swimmer.links, np.atleast_2d(shapes))[1]
+    poses = execute_rows(motion_of_links, swimmer.links, np.atleast_2d(shapes), parameters=(0,))[1]
     beta, z = base[..., :1], (base[..., 1] + 1j * base[..., 2])[..., None]
     places = z + np.exp(1j * beta) * (poses[..., 1] + 1j * poses[..., 2])
     found = np.stack([poses[..., 0] + beta, places.real, places.imag], axis=-1)
@@ -85,7 +85,7 @@ def link_velocities(swimmer: Swimmer, shapes: Any, velocities: Any) -> np.ndarra
     """(Omega, v_x, v_y) of each link in its own frame, for velocities (xi, theta') at one shape or at shapes in rows
     [kanso2005, eq. (7.2)]."""
     shapes, v = np.asarray(shapes, float), np.asarray(velocities, float)
-    B = execute_rows(motion_of_links, swimmer.links, np.atleast_2d(shapes))[0]
+    B = execute_rows(motion_of_links, swimmer.links, np.atleast_2d(shapes), parameters=(0,))[0]
     found = np.einsum("sij,sj->si", B, np.atleast_2d(v)).reshape(len(B), swimmer.links.count, -1)
     return found[0] if shapes.ndim == 1 else found
 

@@ -66,21 +66,24 @@ def reconstruct(
     times = growing(times)
     h, kept = steps_between(times, float(gait.period) / steps)
     nodes = (times[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]]))[:, None] + h[:, None] * np.asarray(GAUSS.c)
-    shapes = execute_rows(shape_at, gait, nodes.ravel())
+    shapes = execute_rows(shape_at, gait, nodes.ravel(), parameters=(0,))
     K = swimmer.inertias(shapes.theta)
-    flat = execute_rows(stage, swimmer.frame, K, shapes.rates)
+    flat = execute_rows(stage, swimmer.frame, K, shapes.rates, parameters=(0,))
     stages = Stages(*(each.reshape(len(h), 3, *each.shape[1:]) for each in flat))
     first = jax.tree.map(np.asarray, swimmer.frame.identity() if start is None else start)
     for R in swimmer.frame.rotations(first):
         check_rotations("The attitude of start", R)
     J = np.zeros(swimmer.frame.dim) if momentum is None else np.asarray(momentum, float)
     g, geometric = (
-        jax.tree.map(lambda leaf: np.asarray(leaf)[kept], execute(_transport, swimmer.frame, first, h, stages, value))
+        jax.tree.map(
+            lambda leaf: np.asarray(leaf)[kept],
+            execute(_transport, swimmer.frame, first, h, stages, value, parameters=(0,)),
+        )
         for value in (J, 0.0 * J)
     )
-    at = execute_rows(shape_at, gait, times)
-    now = execute_rows(stage, swimmer.frame, swimmer.inertias(at.theta), at.rates)
-    xi, dynamic = execute_rows(_completed, (swimmer.frame, J), g, geometric, now)
+    at = execute_rows(shape_at, gait, times, parameters=(0,))
+    now = execute_rows(stage, swimmer.frame, swimmer.inertias(at.theta), at.rates, parameters=(0,))
+    xi, dynamic = execute_rows(_completed, (swimmer.frame, J), g, geometric, now, parameters=(0,))
     return Reconstruction(times, g, xi, at.theta, at.rates, geometric, dynamic)
 
 

@@ -122,7 +122,7 @@ def _checked(swimmer: Swimmer) -> Swimmer:
     """The swimmer, or an `InputError` if it has no shape to change, or moves that cost nothing."""
     if not swimmer.links.hinged and not swimmer.links.balls:
         raise InputError("No joint lets a link move; expected a hinge or a ball joint (or take a SubmergedBody).")
-    K = execute(_at_rest, swimmer)
+    K = execute(_at_rest, swimmer, parameters=(0,))
     size = np.sqrt(np.maximum(np.diag(K), np.finfo(float).tiny))
     if np.linalg.eigvalsh(K / np.outer(size, size))[0] < FLOPPY:
         raise InputError(

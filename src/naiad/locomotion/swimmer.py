@@ -8,16 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.compiler import execute_rows
+from naiad.compiler import execute, execute_rows
+from naiad.errors import InputError
 from naiad.groups import AbstractGroup, Product
 from naiad.hydro import PlanarBodies
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.shapes import in_rows
-from naiad.locomotion.states import locked, moving
-from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics import LagrangianSystem, Scalar, State, identity
 from naiad.numerics import solve
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import floats
 
 
 class Inertias(NamedTuple):
@@ -77,9 +78,9 @@ class Swimmer(LagrangianSystem):
         """K for several shapes, in rows: compiled, except where the fluid couples the links by boundary elements."""
         shapes = self._rows(shapes)
         if not isinstance(self.fluid, PlanarBodies):
-            return execute_rows(_inertia, self, shapes)
-        alone = execute_rows(_inertia, self.alone, shapes)
-        motions = zip(*execute_rows(motion_of_links, self.links, shapes), strict=True)
+            return execute_rows(_inertia, self, shapes, parameters=(0,))
+        alone = execute_rows(_inertia, self.alone, shapes, parameters=(0,))
+        motions = zip(*execute_rows(motion_of_links, self.links, shapes, parameters=(0,)), strict=True)
         with _one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
@@ -87,9 +88,9 @@ class Swimmer(LagrangianSystem):
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
         shapes = self._rows(shapes)
         if not isinstance(self.fluid, PlanarBodies):
-            return Inertias(*execute_rows(inertia_with_slopes, self, shapes))
-        K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes)
-        (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes)
+            return Inertias(*execute_rows(inertia_with_slopes, self, shapes, parameters=(0,)))
+        K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes, parameters=(0,))
+        (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes, parameters=(0,))
         with _one_thread():
             found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
         M, dM = (np.stack(each) for each in zip(*found, strict=True))
@@ -118,12 +119,32 @@ class Swimmer(LagrangianSystem):
         self, theta: Any = None, rates: Any = None, *, pose: Any = None, momentum: Any = None, xi: Any = None
     ) -> State:
         """The state with these angles and rates (zero), the base at `pose` (the identity), and the `momentum` in space
-        (none), or in its place the velocity `xi` of the base in its own frame."""
-        return moving(self, theta, rates, pose, momentum, xi)
+        (none), or in its place the velocity `xi` of the base in its own frame.
+
+        mu = K (xi, rates), where xi, unless it is given, is K_gg^-1 (Ad*_g J - K_gt rates).
+        """
+        if momentum is not None and xi is not None:
+            raise InputError(
+                "start: both momentum and xi were given; give the momentum in space or the base's velocity."
+            )
+        d, shape = self.frame.dim, self.links.shape
+        rows, _ = in_rows(shape, identity(shape) if theta is None else theta)
+        theta, rates = jax.tree.map(lambda leaf: leaf[0], rows), _vector("rates", rates, self.joints)
+        g = jax.tree.map(np.asarray, self.frame.identity() if pose is None else pose)
+        K = self.inertias(theta)[0]
+        if xi is None:
+            body = execute(_in_body, self.frame, g, _vector("momentum", momentum, d), parameters=(0,))
+            velocity = np.linalg.solve(K[:d, :d], body - K[:d, d:] @ rates)
+        else:
+            velocity = _vector("xi", xi, d)
+        return self.state(self.group.identity()._replace(g=g, theta=theta), mu=K @ [*velocity, *rates])
 
     def locked(self, state: State) -> State:
-        """The state just after the hinges are stopped at once: from rest, the swimmer stops as well."""
-        return locked(self, state)
+        """The state just after the hinges are stopped at once: the momentum stays, K_gg xi = mu_g, and the angles rest.
+        From rest, the swimmer stops as well."""
+        d = self.frame.dim
+        K, body = self.inertias(state.g.theta)[0], np.asarray(state.mu)[:d]
+        return State(state.g, K[:, :d] @ np.linalg.solve(K[:d, :d], body))
 
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """The kinetic energy."""
@@ -179,3 +200,14 @@ def motion_of_links(links: Links, theta: Any) -> tuple[Any, Any]:
 
 def _motion_with_slopes(links: Links, theta: Any) -> tuple[Any, Any]:
     return _with_slopes(links.shape, lambda shape: motion_of_links(links, shape), theta)
+
+
+def _in_body(frame: AbstractGroup, g: Any, J: Any) -> Any:
+    return frame.Ad_dual(g, J)
+
+
+def _vector(name: str, value: Any, size: int) -> np.ndarray:
+    array = np.zeros(size) if value is None else np.atleast_1d(floats(name, value))
+    if array.shape != (size,) or not np.all(np.isfinite(array)):
+        raise InputError(f"{name} = {value!r}; expected {size} finite number{'' if size == 1 else 's'}.")
+    return array

@@ -58,13 +58,15 @@ def gait_torques(
     times = growing(times)
     between, weights, kept = _quadrature(times, float(gait.period) / PANELS, nodes)
     every, place = np.unique(np.concatenate([times, between]), return_inverse=True)
-    shape = execute_rows(shape_at, gait, every)
+    shape = execute_rows(shape_at, gait, every, parameters=(0,))
     K, slopes = swimmer.inertias_with_slopes(shape.theta)
     if momentum is None:
-        xi = execute_rows(stage, swimmer.frame, K, shape.rates).drift
+        xi = execute_rows(stage, swimmer.frame, K, shape.rates, parameters=(0,)).drift
     else:
         xi = reconstruct(swimmer, gait, every, start=start, momentum=momentum, steps=steps).xi
-    torques, energy = execute_rows(hinge_torques, (swimmer.frame, swimmer.links.shape), K, slopes, xi, shape)
+    torques, energy = execute_rows(
+        hinge_torques, (swimmer.frame, swimmer.links.shape), K, slopes, xi, shape, parameters=(0,)
+    )
     power = np.sum(torques * shape.rates, axis=1)
     at, inside = place[: times.size], place[times.size :]
     work = np.concatenate([[0.0], np.cumsum(weights * power[inside])])[kept]

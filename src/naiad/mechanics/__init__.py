@@ -4,11 +4,11 @@ from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, gene
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
 from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
-from naiad.mechanics.heat_bath import check_bath, friction, has_bath, noise_matrix, noise_size
-from naiad.mechanics.initial import check_state, fitting_state
+from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
+from naiad.mechanics.initial import fitting_state
 from naiad.mechanics.picture import Picture
 from naiad.mechanics.state import Scalar, State
-from naiad.mechanics.system import LagrangianSystem, Rates
+from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 
 __all__ = [
     "AdvectedSystem",
@@ -23,7 +23,6 @@ __all__ = [
     "check_state",
     "diamond",
     "fitting_state",
-    "friction",
     "generator",
     "has_bath",
     "has_symmetry",

@@ -30,7 +30,7 @@ def join_rows(group: AbstractGroup, parts: Any) -> Any:
 @checked_throughout
 def identity(group: AbstractGroup) -> Any:
     """The identity of the group, as NumPy arrays."""
-    return execute(_identity, group)
+    return execute(_identity, group, parameters=(0,))
 
 
 def _identity(group: AbstractGroup) -> Any:
@@ -40,7 +40,7 @@ def _identity(group: AbstractGroup) -> Any:
 @functools.lru_cache
 def _places(group: AbstractGroup) -> list[np.ndarray]:
     """Where each component lies: `split` only picks, so it splits the numbers of the places too."""
-    return [np.asarray(part, int) for part in execute(_split, group, np.arange(float(group.dim)))]
+    return [np.asarray(part, int) for part in execute(_split, group, np.arange(float(group.dim)), parameters=(0,))]
 
 
 def _split(group: AbstractGroup, x: Any) -> Any:

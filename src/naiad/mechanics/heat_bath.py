@@ -1,6 +1,6 @@
 """Friction and noise: what a system in contact with a heat bath declares, and what follows from it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,29 +9,19 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.mechanics.state import Scalar
+from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import semidefinite_root
 from naiad.numerics.arguments import checked
 
-if TYPE_CHECKING:
-    from naiad.mechanics.system import LagrangianSystem
-
 
 @checked
-def has_bath(system: "LagrangianSystem") -> bool:
+def has_bath(system: LagrangianSystem) -> bool:
     """Whether the system declares friction or noise."""
     return any(_declared(system, name) for name in ("dissipation", "temperature", "diffusion"))
 
 
 @checked
-def friction(system: "LagrangianSystem", g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
-    """- C(g, t) xi, zero if the system declares no `dissipation`."""
-    if not _declared(system, "dissipation"):
-        return jnp.zeros_like(xi)
-    return -jnp.asarray(_value(system.dissipation, g, t)) @ xi
-
-
-@checked
-def noise_matrix(system: "LagrangianSystem", g: Any, t: Scalar) -> Float[Array, "n k"]:
+def noise_matrix(system: LagrangianSystem, g: Any, t: Scalar) -> Float[Array, "n k"]:
     """Sigma(g, t) of the random force Sigma dW/dt.
 
     The system's own `diffusion`, or from its temperature by fluctuation and dissipation: Sigma Sigma^T = 2 kT C, for
@@ -46,13 +36,13 @@ def noise_matrix(system: "LagrangianSystem", g: Any, t: Scalar) -> Float[Array, 
 
 
 @checked
-def noise_size(system: "LagrangianSystem") -> int:
+def noise_size(system: LagrangianSystem) -> int:
     """k, the number of independent Wiener processes that drive the system."""
     return _shape(noise_matrix, system)[1] if has_bath(system) else 0
 
 
 @checked
-def check_bath(system: "LagrangianSystem") -> None:
+def check_bath(system: LagrangianSystem) -> None:
     """Raise an `InputError` unless what the system declares of friction and noise fits together."""
     name, n = type(system).__name__, system.group.dim
     if _declared(system, "temperature"):
@@ -75,7 +65,7 @@ def check_bath(system: "LagrangianSystem") -> None:
             raise InputError(f"{name}: `diffusion` has shape {shape}; expected {n} rows and a column for each noise.")
 
 
-def _declared(system: "LagrangianSystem", name: str) -> bool:
+def _declared(system: LagrangianSystem, name: str) -> bool:
     return getattr(system, name, None) is not None
 
 
@@ -83,6 +73,6 @@ def _value(matrix: Any, g: Any, t: Scalar) -> Any:
     return matrix(g, t) if callable(matrix) else matrix
 
 
-def _shape(function: Any, system: "LagrangianSystem") -> tuple[int, ...]:
+def _shape(function: Any, system: LagrangianSystem) -> tuple[int, ...]:
     with jax.enable_x64(True):
         return jax.eval_shape(lambda: function(system, system.group.identity(), 0.0)).shape

@@ -1,29 +1,28 @@
-"""Initial states: assembled from named components, and checked before anything runs."""
+"""Initial states from what a user gives: whole, or by the names of components."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.components import identity, join_rows, split_rows
-from naiad.mechanics.state import Scalar, State
-from naiad.numerics import check_double, check_rotations
+from naiad.mechanics.state import State
+from naiad.numerics import check_double
 from naiad.numerics.arguments import checked
 
-if TYPE_CHECKING:
-    from naiad.mechanics.system import LagrangianSystem
 
-GROUP_TOLERANCE = 1e-8
-CONSTRAINT_TOLERANCE = 1e-8
+class Given(NamedTuple):
+    """What a user says of an initial state: g, and xi or mu."""
+
+    g: Any
+    xi: np.ndarray | None
+    mu: np.ndarray | None
 
 
-def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: Scalar, components: dict[str, Any]) -> State:
-    """A checked state from a configuration and a velocity or a momentum, whole or by the names of components."""
-    group = system.group
+def assembled(group: AbstractGroup, g: Any, xi: Any, mu: Any, components: dict[str, Any]) -> Given:
+    """A configuration and a velocity or a momentum, given whole or by the names of components."""
     names = group.names
     known = (*names.element, *names.velocity, *names.momentum)
     unknown = [name for name in components if name not in known]
@@ -48,11 +47,8 @@ def initial_state(system: "LagrangianSystem", g: Any, xi: Any, mu: Any, t: Scala
 
     configuration = _configuration(group, g, element)
     if mu is not None or momentum:
-        node_momentum = _covector(group, mu, momentum, names.momentum, "mu")
-    else:
-        twist = _covector(group, xi, velocity, names.velocity, "xi")
-        node_momentum = execute(_legendre, system, configuration, twist, t)
-    return check_state(system, State(configuration, node_momentum), t)
+        return Given(configuration, None, _covector(group, mu, momentum, names.momentum, "mu"))
+    return Given(configuration, _covector(group, xi, velocity, names.velocity, "xi"), None)
 
 
 @checked
@@ -61,66 +57,6 @@ def fitting_state(group: AbstractGroup, state: State) -> State:
     if state.g is None or state.mu is None:
         raise InputError("The state lacks g or mu; make it with system.state(...).")
     return State(_configuration(group, state.g, {}), _covector(group, state.mu, {}, group.names.momentum, "mu"))
-
-
-@checked
-def check_state(system: "LagrangianSystem", state: State, t: Scalar) -> State:
-    """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
-    check_double("The initial state", jax.tree.leaves(state))
-    state = fitting_state(system.group, state)
-    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
-        raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
-    found = execute(_examination, system, state, t)
-    error = float(found.group_error)
-    if error > GROUP_TOLERANCE:
-        raise InputError(
-            f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
-            f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
-        )
-    for R in system.group.rotations(state.g):
-        check_rotations("The initial attitude", R)
-    if found.inertia is not None and not (lowest := _lowest(found.inertia)) > 0:
-        raise InputError(
-            f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
-            f"{lowest:.3g}); check the inertia and masses: every velocity must carry kinetic energy."
-        )
-    if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
-        raise InputError(
-            f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
-            f"{found.constraint_rate:.3g}; expected both below {CONSTRAINT_TOLERANCE:g}); start on the constraint, "
-            "with a velocity along it."
-        )
-    return state
-
-
-class _Examination(NamedTuple):
-    """How far a state is off the group and off the constraint, and the inertia there where it must be looked at."""
-
-    group_error: Any
-    inertia: Any
-    constraint: Any
-    constraint_rate: Any
-
-
-def _examination(system: "LagrangianSystem", state: State, t: Scalar) -> _Examination:
-    g, mu = state
-    inertia = None
-    if not system.definite:
-        inertia = jax.hessian(system.lagrangian, argnums=1)(g, jnp.zeros(system.group.dim), t)
-    value = rate = jnp.zeros(())
-    if system.constraint is not None:
-        value = jnp.max(jnp.abs(system.constraint(g, t)))
-        rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
-    return _Examination(system.group.error(g), inertia, value, rate)
-
-
-def _lowest(inertia: np.ndarray) -> float:
-    """The smallest eigenvalue."""
-    return float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
-
-
-def _legendre(system: "LagrangianSystem", g: Any, xi: Any, t: Scalar) -> Any:
-    return system.legendre(g, xi, t)
 
 
 def _is_given(value: Any) -> bool:

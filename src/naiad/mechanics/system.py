@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute
+from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
-from naiad.mechanics.heat_bath import friction, has_bath
-from naiad.mechanics.initial import initial_state
+from naiad.mechanics.initial import assembled, fitting_state
 from naiad.mechanics.state import Scalar, State
-from naiad.numerics import Dense, Module, Newton, solve
+from naiad.numerics import Dense, Module, Newton, check_double, check_rotations, solve
 from naiad.numerics.arguments import checked
+
+GROUP_TOLERANCE = 1e-8
+CONSTRAINT_TOLERANCE = 1e-8
 
 
 class Rates(NamedTuple):
@@ -39,6 +44,7 @@ class LagrangianSystem(Module):
     - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
+    - `default_method`: the method that `simulate` takes if none is given;
     - `picture`: a `Picture`, where a drawing shows more than the state;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
@@ -58,6 +64,7 @@ class LagrangianSystem(Module):
     discrete_order = 1
     discrete_symmetric = False
     structure = Dense()
+    default_method: ClassVar[Any] = None
     picture: ClassVar[Any] = None
     definite = False
 
@@ -72,7 +79,9 @@ class LagrangianSystem(Module):
         Each may be given whole or by the names of its components: `state(R=..., Omega=...)`, `state(x=..., Pi=...,
         p=...)`.
         """
-        return initial_state(self, g, xi, mu, t, components)
+        given = assembled(self.group, g, xi, mu, components)
+        start = execute(_legendre, self, given.g, given.xi, t, parameters=(0,)) if given.mu is None else given.mu
+        return check_state(self, State(given.g, start), t)
 
     def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """mu = d ell / d xi."""
@@ -117,11 +126,16 @@ class LagrangianSystem(Module):
         rate = self.group.ad_dual(xi, mu) + left_gradient(self.group, lambda x: self.lagrangian(x, xi, t), g)
         if self.force is not None:
             rate = rate + self.force(g, xi, t)
-        if has_bath(self):
-            rate = rate + friction(self, g, xi, t)
+        if getattr(self, "dissipation", None) is not None:
+            rate = rate + self.friction(g, xi, t)
         if self.constraint is None:
             return Rates(xi, rate, jnp.zeros(0))
         return self._constrained_rates(state, t, xi, rate)
+
+    def friction(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+        """- C(g, t) xi, zero if the system declares no `dissipation`."""
+        C = getattr(self, "dissipation", None)
+        return jnp.zeros_like(xi) if C is None else -jnp.asarray(C(g, t) if callable(C) else C) @ xi
 
     def constraint_jacobian(self, g: Any, t: Scalar) -> Float[Array, "m n"]:
         """The left-trivialised derivative of the constraint."""
@@ -145,3 +159,63 @@ class LagrangianSystem(Module):
         response = jax.jacfwd(lambda m: rate(g, m, t))(mu) @ normal.T
         multipliers = solve(response, -drift)
         return Rates(xi, free + normal.T @ multipliers, multipliers)
+
+
+@checked
+def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
+    """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
+    check_double("The initial state", jax.tree.leaves(state))
+    state = fitting_state(system.group, state)
+    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
+        raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
+    found = execute(_examination, system, state, t, parameters=(0,))
+    error = float(found.group_error)
+    if error > GROUP_TOLERANCE:
+        raise InputError(
+            f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
+            f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
+        )
+    for R in system.group.rotations(state.g):
+        check_rotations("The initial attitude", R)
+    if found.inertia is not None and not (lowest := _lowest(found.inertia)) > 0:
+        raise InputError(
+            f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
+            f"{lowest:.3g}); check the inertia and masses: every velocity must carry kinetic energy."
+        )
+    if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
+        raise InputError(
+            f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
+            f"{found.constraint_rate:.3g}; expected both below {CONSTRAINT_TOLERANCE:g}); start on the constraint, "
+            "with a velocity along it."
+        )
+    return state
+
+
+class _Examination(NamedTuple):
+    """How far a state is off the group and off the constraint, and the inertia there where it must be looked at."""
+
+    group_error: Any
+    inertia: Any
+    constraint: Any
+    constraint_rate: Any
+
+
+def _examination(system: LagrangianSystem, state: State, t: Scalar) -> _Examination:
+    g, mu = state
+    inertia = None
+    if not system.definite:
+        inertia = jax.hessian(system.lagrangian, argnums=1)(g, jnp.zeros(system.group.dim), t)
+    value = rate = jnp.zeros(())
+    if system.constraint is not None:
+        value = jnp.max(jnp.abs(system.constraint(g, t)))
+        rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
+    return _Examination(system.group.error(g), inertia, value, rate)
+
+
+def _lowest(inertia: np.ndarray) -> float:
+    """The smallest eigenvalue."""
+    return float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
+
+
+def _legendre(system: LagrangianSystem, g: Any, xi: Any, t: Scalar) -> Any:
+    return system.legendre(g, xi, t)

@@ -63,7 +63,9 @@ def every_step(cadence: Cadence) -> Cadence:
 def _advance(
     plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, cadence: Cadence, inputs: Inputs | None
 ) -> Any:
-    return execute(advance, plan.program, standing, t0, h, stop, last, cadence, inputs, engine=plan.engine)
+    return execute(
+        advance, plan.program, standing, t0, h, stop, last, cadence, inputs, parameters=(0,), engine=plan.engine
+    )
 
 
 def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
@@ -105,7 +107,7 @@ def located(
         if not len(number):
             continue
         rows = _taken(passages, tuple(index[number] for index in which))
-        for each in execute_rows(search, (plan.program, section, h), rows, engine=plan.engine):
+        for each in execute_rows(search, (plan.program, section, h), rows, parameters=(0,), engine=plan.engine):
             steps.append(number[each.found])
             found.append(_taken((each.t, each.state), each.found))
     order = np.argsort(np.concatenate(steps), kind="stable")

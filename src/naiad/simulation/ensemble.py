@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from naiad import interrupts
 from naiad.compiler import Engine, check_engine, execute_rows
 from naiad.errors import InputError, RunWarning
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics import double
@@ -64,7 +64,7 @@ def simulate_many(
     Options as for `simulate`; `noise` has one for each state. A trajectory that cannot go on ends early and says why in
     its `outcome`; the others go on.
     """
-    method = Variational() if method is None else method
+    method = default_method(system) if method is None else method
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
@@ -193,7 +193,7 @@ def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
 def _rows(plan: Plan, function: Callable[..., Any], rows: Any, *others: Any) -> Any:
     """A function of the program, rows, and others that are the same for all (numbers) or one for each (arrays)."""
     shared = [2 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
-    return execute_rows(function, plan.program, rows, *others, shared=shared, engine=plan.engine)
+    return execute_rows(function, plan.program, rows, *others, parameters=(0,), shared=shared, engine=plan.engine)
 
 
 def _chunks(

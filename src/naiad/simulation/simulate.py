@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
 from naiad.errors import InputError, RunError, RunWarning
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
@@ -67,7 +67,7 @@ def simulate(
     """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of
     steps away).
 
-    - `method`: the integrator; `Variational(Cayley())` if not given.
+    - `method`: the integrator; if not given, the one that fits the system (`naiad.integrators.default_method`).
     - `noise`: the increments of the Wiener processes of a system with a heat bath: `Noise(seed)`, or an array with one
       row a step, of variance dt.
     - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first always is,
@@ -90,7 +90,7 @@ def simulate(
     is kept. So does Ctrl-C, between two pieces of about half a second. Steps that turn by more than a quarter of a turn
     are warned of.
     """
-    method = Variational() if method is None else method
+    method = default_method(system) if method is None else method
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
@@ -101,7 +101,7 @@ def simulate(
     cadence = check_cadence(save_every, output_every, steps)
     random = source(noise, method, system, steps + (rest > 0.0))
     plan = Plan(program, start, h, 0, steps, rest, cadence, check_engine(engine), random)
-    begun = execute(loop.start, program, state, start, h, engine=plan.engine)
+    begun = execute(loop.start, program, state, start, h, parameters=(0,), engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
@@ -147,7 +147,7 @@ def resume(
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
     plan = Plan(program, t0, h, node, last, rest, cadence, check_engine(engine), random)
-    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, engine=plan.engine)
+    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
@@ -167,7 +167,7 @@ def propagate(
 
     `noise` are the increments of a system with a heat bath, an array with one row a step.
     """
-    method = Variational() if method is None else method
+    method = default_method(system) if method is None else method
     start, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
     expected = State(jax.eval_shape(system.group.identity), jnp.zeros(system.group.dim))
     if jax.tree.map(jnp.shape, State(*state)) != jax.tree.map(jnp.shape, expected):

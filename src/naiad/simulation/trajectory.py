@@ -175,7 +175,11 @@ class Trajectory:
         times = self._values("time")
         pieces = [
             execute_rows(
-                function, first, jax.tree.map(lambda x, i=i: x[i : i + BATCH], self.states), times[i : i + BATCH]
+                function,
+                first,
+                jax.tree.map(lambda x, i=i: x[i : i + BATCH], self.states),
+                times[i : i + BATCH],
+                parameters=(0,),
             )
             for i in range(0, len(times), BATCH)
         ]

@@ -166,7 +166,7 @@ class ConnectedBodies(TreeSystem):
 
     def places(self, g: Any) -> np.ndarray:
         """The centres of the bodies in space for configurations stacked along the first axis: [time, body, 3]."""
-        return execute_rows(_centres, self.tree, g)
+        return execute_rows(_centres, self.tree, g, parameters=(0,))
 
     @property
     def picture(self) -> Picture:

@@ -46,6 +46,11 @@ class Lazy:
         self.holders = 0
         self.cost = cost
 
+    @property
+    def changeable(self) -> bool:
+        """Whether its buffer may be changed, since nobody else reads it."""
+        return self.buffer is not None and self.buffer.mutable and not self.holders
+
 
 Small = np.ndarray
 Value = Any  # a Small or a Lazy

@@ -57,9 +57,9 @@ class Builder:
             with np.errstate(all="ignore"):
                 value = operation.evaluate(*(DTYPES[a.type](a.value) for a in args))
             return self.const(np.asarray(value).item(), operation.type)
-        simpler = getattr(self, f"_{name}", None)
+        simpler = SIMPLER.get(name)
         if simpler is not None:
-            found = simpler(*args)
+            found = simpler(self, *args)
             if found is not None:
                 return found
         return self._raw(name, *args)
@@ -185,7 +185,7 @@ class Builder:
         branch.results = self._results(branch, [node.type for node in yields[0]])
         return branch.results
 
-    # -- simplification: each returns a simpler node, or None
+    # -- simplification: see SIMPLER
 
     def _add(self, a: Node, b: Node) -> Node | None:
         if _is(a, 0.0):
@@ -247,10 +247,8 @@ class Builder:
     def _cos(self, a: Node) -> Node | None:
         return self.op("cos", a.args[0]) if a.op == "neg" else None
 
-    def _max(self, a: Node, b: Node) -> Node | None:
+    def _of_equals(self, a: Node, b: Node) -> Node | None:
         return a if a is b else None
-
-    _min = _imax = _imin = _and = _or = _max
 
     def _pow(self, a: Node, b: Node) -> Node | None:
         if not b.constant or not math.isfinite(b.value):
@@ -363,6 +361,32 @@ class Builder:
     def _number(self) -> int:
         self.nodes += 1
         return self.nodes
+
+
+SIMPLER: dict[str, Callable[..., Node | None]] = {
+    "add": Builder._add,
+    "sub": Builder._sub,
+    "neg": Builder._neg,
+    "mul": Builder._mul,
+    "div": Builder._div,
+    "abs": Builder._abs,
+    "cos": Builder._cos,
+    "max": Builder._of_equals,
+    "min": Builder._of_equals,
+    "pow": Builder._pow,
+    "iadd": Builder._iadd,
+    "isub": Builder._isub,
+    "imul": Builder._imul,
+    "imax": Builder._of_equals,
+    "imin": Builder._of_equals,
+    "and": Builder._of_equals,
+    "or": Builder._of_equals,
+    "not": Builder._not,
+    "eq": Builder._eq,
+    "ne": Builder._ne,
+    "lt": Builder._lt,
+}
+"""What may make an operation simpler: of its arguments, a node that means the same, or None."""
 
 
 def _wrapped(value: int) -> int:

@@ -1,5 +1,8 @@
-"""The scalar operations of a program, but for fused ones, which `finish` makes: their types, and what they mean in
-NumPy."""
+"""The scalar operations of a program, their types, and what they mean in NumPy.
+
+Besides these a program has `select`, whose type is that of what it selects, and what `finish` fuses: `fma` is a b + c,
+`fms` a b - c, `fnma` c - a b.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -159,13 +162,12 @@ COMMUTATIVE = frozenset(
     ]
 )
 
-LIBRARY = frozenset(
-    {"rem", "cbrt", "atan2", "pow"}
-    | {"sin", "cos", "tan", "asin", "acos", "atan"}
+ELEMENTARY = frozenset(
+    {"sin", "cos", "tan", "asin", "acos", "atan"}
     | {"sinh", "cosh", "tanh", "asinh", "acosh", "atanh"}
-    | {"exp", "exp2", "expm1", "log", "log1p"}
+    | {"exp", "exp2", "expm1", "log", "log1p", "cbrt"}
 )
-"""Functions of the C library."""
+"""Functions of one float that take many operations."""
 
-COSTLY = LIBRARY | {"div", "sqrt", "idiv", "irem"}
+COSTLY = ELEMENTARY | {"rem", "atan2", "pow", "div", "sqrt", "idiv", "irem"}
 """What takes longer than a jump."""

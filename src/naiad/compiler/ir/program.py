@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from naiad.compiler.ir.operations import BOOL, FLOAT, INT, OPERATIONS
-
 
 class Node:
     """A scalar value, or a statement. Nodes are shared: two equal expressions in one place are one node."""
@@ -100,6 +98,16 @@ class Slot(NamedTuple):
     offset: int
 
 
+class Layout(NamedTuple):
+    """The memory of a program: its arguments and results, and the elements of each and of the working memory."""
+
+    inputs: list[Slot]
+    outputs: list[Slot]
+    in_size: int
+    out_size: int
+    work_size: int
+
+
 @dataclass(eq=False)
 class Program:
     """A scalar program; `results` are the elements of the output that are stored at its end, `frame` says where in the
@@ -115,6 +123,11 @@ class Program:
     work_size: int
     frame: dict[int, int] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layout(self) -> Layout:
+        """The memory that it needs now; passes may add to it."""
+        return Layout(self.inputs, self.outputs, self.in_size, self.out_size, self.work_size)
 
     def __str__(self) -> str:
         lines = [f"program: {self.in_size} in, {self.out_size} out, {self.work_size} work"]
@@ -177,6 +190,3 @@ def _text(region: Region, margin: str) -> list[str]:
         elif node.op not in ("const", "input", "param"):
             lines.append(f"{margin}{_name(node)}: {node.type} = {node.op} {names}")
     return lines
-
-
-__all__ = ["BOOL", "FLOAT", "INT", "OPERATIONS", "Branch", "Buffer", "Loop", "Node", "Program", "Region", "Slot"]

@@ -1,1 +1,1 @@
-"""What is done to a program before a back end prints it."""
+"""What is done to a program: `finish` to every one, the others where a back end asks for them."""

@@ -1,13 +1,12 @@
-"""The last touch before a program is printed: dead code goes, products and sums become fused multiply-adds."""
+"""The last touch before a program goes to a back end: dead code goes, products and sums become fused multiply-adds."""
 
 from collections import Counter
 
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Program, regions
-from naiad.compiler.passes.split import split
 
 
 def finish(program: Program, *, fma: bool) -> Program:
-    """The program, changed in place, ready to be printed."""
+    """The program, changed in place, ready for a back end; `fma`: with fused multiply-adds."""
     live = _live(program)
     for region in list(regions(program.region)):
         region.items = [node for node in region.items if node.number in live]
@@ -23,7 +22,6 @@ def finish(program: Program, *, fma: bool) -> Program:
         region.items = [
             node for node in region.items if isinstance(node, Loop | Branch) or node.op == "store" or uses[node.number]
         ]
-    split(program)
     program.stats = dict(Counter(node.op for region in regions(program.region) for node in region.items))
     return program
 

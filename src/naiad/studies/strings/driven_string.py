@@ -27,7 +27,7 @@ class DrivenString:
 
     def moment(self) -> np.ndarray:
         """What the drum needs for the length to be as it is."""
-        return execute_rows(_moment, self.system, self.run.states, self.times)
+        return execute_rows(_moment, self.system, self.run.states, self.times, parameters=(0,))
 
 
 def _moment(system: StringPendulum, state: nd.State, t: Any) -> Any:

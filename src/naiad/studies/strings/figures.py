@@ -26,7 +26,7 @@ def snapshots(system: StringPendulum, motion: StringMotion) -> "Figure":
     until = 0.5 * motion.frame_times[-1] if not system.reeled else motion.frame_times[-1]
     wanted = np.linspace(0.0, until, SHOTS)
     chosen = np.unique([int(np.argmin(np.abs(motion.frame_times - t))) for t in wanted])
-    energies = execute_rows(_energies, system, _rows(motion.frames.g, chosen))
+    energies = execute_rows(_energies, system, _rows(motion.frames.g, chosen), parameters=(0,))
     q = np.asarray(motion.frames.g.q)[chosen]
     nodes = np.concatenate([np.zeros((len(chosen), 1, 3)), q], axis=1)
     wide, deep, high = np.maximum(np.ptp(nodes.reshape(-1, 3), axis=0), 0.15 * np.max(np.ptp(nodes, axis=(0, 1))))

@@ -110,7 +110,7 @@ class StringMotion:
 
         system, g = self.run.system, self.frames.g
         assert isinstance(system, StringPendulum)
-        seen = execute_rows(_seen, system.picture.seen, g, self.frame_times)
+        seen = execute_rows(_seen, system.picture.seen, g, self.frame_times, parameters=(0,))
         arrays: dict[str, Any] = {
             "nodes": (("time", "node", "axis"), g.q),
             "elastic": (("time", "node"), seen["elastic"], {"units": "J"}),

@@ -169,7 +169,9 @@ def results(system: Pendulum, motion: StringMotion) -> dict[str, Any]:
 
 
 def _place(system: Pendulum, state: nd.State, t: float) -> dict[str, Any]:
-    seen = dict(zip((*OBSERVED, *FORCES), row := execute(_observed, Observed(system), state, t), strict=False))
+    seen = dict(
+        zip((*OBSERVED, *FORCES), row := execute(_observed, Observed(system), state, t, parameters=(0,)), strict=False)
+    )
     found = {name: float(seen[name]) for name in ("s_p", "stretched_length")}
     found["q_end"] = np.asarray(state.g.q)[-1]
     return found | ({"Omega": row[-3:], "R": np.asarray(state.g.R)} if system.turning else {})

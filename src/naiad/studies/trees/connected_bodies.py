@@ -126,19 +126,19 @@ class Motion:
     @functools.cached_property
     def xi(self) -> np.ndarray:
         """The velocities."""
-        return execute_rows(_velocity, self.bodies, self.states, self.times)
+        return execute_rows(_velocity, self.bodies, self.states, self.times, parameters=(0,))
 
     @functools.cached_property
     def energy(self) -> np.ndarray:
         """The energies."""
-        return execute_rows(_observed, Energy(self.bodies), self.states, self.times)
+        return execute_rows(_observed, Energy(self.bodies), self.states, self.times, parameters=(0,))
 
     @functools.cached_property
     def changes(self) -> dict[str, np.ndarray]:
         """The changes of the invariants, and the distance from the group."""
         start = jax.tree.map(lambda leaf: leaf[0], self.states)
         seen = watched(self.bodies, start).items()
-        return {name: execute_rows(_observed, f, self.states, self.times) for name, f in seen}
+        return {name: execute_rows(_observed, f, self.states, self.times, parameters=(0,)) for name, f in seen}
 
 
 def labelled(motion: Motion) -> "xr.Dataset":

@@ -153,7 +153,7 @@ def plan(vehicle: nd.models.BuoyantVehicle, g: Any, xi: np.ndarray, *, map: str,
         method = nd.Variational(tau, nd.Midpoint())
         return Plan(vehicle, method, vehicle.state(g, xi), Energy(vehicle), NodeVelocity(vehicle))
     method = nd.Variational(tau, nd.Left())
-    state = execute(_first_step, vehicle, method, g, xi, dt)
+    state = execute(_first_step, vehicle, method, g, xi, dt, parameters=(0,))
     return Plan(vehicle, method, state, StepEnergy(vehicle, method, dt), StepVelocity(vehicle, method, dt))
 
 

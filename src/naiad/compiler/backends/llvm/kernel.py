@@ -4,55 +4,34 @@ import functools
 import itertools
 import math
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
 from naiad.compiler.backends.llvm.machine import Loaded
-from naiad.compiler.ir.program import Slot
+from naiad.compiler.ir.program import Layout, Slot
 
 TASKS_PER_CORE = 4
 
 
-class Kernel:
+class LaneKernel:
     """Compiled code. In memory every element has `lanes` places side by side, one a trajectory."""
 
-    def __init__(
-        self,
-        *,
-        code: bytes,
-        inputs: list[Slot],
-        outputs: list[Slot],
-        in_size: int,
-        out_size: int,
-        work_size: int,
-        lanes: int,
-        stats: dict[str, Any],
-    ):
-        self.inputs = inputs
-        self.outputs = outputs
-        self.in_size = in_size
-        self.out_size = out_size
-        self.work_size = work_size
+    def __init__(self, code: bytes, layout: Layout, lanes: int):
+        self.layout = layout
         self.lanes = lanes
-        self.stats = stats
         self._loaded = Loaded(code)
 
-    def call(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
-        """The results of one trajectory."""
-        rows = self.call_batch(leaves, [False] * len(leaves), 1)
-        return [row.reshape(slot.shape) for row, slot in zip(rows, self.outputs, strict=True)]
-
-    def call_batch(self, leaves: list[np.ndarray], own: list[bool], size: int) -> list[np.ndarray]:
+    def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
         groups = -(-size // self.lanes)
-        packed = np.empty((groups, self.in_size, self.lanes))
-        for slot, leaf, each in zip(self.inputs, leaves, own, strict=True):
+        packed = np.empty((groups, self.layout.in_size, self.lanes))
+        for slot, leaf, each in zip(self.layout.inputs, leaves, own, strict=True):
             self._pack(packed, slot, leaf, each, size)
-        results = np.empty((groups, self.out_size, self.lanes))
+        results = np.empty((groups, self.layout.out_size, self.lanes))
         self._run(packed, results, groups)
-        return [self._unpacked(results, slot, size) for slot in self.outputs]
+        return [self._unpacked(results, slot, size) for slot in self.layout.outputs]
 
     def _pack(self, packed: np.ndarray, slot: Slot, leaf: np.ndarray, own: bool, size: int) -> None:
         count = math.prod(slot.shape)
@@ -85,7 +64,7 @@ class Kernel:
             task.result()
 
     def _task(self, packed: np.ndarray, results: np.ndarray, first: int, last: int) -> None:
-        work = np.empty(self.work_size * self.lanes + 1)
+        work = np.empty(self.layout.work_size * self.lanes + 1)
         self._loaded.run(packed.ctypes.data, results.ctypes.data, work.ctypes.data, int(first), int(last))
 
 

@@ -1,35 +1,20 @@
-"""A digest of what things compute, known before they are traced: the key of the cache of compiled code.
-
-A wrong hit would be a wrong result, so whatever cannot be followed to its end is refused, never guessed.
-
-Code of the standard library and of installed distributions is identified by name and version, naiad's own by its
-source files; the user's own is followed: bytecode, constants, defaults, closures, and every global that it names.
-What cannot be seen here, and is the caller's to add or to avoid: settings of JAX, packages changed while they run, and
-functions that are not pure.
-"""
+"""The walk through things and all that they reach, which writes into a hash what they compute."""
 
 import copyreg
 import dataclasses
-import dis
 import enum
 import functools
 import hashlib
-import importlib.metadata
 import importlib.util
-import operator
-import os
 import struct
 import sys
-import time
 import types
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-_FORMAT = "naiad fingerprint 2"
-_PYTHON = f"{sys.implementation.cache_tag} {sys.version}"
-_NAIAD = __name__.partition(".")[0]
-_SITES = ("site-packages", "dist-packages")
+from naiad.compiler.fingerprint import origins
+from naiad.compiler.fingerprint.bytecode import loads
+
 _ABSENT = object()
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class made by a statement, at run time
 
@@ -59,129 +44,6 @@ _DESCRIPTORS = (
 )
 
 
-class Unfingerprintable(TypeError):  # noqa: N818
-    """Something whose effect on a computation cannot be told before it is traced; nothing is cached then."""
-
-
-def fingerprint(*things: Any) -> str:
-    """A SHA-256 digest, the same in every process, that changes whenever what the things compute changes.
-
-    Arrays count by their values wherever they are: what a traced function reads is a constant of its code. Of an array
-    that is an argument, give a `jax.ShapeDtypeStruct`.
-    """
-    walk = _Walk()
-    walk.write("format", _FORMAT, _PYTHON, _environment())
-    try:
-        for i, thing in enumerate(things):
-            walk.visit(thing, f"argument {i}")
-    except Unfingerprintable:
-        raise
-    except RecursionError as error:
-        raise Unfingerprintable("too deeply nested to be fingerprinted; use fewer levels") from error
-    except Exception as error:  # attributes of a user's objects may be code, and that may fail in any way
-        raise Unfingerprintable(f"{walk.where()} cannot be fingerprinted: {type(error).__name__}: {error}") from error
-    return walk.digest().hex()
-
-
-# Whose code it is
-
-
-def _origin(module: Any) -> str | None:
-    """The package and version that a module's name stands for; None if it is the user's own."""
-    if not isinstance(module, str) or module == "__main__":
-        return None
-    top = module.partition(".")[0]
-    if top == _NAIAD:
-        return f"naiad {_naiad_digest()}"
-    home = sys.modules.get(module) or sys.modules.get(top)
-    if home is None:
-        return None
-    return _package(top, getattr(home, "__file__", None) or getattr(sys.modules.get(top), "__file__", None))
-
-
-@functools.lru_cache(maxsize=4096)
-def _package(top: str, file: str | None) -> str | None:
-    if file is None:
-        return _PYTHON if top in sys.builtin_module_names else None
-    for folder in Path(file).parents:
-        if folder.name in _SITES:
-            return _distribution(top, folder)
-    return _PYTHON if file.startswith(os.path.dirname(os.__file__) + os.sep) else None
-
-
-@functools.cache
-def _distributions() -> Mapping[str, list[str]]:
-    return importlib.metadata.packages_distributions()
-
-
-@functools.cache
-def _distribution(top: str, folder: Path) -> str | None:
-    """Name, version and the recorded hashes of the files: a version may be installed anew with other contents."""
-    infos = [name for name in os.listdir(folder) if name.startswith(f"{top}-") and name.endswith(".dist-info")]
-    if len(infos) != 1:  # the slow way: another name than the module's
-        names = _distributions().get(top)
-        found = importlib.metadata.distribution(names[0]) if names else None
-        title, record = (f"{found.name}-{found.version}", found.read_text("RECORD")) if found else ("", None)
-    else:
-        title, file = infos[0], folder / infos[0] / "RECORD"
-        record = file.read_text("utf-8") if file.is_file() else None
-    if not record:
-        return None
-    rows = (row for row in record.splitlines() if ",sha256=" in row and ".dist-info/" not in row)
-    hashes = "\n".join(sorted(row for row in rows if not row.startswith("..")))
-    return f"{title} {hashlib.sha256(hashes.encode()).hexdigest()}"
-
-
-@functools.cache
-def _environment() -> str:
-    """Every distribution that is installed, with its version: what a package calls in others is not followed."""
-    folders = [path for path in sys.path if os.path.basename(path) in _SITES and os.path.isdir(path)]
-    names = {name for folder in folders for name in os.listdir(folder)}
-    return " ".join(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))
-
-
-@functools.cache
-def _naiad_digest() -> str:
-    """Of all files of the package, which must be those that this process has loaded."""
-    package = sys.modules[_NAIAD]
-    folder = Path(package.__file__ or "").parent
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.parent.name != "__pycache__":
-            data = path.read_bytes()
-            digest.update(f"{path.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
-    loaded = [m.__file__ for name, m in list(sys.modules.items()) if name.partition(".")[0] == _NAIAD and m.__file__]
-    if max(map(os.path.getmtime, loaded)) > _started():
-        raise Unfingerprintable("naiad's files changed after this process started; restart it to cache compiled code")
-    return digest.hexdigest()
-
-
-def _started() -> float:
-    """When this process started, in seconds of the epoch and a little late, for the system counts in ticks; infinite
-    where it does not say.
-    """
-    try:
-        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-        since_boot = int(fields[19]) / os.sysconf("SC_CLK_TCK")
-        return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + since_boot + 0.05
-    except (OSError, AttributeError, ValueError, IndexError):
-        return float("inf")
-
-
-def is_reachable(thing: Any, module: Any, name: Any) -> bool:
-    """Whether `thing` is what its module has under its name, so that the name identifies it."""
-    home = sys.modules.get(module) if isinstance(module, str) else None
-    if home is None or not isinstance(name, str):
-        return False
-    try:
-        return operator.attrgetter(name)(home) is thing
-    except AttributeError:
-        return False
-
-
-# What bytecode names
-
-
 class _Code(NamedTuple):
     """A code object with those nested in it: its digest, and the paths (name, attribute, ...) that it loads."""
 
@@ -197,27 +59,17 @@ _CODES: dict[int, tuple[types.CodeType, _Code]] = {}
 def _read_code(code: types.CodeType) -> _Code:
     """What `code` is, read once: the code is held with it, so that its id stays its own."""
     if id(code) not in _CODES:
-        _CODES[id(code)] = (code, _disassembled(code))
+        _CODES[id(code)] = (code, _digested(code))
     return _CODES[id(code)][1]
 
 
-def _disassembled(code: types.CodeType) -> _Code:
+def _digested(code: types.CodeType) -> _Code:
     """Constants count only where they are loaded, so that docstrings do not; places in files do not count."""
-    walk = _Walk()
+    walk = Walk()
     walk.write("code", code.co_code, code.co_exceptiontable)
     walk.visit((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags), "counts")
     walk.visit((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars), "names")
-    steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "NOP")]
-    found, cells, imports, constants = set(), set(), set(), set()
-    for i, step in enumerate(steps):
-        if step.opcode in dis.hasconst:
-            constants.add(step.arg)
-        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
-            found.add((step.argval, *_attributes(steps[i + 1 :])))
-        elif step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
-            cells.add((step.argval, *_attributes(steps[i + 1 :])))
-        elif step.opname == "IMPORT_NAME":
-            imports.add((steps[i - 2].argval, step.argval, steps[i - 1].argval or ()))
+    constants, found, cells, imports = loads(code)
     for index in sorted(constants):
         constant = code.co_consts[index]
         walk.write("constant", str(index))
@@ -232,25 +84,14 @@ def _disassembled(code: types.CodeType) -> _Code:
     return _Code(walk.digest(), frozenset(found), frozenset(cells), frozenset(imports))
 
 
-def _attributes(steps: Iterable[dis.Instruction]) -> Iterable[str]:
-    """The attributes taken one after another from what was just loaded."""
-    for step in steps:
-        if step.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
-            return
-        yield step.argval
-
-
-# The walk
-
-
-class _Walk:
+class Walk:
     """Writes things into a hash, each as a tag and its parts with their lengths, so that no two read the same.
 
     Functions, classes and modules met again are written as their position in the walk, other things while they are
     being written.
     """
 
-    def __init__(self, within: "_Walk | None" = None):
+    def __init__(self, within: "Walk | None" = None):
         self._hash = hashlib.sha256()
         self._seen: dict[int, tuple[int, Any]] = {} if within is None else dict(within._seen)
         self._met = 0 if within is None else within._met
@@ -279,17 +120,17 @@ class _Walk:
             self._compound(thing)
         self._path.pop()
 
-    def refuse(self, thing: Any, why: str) -> Unfingerprintable:
+    def refuse(self, thing: Any, why: str) -> origins.Unfingerprintable:
         kind = type(thing)
         name = f"{kind.__module__}.{kind.__qualname__}"
-        return Unfingerprintable(f"a {name} cannot be fingerprinted ({self.where()}): {why}")
+        return origins.Unfingerprintable(f"a {name} cannot be fingerprinted ({self.where()}): {why}")
 
     def where(self) -> str:
         return " > ".join(self._path)
 
     def _compound(self, thing: Any) -> None:
         cls = type(thing)  # not isinstance, which believes what a proxy says of itself
-        handler = next((handler for kinds, handler in _KINDS if issubclass(cls, kinds)), _Walk._other)
+        handler = next((handler for kinds, handler in _KINDS if issubclass(cls, kinds)), Walk._other)
         keep = issubclass(cls, types.FunctionType | type | types.ModuleType)
         self._seen[id(thing)] = (self._met, thing)
         self._met += 1
@@ -361,7 +202,7 @@ class _Walk:
             return
         digests = []
         for item in items:
-            walk = _Walk(within=self)
+            walk = Walk(within=self)
             walk.visit(item, "element")
             digests.append(walk.digest())
         self.write(type(items).__name__, *sorted(digests))
@@ -389,8 +230,8 @@ class _Walk:
         """Write what an installed module has under the name that the thing goes by; False if it is not that."""
         module = getattr(thing, "__module__", None)
         name = name or getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
-        origin = _origin(module)
-        if origin is None or not is_reachable(thing, module, name):
+        origin = origins.origin_of(module)
+        if origin is None or not origins.is_reachable(thing, module, name):
             return False
         if (module, name) in _DYNAMIC:
             raise self.refuse(thing, f"what {name} reaches is not known before it runs; call it outside, once")
@@ -401,7 +242,7 @@ class _Walk:
         if self._by_name(function):
             return
         code, home = _read_code(function.__code__), function.__globals__.get("__name__")
-        origin = _origin(home)
+        origin = origins.origin_of(home)
         place = () if origin is None else (origin, str(home), function.__code__.co_qualname)
         self.write("function", function.__qualname__, code.digest, *place)
         self.visit(function.__defaults__, "defaults")
@@ -428,7 +269,7 @@ class _Walk:
         """Write what name.attribute... loads, following the attributes through modules."""
         self.write("load", *path)
         for name in path[1:]:
-            if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == _NAIAD:
+            if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == origins.NAIAD:
                 break
             try:
                 value = getattr(value, name, _ABSENT)
@@ -445,7 +286,7 @@ class _Walk:
             module = importlib.util.resolve_name(module, scope.get("__package__") or scope.get("__name__"))
         top = module.partition(".")[0]
         spec = None if top in sys.modules else importlib.util.find_spec(top)
-        origin = _origin(module) if spec is None else _package(top, spec.origin)
+        origin = origins.origin_of(module) if spec is None else origins.package_of(top, spec.origin)
         self.write("import", module, origin or "", *names)
         if origin is not None:
             return
@@ -461,7 +302,7 @@ class _Walk:
 
     def _module(self, module: types.ModuleType) -> None:
         """The user's whole module: one that is only read by attributes does not come here."""
-        origin = _origin(module.__name__)
+        origin = origins.origin_of(module.__name__)
         self.write("module", module.__name__, origin or "")
         if origin is None:
             self._named("contents", vars(module))
@@ -469,7 +310,7 @@ class _Walk:
     def _class(self, cls: type) -> None:
         if self._by_name(cls):
             return
-        origin = _origin(cls.__module__)
+        origin = origins.origin_of(cls.__module__)
         if origin is not None and not cls.__flags__ & _HEAP_TYPE:
             self.write("class", origin, cls.__module__, cls.__qualname__)
             return
@@ -548,7 +389,10 @@ class _Walk:
         cls = type(thing)
         for name in _REDUCERS:
             reducer = getattr(cls, name, None)
-            if isinstance(reducer, types.FunctionType) and _origin(reducer.__globals__.get("__name__")) is None:
+            if (
+                isinstance(reducer, types.FunctionType)
+                and origins.origin_of(reducer.__globals__.get("__name__")) is None
+            ):
                 raise self.refuse(
                     thing,
                     f"its own {name} may leave out what matters; make it a naiad.numerics.Module",
@@ -595,19 +439,19 @@ _ATOMS: dict[type, Callable[[Any], bytes]] = {
     bytes: lambda x: x,
 }
 
-_KINDS: tuple[tuple[Any, Callable[[_Walk, Any], None]], ...] = (
-    (enum.Enum, _Walk._enum),
-    ((tuple, list), _Walk._sequence),
-    ((dict, types.MappingProxyType), _Walk._mapping),
-    ((set, frozenset), _Walk._set),
-    ((slice, range), _Walk._range),
-    (types.FunctionType, _Walk._function),
-    ((types.MethodType, staticmethod, classmethod), _Walk._method),
-    (type, _Walk._class),
-    (types.ModuleType, _Walk._module),
-    (property, _Walk._property),
-    (types.BuiltinFunctionType, _Walk._builtin),
-    (types.MethodWrapperType, _Walk._builtin),
-    (_DESCRIPTORS, _Walk._descriptor),
-    ((functools._lru_cache_wrapper, functools.cached_property), _Walk._wrapper),
+_KINDS: tuple[tuple[Any, Callable[[Walk, Any], None]], ...] = (
+    (enum.Enum, Walk._enum),
+    ((tuple, list), Walk._sequence),
+    ((dict, types.MappingProxyType), Walk._mapping),
+    ((set, frozenset), Walk._set),
+    ((slice, range), Walk._range),
+    (types.FunctionType, Walk._function),
+    ((types.MethodType, staticmethod, classmethod), Walk._method),
+    (type, Walk._class),
+    (types.ModuleType, Walk._module),
+    (property, Walk._property),
+    (types.BuiltinFunctionType, Walk._builtin),
+    (types.MethodWrapperType, Walk._builtin),
+    (_DESCRIPTORS, Walk._descriptor),
+    ((functools._lru_cache_wrapper, functools.cached_property), Walk._wrapper),
 )

@@ -1,0 +1,50 @@
+"""The back end for the processor at hand, through LLVM."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naiad.compiler.backends.backend import Backend
+from naiad.compiler.backends.llvm.kernel import LaneKernel
+from naiad.compiler.backends.llvm.machine import assembly, object_code, processor, versions
+from naiad.compiler.backends.llvm.printer import print_llvm
+from naiad.compiler.ir.program import Layout, Program
+from naiad.compiler.passes.split import split
+
+
+@dataclass(frozen=True)
+class LLVM(Backend):
+    """Machine code: rows lie in the lanes of vector registers, and groups of them on all cores."""
+
+    name = "llvm"
+    platform = "cpu"
+
+    @property
+    def fma(self) -> bool:
+        """Whether the processor has fused multiply-add."""
+        return processor().fma
+
+    @property
+    def lanes(self) -> int:
+        """The doubles that fit a vector register."""
+        return processor().width
+
+    def tag(self) -> tuple[Any, ...]:
+        """The processor, LLVM's version, and how much it does."""
+        return versions()
+
+    def source(self, program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
+        """LLVM IR, before LLVM's own passes; long programs in parts, for the time that LLVM takes."""
+        return print_llvm(split(program), lanes, shared)
+
+    def build(self, source: str) -> bytes:
+        """An object file."""
+        return object_code(source)
+
+    def load(self, code: bytes, layout: Layout, lanes: int) -> LaneKernel:
+        """The object file, linked into the process."""
+        return LaneKernel(code, layout, lanes)
+
+    def assembly(self, source: str) -> str:
+        """The processor's own."""
+        return assembly(source)

@@ -1,0 +1,87 @@
+"""The lines of a function in LLVM IR, as they are written: values, blocks, and the types of lanes."""
+
+import struct
+
+
+class Lines:
+    """Lines in the making. A wide value is a vector with a place for each lane; in one lane all are scalars."""
+
+    def __init__(self, lanes: int):
+        self.lanes = lanes
+        self.text: list[str] = []
+        self.block = "entry"
+        self.declared: set[str] = set()
+        self.helpers: dict[str, str] = {}
+        self._count = 0
+
+    # -- lines
+
+    def fresh(self) -> str:
+        """A name that no value has."""
+        self._count += 1
+        return f"%v{self._count}"
+
+    def emit(self, text: str) -> str:
+        """The name of a new value."""
+        name = self.fresh()
+        self.text.append(f"  {name} = {text}")
+        return name
+
+    def say(self, text: str) -> None:
+        """An instruction without a value."""
+        self.text.append(f"  {text}")
+
+    def label(self, word: str) -> str:
+        """A name that no block has."""
+        self._count += 1
+        return f"{word}{self._count}"
+
+    def start(self, label: str) -> None:
+        """Begin a block."""
+        self.text.append(f"{label}:")
+        self.block = label
+
+    def jump(self, label: str, mark: str = "") -> None:
+        """End a block."""
+        self.say(f"br label %{label}{mark}")
+
+    def fork(self, condition: str, yes: str, no: str) -> None:
+        """End a block, by a condition."""
+        self.say(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    # -- lanes
+
+    def type(self, scalar: str, wide: bool = True) -> str:
+        """The type of a value."""
+        return f"<{self.lanes} x {scalar}>" if wide and self.lanes > 1 else scalar
+
+    def number(self, text: str, scalar: str, wide: bool = True) -> str:
+        """A constant."""
+        return f"<{', '.join([f'{scalar} {text}'] * self.lanes)}>" if wide and self.lanes > 1 else text
+
+    def splat(self, scalar: str, name: str) -> str:
+        """A scalar, in all lanes."""
+        if self.lanes == 1:
+            return name
+        vector = self.type(scalar)
+        one = self.emit(f"insertelement {vector} poison, {scalar} {name}, i64 0")
+        return self.emit(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def any(self, mask: str) -> str:
+        """Whether a truth value holds in some lane."""
+        bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
+        return self.emit(f"icmp ne i{self.lanes} {bits}, 0")
+
+    def all(self, mask: str) -> str:
+        """Whether a truth value holds in every lane."""
+        bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
+        return self.emit(f"icmp eq i{self.lanes} {bits}, -1")
+
+    def select(self, type: str, wide: bool, condition: str, yes: str, no: str) -> str:
+        """One of two values, by a truth value."""
+        return self.emit(f"select {self.type('i1', wide)} {condition}, {type} {yes}, {type} {no}")
+
+
+def bits(value: float) -> str:
+    """A double as LLVM reads it, to its last digit."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}"
