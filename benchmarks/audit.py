@@ -15,9 +15,8 @@ from benchmarks import audit_text
 from benchmarks.audit_claims import modified_invariants, start_of_the_thesis
 from benchmarks.compare import table
 from naiad import diagnostics
-from naiad.studies.conservation import Energy, RelativeChange, SpaceMomentum
+from naiad.diagnostics import Energy, RelativeChange, SpaceMomentum, timed_run
 from naiad.studies.methods import FREE_CHOICES, method
-from naiad.studies.timing import timed_run
 from naiad.studies.vehicles.vehicle import INERTIA, MASS, CasimirChange
 
 STEPS = {1: (320, 640, 1280), 2: (40, 80, 160), 3: (40, 80, 160), 4: (20, 40, 80), 6: (16, 24, 32), 8: (6, 8, 10)}

@@ -20,8 +20,7 @@ from benchmarks.connected import march
 from naiad.compiler import Compiled
 from naiad.models import HangingBody, Reel, StringPendulum
 from naiad.numerics import Module
-from naiad.studies.strings.cases import CASES, CENTRE, INERTIA, pendulum, start
-from naiad.studies.strings.methods import ORDERS, RULES, string_method
+from naiad.studies.strings.cases import CASES, CENTRE, INERTIA, ORDERS, RULES, pendulum, start, string_method
 from naiad.studies.strings.string_pendulum import StringPendulum as Study
 
 COUNTS = (20, 100, 1000, 10_000)

@@ -8,10 +8,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import naiad as nd
+from naiad.diagnostics import Energy, relative_drift
 from naiad.groups import Pose
 from naiad.hydro import Assembly, Ellipsoid, EllipticCylinder, Sphere, Spheroid, mass_properties, moved, rigid_inertia
 from naiad.models import Drag, KirchhoffBody, SubmergedBody, Thrusters
-from naiad.studies.conservation import Energy, relative_drift
 
 DOWN = np.array([0.0, 0.0, 9.81])
 TURNED = np.asarray(nd.SO3().random(np.random.default_rng(5)))

@@ -22,10 +22,12 @@ def energy(state, t):
     ("method", "reconstruct"), [(nd.Variational(), True), (nd.Splitting(4, "top"), False), (nd.FastLieVerlet(), True)]
 )
 def test_each_is_its_single_run_bit_for_bit(method, reconstruct):
-    """Saved nodes, crossings, monitors, outcome; with a shorter last step, and a number of runs that fills no lanes."""
+    """Saved nodes, outputs at a cadence of their own, crossings, monitors, outcome; with a shorter last step, and a
+    number of runs that fills no lanes."""
     options = {
         "t1": 200.03, "dt": 0.1, "method": method, "reconstruct": reconstruct, "save_every": 7,
         "sections": {"p_z": nd.Section(lambda s, t: s.mu[5], 0, pairs=True)}, "monitors": {"energy": energy},
+        "outputs": {"first": lambda s, t: s.mu[0] + t}, "output_every": 3,
     }  # fmt: skip
     together = nd.simulate_many(VEHICLE, starts(11), **options)
     assert len(together) == 11

@@ -21,6 +21,15 @@ START = BODY.state(Pi=(0.7, 0.8, -1.5))
 PENDULUM, PENDULUM_START = PROBLEMS["driven-pendulum"].system, PROBLEMS["driven-pendulum"].state
 
 
+class Cliff(nd.LagrangianSystem):
+    """A potential with an edge beyond which it is not a number."""
+
+    group = nd.Rn(1)
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * v @ v + jnp.sqrt(1.0 - q[0])
+
+
 def run(**options):
     return nd.simulate(BODY, START, **({"t1": 1.0, "dt": 0.01} | options))
 
@@ -75,6 +84,43 @@ def test_monitors_see_every_step_and_outputs_the_saved_ones():
     assert float(monitor.mean) == pytest.approx(values.mean(), rel=1e-13)
     assert monitor.slope == pytest.approx(np.polyfit(dense.t, values, 1)[0], rel=1e-11)
     np.testing.assert_allclose(sparse.record["first"], values[::250], atol=1e-15)
+
+
+def test_outputs_have_a_cadence_of_their_own(tmp_path):
+    """States at some nodes and outputs at others, from one run: over several chunks, on disk, and gone on with."""
+
+    def observable(state, t):
+        return jnp.stack([state.mu[0], t])
+
+    options: dict[str, Any] = {"save_every": 250, "output_every": 3, "outputs": {"seen": observable}}
+    apart = run(t1=30.005, **options)
+    dense = run(t1=30.005, save_every=1, outputs={"seen": observable})
+    at = [*range(0, 3000, 3), 3000, 3001]
+    assert apart.record["seen"].dims == ("output_time", "seen_0")
+    np.testing.assert_array_equal(apart.record["output_time"], dense.t[at])
+    np.testing.assert_array_equal(apart.record["seen"], dense.record["seen"].to_numpy()[at])
+    np.testing.assert_array_equal(apart.t, dense.t[[*range(0, 3001, 250), 3001]])
+    assert "seen" not in apart.dataset
+    disk = run(t1=30.005, **options, out=tmp_path / "run.zarr")
+    np.testing.assert_array_equal(disk.record["seen"], apart.record["seen"])
+    loaded = nd.load(tmp_path / "run.zarr", BODY, nd.Variational())
+    np.testing.assert_array_equal(loaded.record["output_time"], apart.record["output_time"])
+    onward = nd.resume(run(t1=10.0), t1=30.0, **options)
+    np.testing.assert_array_equal(onward.record["seen"], dense.record["seen"].to_numpy()[[1000, *range(1002, 3001, 3)]])
+
+
+def test_a_run_that_must_come_to_its_end_raises(tmp_path):
+    options = {"t1": 5.0, "dt": 0.01, "throw": True}
+    with pytest.raises(nd.RunError, match=r"the run stopped at t = 0\.\d+ s of 5 s: .*smaller dt"):
+        nd.simulate(Cliff(), Cliff().state(v=[2.0]), out=tmp_path / "run.zarr", **options)
+    kept = nd.load(tmp_path / "run.zarr", Cliff(), nd.Variational())
+    assert kept.outcome.failed
+    fine = nd.simulate(Cliff(), Cliff().state(v=[2.0]), t1=0.1, dt=0.01)
+    with pytest.raises(nd.RunError, match=r"the run stopped at t = 0\.\d+ s of 5 s"):
+        nd.resume(fine, t1=5.0, throw=True)
+    edge = nd.Section(lambda state, t: state.g[0] - 0.5, terminal=True)
+    stopped = nd.simulate(Cliff(), Cliff().state(v=[2.0]), sections={"edge": edge}, **options)
+    assert stopped.outcome is nd.Outcome.EVENT
 
 
 def test_properties_are_those_of_the_states():
@@ -180,15 +226,6 @@ def test_a_run_written_as_it_goes_equals_one_in_memory(tmp_path):
         run(out=tmp_path / "run.zarr")
 
 
-class Cliff(nd.LagrangianSystem):
-    """A potential with an edge beyond which it is not a number."""
-
-    group = nd.Rn(1)
-
-    def lagrangian(self, q, v, t):
-        return 0.5 * v @ v + jnp.sqrt(1.0 - q[0])
-
-
 def test_a_run_that_cannot_go_on_keeps_what_it_has_and_says_so(tmp_path):
     with pytest.warns(RuntimeWarning, match=r"Cliff stopped at t = 0\.\d+ s, after \d+ steps: .*smaller dt"):
         broken = nd.simulate(Cliff(), Cliff().state(v=[2.0]), t1=5.0, dt=0.01, save_every=1, out=tmp_path / "run.zarr")
@@ -235,6 +272,11 @@ def test_progress_is_told_to_a_function():
         ({"t1": "soon"}, "t1 = 'soon'; expected a number"),
         ({"save_every": 0}, r"save_every = 0; expected a whole number of steps"),
         ({"save_every": 2.5}, r"save_every = 2\.5"),
+        ({"output_every": 0}, r"output_every = 0; expected a whole number of steps"),
+        (
+            {"t1": 1e7, "outputs": {"t": lambda state, t: t}, "output_every": 1},
+            r"rows of outputs would take 7\.5 GiB of memory; save fewer \(output_every=4\)",
+        ),
         (
             {"t1": 1e9, "dt": 1e-3, "save_every": 1},
             r"GiB of memory; save fewer \(save_every=\d+\), or.*out='run\.zarr'",

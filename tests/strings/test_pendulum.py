@@ -95,7 +95,10 @@ def test_the_picture_of_a_body_is_an_ellipsoid_with_its_second_moments():
     np.testing.assert_allclose(BODY.semi_axes**2 / 5, (half**2 / 4, wide**2 / 4, height**2 / 12), rtol=1e-12)
     assert HangingBody(0.1).semi_axes is None
     pendulum, state = moving_case(1)
-    seen = execute(lambda pendulum, g: pendulum.pictured(g, 0.0), pendulum, state.g, parameters=(0,))
+    picture = pendulum.picture
+    np.testing.assert_array_equal(picture.shapes, [BODY.semi_axes])
+    np.testing.assert_array_equal(picture.down, pendulum.gravity)
+    seen = execute(lambda seen, g: seen(g, 0.0), picture.seen, state.g, parameters=(0,))
     np.testing.assert_allclose(seen["x"], state.g.q[-1] + state.g.R @ (0.3, 0.2, 0.4), atol=1e-15)
 
 

@@ -6,8 +6,7 @@ import pytest
 import naiad as nd
 from naiad.errors import InputError
 from naiad.studies.progress import Progress
-from naiad.studies.vehicles.buoyant_schemes import MidwayEnergy
-from naiad.studies.vehicles.buoyant_vehicle import BuoyantVehicle
+from naiad.studies.vehicles.buoyant_vehicle import BuoyantVehicle, MidwayEnergy
 
 
 def results(**parameters):

@@ -6,7 +6,7 @@ import pytest
 import naiad as nd
 from naiad.studies.progress import Progress
 from naiad.studies.trees.connected_bodies import ConnectedBodies
-from naiad.studies.trees.connected_motion import METHODS
+from naiad.studies.trees.invariants import METHODS
 from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 from naiad.trees import TreeRule
 
@@ -46,7 +46,7 @@ def test_a_figure_is_drawn_without_the_other_method_where_that_fails(monkeypatch
     def fails(*_, **__):
         raise nd.RunError("rk45 stopped at t = 0.1 s")
 
-    monkeypatch.setattr("naiad.studies.trees.connected_motion.adaptive_run", fails)
+    monkeypatch.setattr("naiad.studies.trees.connected_bodies.adaptive_run", fails)
     figures = ConnectedBodies(t1=0.01).run(Progress()).figures
     for name in ("velocities", "invariants"):
         figure = figures[name]()

@@ -6,8 +6,7 @@ import naiad as nd
 from naiad.errors import InputError, RunError
 from naiad.studies.progress import Progress
 from naiad.studies.vehicles import section_panels
-from naiad.studies.vehicles.level_set import LevelSet
-from naiad.studies.vehicles.poincare_section import PoincareSection
+from naiad.studies.vehicles.poincare_section import LevelSet, PoincareSection
 from naiad.studies.vehicles.section_panels import Coordinate, Sections
 
 COUPLED = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0), 0.1 * np.arange(9.0).reshape(3, 3))

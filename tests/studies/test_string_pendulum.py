@@ -93,9 +93,17 @@ def test_the_run_ends_where_the_reel_runs_out():
 
 @pytest.mark.parametrize("law", ["hooke", pytest.param("inextensible", marks=pytest.mark.long)])
 def test_the_run_ends_where_the_body_is_wound_in(law):
-    found = results(case="retrieve", law=law, u=20.0, s_p0=99.0, t1=2.0, dt=0.0005, elements=4, shortest=0.5)
+    """At the last node before, which is none of those that are saved: every fourth."""
+    study = StringPendulum(case="retrieve", law=law, u=20.0, s_p0=99.0, t1=2.0, dt=0.0005, elements=4, shortest=0.5)
+    findings = study.run(Progress())
+    found = findings.results
     assert found["ending"].startswith("the body was wound in at t = ")
     assert 99.4 < found["s_p"] < 99.5
+    assert findings.dataset is not None
+    data = findings.dataset()
+    assert float(data.time[-1]) == found["t_end"]
+    assert round(found["t_end"] / 0.0005) % 4
+    np.testing.assert_array_equal(data.nodes[-1, -1], found["q_end"])
 
 
 @pytest.mark.parametrize(

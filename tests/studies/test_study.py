@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from naiad.errors import InputError
+from naiad.studies.parameters import Block, parameter
 from naiad.studies.progress import Progress
-from naiad.studies.study import Study
+from naiad.studies.study import Findings, Study
 from tests.studies.pond import Pond
 
 
@@ -37,6 +38,38 @@ def test_mistakes_have_one_clear_line(assignments, message):
     with pytest.raises(InputError) as caught:
         Pond.parse(assignments)
     assert str(caught.value) == message
+
+
+class Basin(Block):
+    """What several ponds share."""
+
+    depth: float = parameter(1.0, unit="m", above=0.0, help="depth")
+    width: float = parameter(5.0, unit="m", above=0.0, help="width")
+
+
+def test_studies_share_blocks_of_parameters():
+    """Their own come first; a study may have a default of its own for a shared one; each is checked."""
+
+    class Deep(Study, Basin, name="deep"):
+        dt: float = parameter(0.1, help="time step")
+        depth: float = parameter(9.0, unit="m", above=0.0, help="depth")
+
+        def run(self, progress):
+            return Findings({"volume": self.depth * self.width})
+
+    class Wide(Study, Basin, name="wide"):
+        def run(self, progress):
+            return Findings({"volume": self.depth * self.width})
+
+    assert list(Deep.parameters) == ["dt", "depth", "width"]
+    assert list(Wide.parameters) == ["depth", "width"]
+    assert Deep(width="2").run(Progress()).results == {"volume": 18.0}
+    assert Wide().run(Progress()).results == {"volume": 5.0}
+    assert Deep(width="2").changed() == {"width": "2"}
+    with pytest.raises(InputError, match=r"width=-1: expected a finite number above 0 \(in m\)"):
+        Wide(width="-1")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Wide().width = 3.0  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_an_unknown_name_from_python_is_the_same_mistake():

@@ -9,8 +9,14 @@ from naiad.studies.bodies.interacting_bodies import InteractingBodies, total_mom
 from naiad.studies.bodies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
 from naiad.studies.bodies.spherical_pendulum import SphericalPendulum
 from naiad.studies.planets.oblate_earth import OblateEarth
-from naiad.studies.planets.outer_planets import MASSES, POSITIONS, VELOCITIES, G, semi_major_axes
-from naiad.studies.planets.outer_solar_system import OuterSolarSystem
+from naiad.studies.planets.outer_solar_system import (
+    MASSES,
+    POSITIONS,
+    VELOCITIES,
+    G,
+    OuterSolarSystem,
+    semi_major_axes,
+)
 from naiad.studies.progress import Progress
 
 

@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 
-import naiad as nd
 from naiad.errors import InputError
 from naiad.studies.progress import Progress
-from naiad.studies.timing import timed_run
 from naiad.studies.vehicles.work_figure import slope
-from naiad.studies.vehicles.work_precision import Row, WorkPrecision, ranking, relative_error
+from naiad.studies.vehicles.work_precision import Row, WorkPrecision, ranking
 
 
 def test_rows_have_the_errors_of_the_methods_orders():
@@ -43,13 +41,6 @@ def test_the_vehicle_and_what_does_not_fit_it():
 def test_a_run_without_a_root_has_no_error():
     (row,) = WorkPrecision(methods="skew", dts="0.5").run(Progress()).results["rows"]
     assert np.isnan(row["error"])
-
-
-def test_a_timed_run_is_the_run():
-    body = nd.models.RigidBody((1.0, 2.0, 3.0))
-    state = body.state(Pi=(0.7, 0.8, -1.5))
-    short = timed_run(body, nd.Variational(), state, dt=0.01, steps=1000)
-    assert relative_error(short.state, nd.diagnostics.march(body, nd.Variational(), state, dt=0.01, steps=1000)) < 1e-14
 
 
 def test_methods_are_ranked_by_the_time_to_an_accuracy():

@@ -7,6 +7,7 @@ import naiad as nd
 from naiad.models import ConnectedBodies, Weight
 from naiad.studies.trees.three_ellipsoids import AXES, OTHER, OUTWARD, three_ellipsoids
 from naiad.trees.overlap import contact, overlapping
+from naiad.viz.motion import describe_motion
 
 I = np.eye(3)  # noqa: E741
 QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -119,10 +120,14 @@ def test_a_run_can_be_drawn():
     turns = np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 1.0]])
     state = bodies.joint_state(turns, np.ones((2, 3)), x=(1.0, 2.0, 3.0))
     run = nd.simulate(bodies, state, t1=0.02, dt=0.01)
-    drawable = bodies.drawable(run.dataset)
+    drawable = run.dataset
     R, x = run.g.R, run.g.x
     centres = drawable["x"].to_numpy()
     np.testing.assert_allclose(centres[:, 0], x, atol=1e-15)
     joint = x + R[:, 0] @ (1.1, 0, 0)
     np.testing.assert_allclose(centres[:, 1] + R[:, 1] @ (-1.1, 0, 0), joint, atol=1e-14)
     assert drawable.attrs["shapes"] == [[1.0, 0.5, 0.5], [1.0, 0.5, 0.5]]
+    assert drawable.attrs["run"] is None  # x is not the root's
+    scene = describe_motion(drawable)
+    assert [body["axes"] for body in scene["bodies"]] == [[1.0, 0.5, 0.5], [1.0, 0.5, 0.5]]
+    np.testing.assert_allclose(np.reshape(scene["bodies"][1]["x"], (-1, 3)), centres[:, 1], rtol=1e-5)

@@ -1,6 +1,8 @@
-"""Measurements: invariants, order, symplecticity, reversibility, chaos."""
+"""Measurements: invariants, order, symplecticity, reversibility, chaos, averages, cost."""
 
+from naiad.diagnostics.adaptive import adaptive_run
 from naiad.diagnostics.convergence import Convergence, convergence
+from naiad.diagnostics.equilibrium import Equilibrium, equilibrium
 from naiad.diagnostics.invariants import energy_error, momentum_error, relative_change
 from naiad.diagnostics.kelvin_noether import KelvinNoether, KelvinNoetherChange, kelvin_noether_defect
 from naiad.diagnostics.lyapunov import lyapunov_exponent
@@ -9,16 +11,25 @@ from naiad.diagnostics.reference import reference
 from naiad.diagnostics.reversibility import reversibility_defect
 from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symplectic_matrix, symplecticity_defect
 from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
+from naiad.diagnostics.timing import TimedRun, timed_run
+from naiad.diagnostics.watching import Energy, RelativeChange, SpaceMomentum, relative_drift, watched_run
 
 __all__ = [
     "Convergence",
+    "Energy",
+    "Equilibrium",
     "KelvinNoether",
     "KelvinNoetherChange",
+    "RelativeChange",
+    "SpaceMomentum",
+    "TimedRun",
+    "adaptive_run",
     "bracket_matrix",
     "convergence",
     "coordinates",
     "displaced",
     "energy_error",
+    "equilibrium",
     "kelvin_noether_defect",
     "lyapunov_exponent",
     "march",
@@ -27,8 +38,11 @@ __all__ = [
     "poisson_defect",
     "reference",
     "relative_change",
+    "relative_drift",
     "reversibility_defect",
     "step_jacobian",
     "symplectic_matrix",
     "symplecticity_defect",
+    "timed_run",
+    "watched_run",
 ]

@@ -11,7 +11,7 @@ from naiad.errors import InputError
 from naiad.forces.signals import AbstractSignal, signal
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
-from naiad.numerics.arguments import required_arguments
+from naiad.numerics.arguments import checked_throughout, required_arguments
 
 Vector = Float[Array, "3"]
 
@@ -39,6 +39,7 @@ class Here(AbstractSignal):
         return self.current(self.x, t)
 
 
+@checked_throughout
 def as_current(value: Any) -> Current:
     """A current from three numbers, a function U(t) or a function U(x, t); or an `InputError`."""
     if not callable(value) or isinstance(value, AbstractSignal) or required_arguments(value) == 1:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import zarr
 
 FORMAT = 2
-GROWING = ("time", "crossing")
+GROWING = ("time", "output_time", "crossing")
 RESERVED = ("naiad_layout", "naiad_checksum", "coordinates")
 CHUNK_BYTES = 4 * 2**20
 CHUNK_ROWS = 65536

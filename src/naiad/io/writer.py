@@ -23,7 +23,7 @@ FLUSH_SECONDS = 1.0
 
 
 class Writer:
-    """Appends datasets along the dimensions `time` and `crossing` of one store.
+    """Appends datasets along the dimensions `time`, `output_time` and `crossing` of one store.
 
     The store grows at `PATH.partial` and is renamed to `PATH` by `close`. Rows gather in memory and are flushed when
     there are 32 MiB of them, or by the first append that comes a second after the last flush. A flush writes the rows
@@ -61,7 +61,7 @@ class Writer:
             self._group = zarr.open_group(self._partial, mode="r+", use_consolidated=False)
 
     def append(self, dataset: "xr.Dataset") -> None:
-        """Add the rows of `dataset`; either growing dimension may be absent or have none."""
+        """Add the rows of `dataset`; any growing dimension may be absent or have none."""
         if self._closed:
             raise InputError(f"the writer of {self._given} is closed; open a new one to write more")
         layout.check(dataset)
@@ -72,7 +72,9 @@ class Writer:
         for name, variable in dataset.variables.items():
             growing = [dim for dim in layout.GROWING if dim in variable.dims]
             if len(growing) > 1:
-                raise InputError(f"variable {name!r} grows along both time and crossing; a store takes one of them")
+                raise InputError(
+                    f"variable {name!r} grows along both {growing[0]} and {growing[1]}; a store takes one of them"
+                )
             (rows[growing[0]] if growing else fixed)[str(name)] = variable
         for dim in layout.GROWING:
             if dim in dataset.sizes:

@@ -45,8 +45,7 @@ class LagrangianSystem(Module):
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
     - `default_method`: the method that `simulate` takes if none is given;
-    - `down`: the direction of gravity in space, which pictures draw downwards (if not given, against the third axis);
-    - `pictured(g, t)`: a dictionary of more that a picture shows, and `semi_axes` of its bodies [m], in rows;
+    - `picture`: a `Picture`, where a drawing shows more than the state;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
@@ -66,9 +65,7 @@ class LagrangianSystem(Module):
     discrete_symmetric = False
     structure = Dense()
     default_method: ClassVar[Any] = None
-    down: ClassVar[Any] = None
-    pictured: ClassVar[Any] = None
-    semi_axes: ClassVar[Any] = None
+    picture: ClassVar[Any] = None
     definite = False
 
     @abc.abstractmethod

@@ -12,7 +12,7 @@ from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
 from naiad.numerics import check_double
 from naiad.simulation.noise import check_bath_fits
-from naiad.simulation.plan import Plan
+from naiad.simulation.plan import Cadence, Plan
 from naiad.simulation.section import Section
 
 DEFAULT_FRAMES = 1000
@@ -72,25 +72,30 @@ def check_times(t0: float, t1: float, dt: float) -> tuple[float, float, int, flo
     return float(t0), h, steps, rest if rest > WHOLE * h * max(1.0, ratio * 1e-6) else 0.0
 
 
-def check_save_every(save_every: int | None, steps: int) -> int:
-    """A whole number of steps between saved nodes."""
-    if save_every is None:
-        return max(1, math.ceil(steps / DEFAULT_FRAMES))
-    if not isinstance(save_every, int | np.integer) or isinstance(save_every, bool) or save_every < 1:
-        raise InputError(f"save_every = {save_every!r}; expected a whole number of steps, at least 1.")
-    return int(save_every)
+def check_cadence(save_every: int | None, output_every: int | None, steps: int) -> Cadence:
+    """Whole numbers of steps between saved nodes, and between outputs that do not go with these."""
+    saved = max(1, math.ceil(steps / DEFAULT_FRAMES)) if save_every is None else save_every
+    for name, every in (("save_every", saved), ("output_every", 1 if output_every is None else output_every)):
+        if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
+            raise InputError(f"{name} = {every!r}; expected a whole number of steps, at least 1.")
+    return Cadence(int(saved), None if output_every is None else int(output_every))
 
 
 def check_memory(plan: Plan, frame: Any) -> None:
-    """Refuse to hold more nodes in memory than is sensible."""
-    frames = (plan.last - plan.first) // plan.save_every + 2
-    size = 8 * frames * sum(np.size(leaf) for leaf in jax.tree.leaves(frame))
-    if size > MEMORY_BYTES:
-        enough = math.ceil(plan.save_every * size / MEMORY_BYTES)
-        raise InputError(
-            f"{frames} saved nodes would take {size / 2**30:.1f} GiB of memory; save fewer (save_every={enough}), "
-            f"or write the run to disk as it goes (out='run.zarr')."
-        )
+    """Refuse to hold more nodes, or more outputs, in memory than is sensible."""
+    parts = {"save_every": ("saved nodes", plan.cadence.save, frame)}
+    if plan.cadence.output is not None:
+        parts["save_every"] = ("saved nodes", plan.cadence.save, frame._replace(outputs={}))
+        parts["output_every"] = ("rows of outputs", plan.cadence.output, frame.outputs)
+    for option, (what, every, row) in parts.items():
+        rows = (plan.last - plan.first) // every + 2
+        size = 8 * rows * sum(np.size(leaf) for leaf in jax.tree.leaves(row))
+        if size > MEMORY_BYTES:
+            enough = math.ceil(every * size / MEMORY_BYTES)
+            raise InputError(
+                f"{rows} {what} would take {size / 2**30:.1f} GiB of memory; save fewer ({option}={enough}), or write "
+                "the run to disk as it goes (out='run.zarr')."
+            )
 
 
 def _double_leaf(owner: str, path: Any, leaf: Any) -> Any:

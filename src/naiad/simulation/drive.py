@@ -10,10 +10,10 @@ import numpy as np
 from naiad import interrupts
 from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
-from naiad.simulation.loop import Filled, Frame, advance, crossing_within, pair_within
+from naiad.simulation.loop import Filled, Frame, Rows, advance, crossing_within, pair_within
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Chunk, Plan, Standing
+from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
 from naiad.simulation.section import Passage
 from naiad.simulation.turn import angle
 
@@ -34,7 +34,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
             if node >= end:
                 inputs, end = plan.noise.block(node, plan.h)
             stop = min(stop, end)
-        standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.save_every, inputs)
+        standing, filled = _advance(plan, standing, plan.t0, plan.h, stop, last, plan.cadence, inputs)
         seconds = time.perf_counter() - started
         chunk = _chunk(plan, standing, filled, plan.t0, plan.h, 0, turn)
         turn = chunk.turn
@@ -45,7 +45,8 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
         before = plan.t0 + plan.last * plan.h
         if plan.noise is not None:
             inputs, _ = plan.noise.block(0, plan.rest, counted=plan.last)
-        standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, 1, inputs)
+        every = every_step(plan.cadence)
+        standing, filled = _advance(plan, standing._replace(node=np.asarray(0)), before, plan.rest, 1, 1, every, inputs)
         yield _chunk(plan, standing, filled, before, plan.rest, plan.last, turn)
 
 
@@ -54,35 +55,43 @@ def next_budget(budget: int, taken: int, seconds: float) -> int:
     return int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 256 * budget))
 
 
+def every_step(cadence: Cadence) -> Cadence:
+    """The same things at every step."""
+    return Cadence(1, None if cadence.output is None else 1)
+
+
 def _advance(
-    plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, save_every: int, inputs: Inputs | None
+    plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, cadence: Cadence, inputs: Inputs | None
 ) -> Any:
     return execute(
-        advance, plan.program, standing, t0, h, stop, last, save_every, inputs, parameters=(0,), engine=plan.engine
+        advance, plan.program, standing, t0, h, stop, last, cadence, inputs, parameters=(0,), engine=plan.engine
     )
 
 
 def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     row = jax.tree.map(lambda leaf: np.asarray(leaf)[None], frame)
     t = plan.t0 + int(standing.node) * plan.h
+    outputs = (np.array([t]), row.outputs) if plan.program.apart else None
+    row = row._replace(outputs={}) if plan.program.apart else row
     none = {
         name: (np.zeros(0), jax.tree.map(lambda leaf: np.zeros((0, *np.shape(leaf))), frame.state))
         for name in plan.program.sections
     }
-    return Chunk(np.array([t]), row, none, int(standing.node), t, standing, angle(frame.versine))
+    return Chunk(np.array([t]), row, outputs, none, int(standing.node), t, standing, angle(frame.versine))
 
 
 def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, counted: int, turn: float) -> Chunk:
     """`counted` nodes were taken before t0, and a step was seen to turn by `turn`."""
     node = int(standing.node)
-    frames = jax.tree.map(lambda buffer: np.array(buffer[: int(filled.frames.count)]), filled.frames.rows)
+    frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
+    outputs = None if apart is None else (t0 + apart.node * h, apart.values)
     none = jax.tree.map(lambda leaf: leaf[:0], frames.state)
     crossings = {
         name: located(plan, name, rows.rows, (np.arange(int(rows.count)),), h, none)[:2]
         for name, rows in filled.passages.items()
     }
     turn = max(turn, angle(frames.versine))
-    return Chunk(t0 + frames.node * h, frames, crossings, counted + node, t0 + node * h, standing, turn)
+    return Chunk(t0 + frames.node * h, frames, outputs, crossings, counted + node, t0 + node * h, standing, turn)
 
 
 def located(
@@ -104,6 +113,10 @@ def located(
     order = np.argsort(np.concatenate(steps), kind="stable")
     times, states = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *found)
     return times, states, np.concatenate(steps)[order]
+
+
+def _rows(filled: Rows) -> Any:
+    return jax.tree.map(lambda buffer: np.array(buffer[: int(filled.count)]), filled.rows)
 
 
 def _taken(rows: Any, which: Any) -> Any:

@@ -18,19 +18,19 @@ from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
+from naiad.simulation.bar import Bar
 from naiad.simulation.checks import (
+    check_cadence,
     check_memory,
     check_method,
     check_reconstruct,
-    check_save_every,
     check_system,
     check_times,
 )
-from naiad.simulation.drive import FIRST_STEPS, located, next_budget
+from naiad.simulation.drive import FIRST_STEPS, every_step, located, next_budget
 from naiad.simulation.noise import Inputs, Noise, Source, source
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Chunk, Observable, Plan, Program, Standing
-from naiad.simulation.progress import Progress
+from naiad.simulation.plan import Cadence, Chunk, Observable, Plan, Program, Standing
 from naiad.simulation.record import record_chunk
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
@@ -51,6 +51,7 @@ def simulate_many(
     method: AbstractMethod | None = None,
     save_every: int | None = None,
     outputs: Mapping[str, Observable] | None = None,
+    output_every: int | None = None,
     monitors: Mapping[str, Observable] | None = None,
     sections: Mapping[str, Section] | None = None,
     progress: bool | Callable[[float], None] | None = None,
@@ -67,7 +68,7 @@ def simulate_many(
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
-    if not states:
+    if len(states) == 0:
         raise InputError("simulate_many: no states were given; give a sequence of at least one.")
     if noise is not None and (isinstance(noise, Noise) or len(noise) != len(states)):
         raise InputError(f"simulate_many: noise = {noise!r:.60}; expected one for each of the {len(states)} states.")
@@ -76,8 +77,9 @@ def simulate_many(
     check_reconstruct(reconstruct, system, sections or {}, each[0], start)
     room = int(np.clip(ROOM // len(each), 64, 4096))
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    program = Program(system, method, *parts, reconstruct, room)
-    plan = Plan(program, start, h, 0, steps, rest, check_save_every(save_every, steps), check_engine(engine), None)
+    program = Program(system, method, *parts, reconstruct, output_every is not None, room)
+    cadence = check_cadence(save_every, output_every, steps)
+    plan = Plan(program, start, h, 0, steps, rest, cadence, check_engine(engine), None)
     run = _run(plan, sources, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
     runs = [
         Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
@@ -95,7 +97,7 @@ class _Leg(NamedTuple):
     t0: float
     h: float
     last: int
-    save_every: int
+    cadence: Cadence
     counted: int
     saves_last: bool
 
@@ -127,13 +129,17 @@ def _run(
     standing, frames = _rows(plan, loop.start, states, plan.t0, plan.h)
     check_memory(plan, frames)
     whose, node, t = np.arange(size), np.zeros(size, int), np.full(size, plan.t0)
-    saved = [_Part(whose, t, frames)]
+    saved, outputs = [_Part(whose, t, frames)], []
+    if plan.program.apart:
+        saved, outputs = [_Part(whose, t, frames._replace(outputs={}))], [_Part(whose, t, frames.outputs)]
     nowhere = _Part(whose[:0], t[:0], jax.tree.map(lambda leaf: leaf[:0], frames.state))
     crossed = {name: [nowhere] for name in plan.program.sections}
-    legs = [_Leg(plan.t0, plan.h, plan.last, plan.save_every, 0, saves_last=not plan.rest)]
+    legs = [_Leg(plan.t0, plan.h, plan.last, plan.cadence, 0, saves_last=not plan.rest)]
     if plan.rest:
-        legs.append(_Leg(plan.t0 + plan.last * plan.h, plan.rest, 1, 1, plan.last, saves_last=True))
-    with Progress(plan, shown=progress) as bar, listening() as ear:
+        legs.append(
+            _Leg(plan.t0 + plan.last * plan.h, plan.rest, 1, every_step(plan.cadence), plan.last, saves_last=True)
+        )
+    with Bar(plan, shown=progress) as bar, listening() as ear:
         try:
             for leg in legs:
                 going = standing.outcome == Outcome.COMPLETED
@@ -142,6 +148,9 @@ def _run(
                         name: _crossed(plan, leg, name, rows, nowhere.values) for name, rows in filled.passages.items()
                     }
                     saved.append(_saved(leg, filled.frames))
+                    if filled.outputs is not None:
+                        each = _saved(leg, filled.outputs)
+                        outputs.append(each._replace(values=each.values.values))
                     for name, part in met.items():
                         crossed[name].append(part)
                     standing = now
@@ -155,10 +164,11 @@ def _run(
             halfway = (node < legs[-1].counted + legs[-1].last) & (standing.outcome == Outcome.COMPLETED)
             standing = standing._replace(outcome=np.where(halfway, Outcome.INTERRUPTED, standing.outcome))
     everything, crossings = _Part.joined(saved), {name: _Part.joined(parts) for name, parts in crossed.items()}
+    apart = _Part.joined(outputs) if outputs else None
     for k in range(size):
         own = jax.tree.map(lambda leaf, k=k: leaf[k], standing)
         (times, frames), met = everything.of(k), {name: part.of(k) for name, part in crossings.items()}
-        yield Chunk(times, frames, met, int(node[k]), float(t[k]), own, angle(frames.versine))
+        yield Chunk(times, frames, apart and apart.of(k), met, int(node[k]), float(t[k]), own, angle(frames.versine))
 
 
 def _saved(leg: _Leg, frames: loop.Rows) -> _Part:
@@ -199,7 +209,7 @@ def _chunks(
         if None not in sources:
             inputs, ends = _drawn(sources, inputs, ends, np.asarray(before), leg)
             stop = np.minimum(stop, ends)
-        standing, filled = _rows(plan, loop.advance, standing, leg.t0, leg.h, stop, last, leg.save_every, inputs)
+        standing, filled = _rows(plan, loop.advance, standing, leg.t0, leg.h, stop, last, leg.cadence, inputs)
         taken = max(int(np.max(standing.node - before)), 1)
         budget = next_budget(budget, taken, time.perf_counter() - started)
         yield standing, filled

@@ -11,7 +11,7 @@ from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Program, Standing, Statistics
+from naiad.simulation.plan import Cadence, Program, Standing, Statistics
 from naiad.simulation.section import Level, Located, Passage, Section, Stretch
 from naiad.simulation.turn import versine
 
@@ -50,17 +50,26 @@ class Frame(NamedTuple):
     versine: Float[Array, ""]
 
 
+class Outputs(NamedTuple):
+    """The outputs at a node, where they do not go with the saved ones."""
+
+    node: Int[Array, ""]
+    values: dict[str, Float[Array, "..."]]
+
+
 class Filled(NamedTuple):
-    """What a chunk brings: the saved nodes, and the steps in which each section was met."""
+    """What a chunk brings: the saved nodes, the outputs that do not go with them, and the steps in which each section
+    was met."""
 
     frames: Rows
+    outputs: Rows | None
     passages: dict[str, Rows]
 
 
 class _Loop(NamedTuple):
     standing: Standing
     previous: Standing
-    next_saved: Int[Array, ""]
+    due: Cadence  # the next nodes to be saved
     filled: Filled
 
 
@@ -87,7 +96,7 @@ def begin(program: Program, carry: Any, node: Any, t: Any, h: Any) -> tuple[Stan
         jnp.asarray(int(Outcome.COMPLETED)),
     )
     turn = h * program.system.group.spin(program.system.velocity(state.g, state.mu, t))
-    return standing, _frame(program, jnp.asarray(node), state, t, versine(turn))
+    return standing, Frame(jnp.asarray(node), state, _outputs(program, state, t), versine(turn))
 
 
 def advance(
@@ -97,15 +106,17 @@ def advance(
     h: Any,
     stop: Any,
     last: Any,
-    save_every: Any,
+    cadence: Cadence,
     inputs: Inputs | None = None,
 ) -> tuple[Standing, Filled]:
-    """The steps to node `stop`, saving every `save_every`-th node and the last; it ends early when there is no more
-    room, and after a step that fails or meets a terminal section. `inputs` reach to `stop`."""
+    """The steps to node `stop`, saving at a cadence, and the last; it ends early when there is no more room, and after
+    a step that fails or meets a terminal section. `inputs` reach to `stop`."""
     state = program.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
+    apart = Outputs(standing.node, _outputs(program, state, t0)) if program.apart else None
     filled = Filled(
         Rows.empty(_frame(program, standing.node, state, t0, jnp.zeros(())), program.room),
+        None if apart is None else Rows.empty(apart, program.room),
         {
             name: Rows.empty(Passage(t0, program.kept(standing.carry), level.value, level.value, given), program.room)
             for name, level in standing.levels.items()
@@ -114,7 +125,8 @@ def advance(
 
     def goes_on(loop: _Loop):
         standing, _, _, filled = loop
-        room = jnp.all(jnp.stack([~rows.full for rows in (filled.frames, *filled.passages.values())]))
+        kinds = (filled.frames, filled.outputs, *filled.passages.values())
+        room = jnp.all(jnp.stack([~rows.full for rows in kinds if rows is not None]))
         return (standing.node < stop) & (standing.outcome == Outcome.COMPLETED) & room
 
     def body(loop: _Loop) -> _Loop:
@@ -129,19 +141,26 @@ def advance(
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
-        due = node == loop.next_saved
-        saved = (outcome == Outcome.COMPLETED) & (due | (node == last))
-        frames = loop.filled.frames
+        frames, outputs = loop.filled.frames, loop.filled.outputs
+
+        def saved(due):
+            return (outcome == Outcome.COMPLETED) & ((node == due) | (node == last))
 
         def more():
             turned = program.system.group.versine(program.state(before.carry).g, state.g)
             return frames.append(_frame(program, node, state, t_next, turned))
 
-        frames = jax.lax.cond(saved, more, lambda: frames)
-        return _Loop(after, before, loop.next_saved + jnp.where(due, save_every, 0), Filled(frames, passages))
+        frames = jax.lax.cond(saved(loop.due.save), more, lambda: frames)
+        if outputs is not None:
+            row = outputs
+            outputs = jax.lax.cond(
+                saved(loop.due.output), lambda: row.append(Outputs(node, _outputs(program, state, t_next))), lambda: row
+            )
+        due = jax.tree.map(lambda due, every: due + jnp.where(node == due, every, 0), loop.due, cadence)
+        return _Loop(after, before, due, Filled(frames, outputs, passages))
 
-    next_saved = (standing.node // save_every + 1) * save_every
-    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, next_saved, filled))
+    due = jax.tree.map(lambda every: (standing.node // every + 1) * every, cadence)
+    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, due, filled))
     outcome = end.standing.outcome  # a step that ends the run is not taken; seen here, it delays no other step
     taken = jax.lax.cond(
         outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
@@ -150,7 +169,11 @@ def advance(
 
 
 def _frame(program: Program, node: Any, state: State, t: Any, versine: Any) -> Frame:
-    return Frame(node, state, {name: jnp.asarray(f(state, t), float) for name, f in program.outputs.items()}, versine)
+    return Frame(node, state, {} if program.apart else _outputs(program, state, t), versine)
+
+
+def _outputs(program: Program, state: State, t: Any) -> dict[str, Float[Array, "..."]]:
+    return {name: jnp.asarray(f(state, t), float) for name, f in program.outputs.items()}
 
 
 def _outcome(state: State, info: StepInfo, event: Any) -> Int[Array, ""]:

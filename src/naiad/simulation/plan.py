@@ -21,7 +21,8 @@ class Program(Module):
     """What is done at every step: the method's step, and what is observed on the way.
 
     Without `reconstruct` only the momentum moves, for a system whose momentum does not depend on the configuration.
-    `room` is the most rows of any kind that a chunk holds.
+    Outputs that are `apart` are not recorded with the saved nodes, but at a cadence of their own. `room` is the most
+    rows of any kind that a chunk holds.
     """
 
     system: LagrangianSystem
@@ -30,6 +31,7 @@ class Program(Module):
     monitors: dict[str, Observable]
     sections: dict[str, Section]
     reconstruct: bool = static(default=True)
+    apart: bool = static(default=False)
     room: int = static(default=4096)
 
     def step(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
@@ -51,10 +53,17 @@ class Program(Module):
         return self.method.state(self.system, carry)
 
 
+class Cadence(NamedTuple):
+    """Every how many steps a node is saved, and outputs that do not go with the saved nodes are recorded; the first and
+    the last node always are."""
+
+    save: int
+    output: int | None = None
+
+
 class Plan(NamedTuple):
     """A run of a program from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
-    number of steps away; every `save_every`-th node is saved, and the first and the last; `noise` where a step takes
-    any."""
+    number of steps away; `noise` where a step takes any."""
 
     program: Program
     t0: float
@@ -62,7 +71,7 @@ class Plan(NamedTuple):
     first: int
     last: int
     rest: float
-    save_every: int
+    cadence: Cadence
     engine: Engine
     noise: Source | None = None
 
@@ -98,11 +107,13 @@ class Standing(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A piece of a run, as NumPy arrays: the saved nodes, the crossings, where the run stands after it, and the
-    largest angle in rad by which a step was seen to turn until then."""
+    """A piece of a run, as NumPy arrays: the saved nodes, outputs that do not go with them (times and values, or None),
+    the crossings, where the run stands after it, and the largest angle in rad by which a step was seen to turn until
+    then."""
 
     times: np.ndarray
     frames: Any
+    outputs: Any
     crossings: dict[str, Any]
     node: int
     t: float

@@ -1,4 +1,5 @@
-"""The rows of a run: the saved nodes along `time` and the crossings along `crossing`."""
+"""The rows of a run: the saved nodes along `time`, the crossings along `crossing`, and outputs with a cadence of their
+own along `output_time`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,8 +33,8 @@ class Table(NamedTuple):
         import xarray as xr
 
         arrays = dict(self.arrays)
-        dims, times = arrays.pop("time")
-        return xr.Dataset(arrays, {"time": (dims, times, {"units": "s"})}, self.attrs)
+        times = {name: (*arrays.pop(name), {"units": "s"}) for name in ("time", "output_time") if name in arrays}
+        return xr.Dataset(arrays, times, self.attrs)
 
     def values(self, name: str) -> np.ndarray:
         """An array."""
@@ -59,6 +60,10 @@ def record_chunk(plan: Plan, chunk: Chunk) -> Table:
     program = plan.program
     arrays = {"time": (("time",), chunk.times)} | state_variables(program, chunk.frames.state, "time")
     arrays |= {name: variable("time", name, values) for name, values in chunk.frames.outputs.items()}
+    if chunk.outputs is not None:
+        times, outputs = chunk.outputs
+        arrays["output_time"] = ("output_time",), times
+        arrays |= {name: variable("output_time", name, values) for name, values in outputs.items()}
     if program.sections:
         arrays |= _crossing_variables(program, chunk)
     return Table(arrays, _standing(plan, chunk))

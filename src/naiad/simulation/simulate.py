@@ -12,18 +12,19 @@ from numpy.typing import ArrayLike
 
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
-from naiad.errors import InputError, RunWarning
+from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
+from naiad.simulation.bar import Bar
 from naiad.simulation.checks import (
+    check_cadence,
     check_memory,
     check_method,
     check_reconstruct,
-    check_save_every,
     check_system,
     check_times,
 )
@@ -33,7 +34,6 @@ from naiad.simulation.noise import Noise, check_bath_fits, check_increments, sou
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
 from naiad.simulation.plan import Observable, Plan, Program, Standing
-from naiad.simulation.progress import Progress
 from naiad.simulation.record import Table, joined, record_chunk
 from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
@@ -54,6 +54,7 @@ def simulate(
     noise: Noise | ArrayLike | None = None,
     save_every: int | None = None,
     outputs: Mapping[str, Observable] | None = None,
+    output_every: int | None = None,
     monitors: Mapping[str, Observable] | None = None,
     sections: Mapping[str, Section] | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -61,6 +62,7 @@ def simulate(
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
     reconstruct: bool = True,
+    throw: bool = False,
 ) -> Trajectory:
     """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of
     steps away).
@@ -68,11 +70,11 @@ def simulate(
     - `method`: the integrator; if not given, the one that fits the system (`naiad.integrators.default_method`).
     - `noise`: the increments of the Wiener processes of a system with a heat bath: `Noise(seed)`, or an array with one
       row a step, of variance dt.
-    - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first and the last
-      always are.
-    - `outputs`: functions f(state, t) recorded at the saved nodes; `monitors`: scalar ones whose maximum, mean and
-      trend are kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction,
-      terminal)`.
+    - `save_every`: every how many steps a node is saved (about 1000 nodes in all if not given); the first always is,
+      and so is the last of a run that comes to t1.
+    - `outputs`: functions f(state, t) recorded at the saved nodes, or every `output_every` steps: then they are in the
+      record along a dimension of their own, `output_time`; `monitors`: scalar ones whose maximum, mean and trend are
+      kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction, terminal)`.
     - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory (the
       arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial;
       one run at a time may write there.
@@ -82,9 +84,11 @@ def simulate(
       a warning where something cannot be compiled.
     - `reconstruct`: False leaves the configuration g out, which saves time, for an `EulerPoincareSystem`, whose
       momentum moves by itself.
+    - `throw`: True raises a `RunError` where the run does not come to t1 or to a terminal section.
 
-    A run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then is kept. So does
-    Ctrl-C, between two pieces of about half a second. Steps that turn by more than a quarter of a turn are warned of.
+    Without `throw` a run that cannot go on ends early, warns, and says why in `outcome`; what was computed until then
+    is kept. So does Ctrl-C, between two pieces of about half a second. Steps that turn by more than a quarter of a turn
+    are warned of.
     """
     method = default_method(system) if method is None else method
     system = check_system(system)
@@ -92,11 +96,13 @@ def simulate(
     start, h, steps, rest = check_times(t0, t1, dt)
     state = check_state(system, State(*state), start)
     check_reconstruct(reconstruct, system, sections or {}, state, start)
-    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
-    every, random = check_save_every(save_every, steps), source(noise, method, system, steps + (rest > 0.0))
-    plan = Plan(program, start, h, 0, steps, rest, every, check_engine(engine), random)
+    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    program = Program(system, method, *parts, reconstruct, output_every is not None)
+    cadence = check_cadence(save_every, output_every, steps)
+    random = source(noise, method, system, steps + (rest > 0.0))
+    plan = Plan(program, start, h, 0, steps, rest, cadence, check_engine(engine), random)
     begun = execute(loop.start, program, state, start, h, parameters=(0,), engine=plan.engine)
-    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
+    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
 @checked
@@ -108,12 +114,14 @@ def resume(
     noise: Noise | ArrayLike | None = None,
     save_every: int | None = None,
     outputs: Mapping[str, Observable] | None = None,
+    output_every: int | None = None,
     monitors: Mapping[str, Observable] | None = None,
     sections: Mapping[str, Section] | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
+    throw: bool = False,
 ) -> Trajectory:
     """Go on from the end of a run to t1, bit for bit as if it had not stopped there; options as for `simulate`.
 
@@ -131,15 +139,16 @@ def resume(
     _, _, last, rest = check_times(t0, t1, h)
     carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
-    program = Program(system, method, dict(outputs or {}), dict(monitors or {}), dict(sections or {}), reconstruct)
-    every = check_save_every(save_every, last - node)
+    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    program = Program(system, method, *parts, reconstruct, output_every is not None)
+    cadence = check_cadence(save_every, output_every, last - node)
     before = attributes.get("noise") or {"seed": None, "used": 0}
     if noise is None and before["seed"] is not None:
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
-    plan = Plan(program, t0, h, node, last, rest, every, check_engine(engine), random)
+    plan = Plan(program, t0, h, node, last, rest, cadence, check_engine(engine), random)
     begun = execute(loop.begin, program, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
-    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress)
+    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
 @checked
@@ -187,6 +196,7 @@ def _run(
     out: Any,
     overwrite: bool,
     progress: bool | Callable[[float], None] | None,
+    throw: bool,
 ) -> Trajectory:
     """Drive the plan, keep its pieces in memory or on disk, and hear an interrupt between them."""
     system, method = plan.program.system, plan.program.method
@@ -199,7 +209,7 @@ def _run(
         known = kept.attrs if out is None else kept.attrs | parameters(system, method)
         writer = None if out is None else stack.enter_context(io.Writer(out, overwrite, known))
         keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset())
-        bar = stack.enter_context(Progress(plan, shown=progress))
+        bar = stack.enter_context(Bar(plan, shown=progress))
         ear = stack.enter_context(listening())
         keep(kept)
         try:
@@ -215,6 +225,9 @@ def _run(
             ear.forget()
             keep(kept.ended(Outcome.INTERRUPTED))
     trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
+    if throw and trajectory.outcome not in (Outcome.COMPLETED, Outcome.EVENT):
+        where = f"the run stopped at t = {trajectory.attrs['t']:g} s of {plan.t1:g} s"
+        raise RunError(f"{where}: {trajectory.ending}")
     warning = too_far(trajectory.statistics["turn_max"], plan.h)
     if trajectory.outcome.failed:
         where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"

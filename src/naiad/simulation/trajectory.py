@@ -12,7 +12,7 @@ from naiad import io
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, State, has_symmetry, identity, join_rows
+from naiad.mechanics import LagrangianSystem, Picture, State, has_symmetry, identity, join_rows
 from naiad.numerics.arguments import checked
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
@@ -26,8 +26,9 @@ BATCH = 8192
 
 
 class Trajectory:
-    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`); velocities, energy,
-    momentum and so on are computed from it when they are first asked for.
+    """A motion. `record` holds what was saved (nodes along `time`, crossings along `crossing`, outputs with their own
+    cadence along `output_time`); velocities, energy, momentum and so on are computed from it when they are first asked
+    for.
     """
 
     @checked
@@ -123,22 +124,27 @@ class Trajectory:
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
-        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry;
-        what a system has for pictures: `pictured`, the direction `down`, the `shapes` of bodies; and in `run` what
-        `load` needs to go on."""
-        along_time = self.record.drop_dims("crossing", errors="ignore").drop_attrs(deep=False)
+        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry, what
+        a system gives as its `picture`; and in `run` what `load` needs to go on."""
+        along_time = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
         velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
         full = along_time.assign(velocities).assign(energy=self.energy)
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
-        if self.system.down is not None:
-            full = full.assign_attrs(down=[float(x) for x in self.system.down])
-        if self.system.semi_axes is not None:
-            full = full.assign_attrs(shapes=np.asarray(self.system.semi_axes).tolist())
-        if self.system.pictured is not None and self.attrs.get("reconstruct", True):
-            more = self._at_nodes(_pictured, self.system)
-            full = full.assign({name: variable("time", name, rows) for name, rows in more.items()})
-        has_momentum = has_symmetry(self.system) and self.attrs.get("reconstruct", True)
-        return full.assign(momentum=self.momentum) if has_momentum else full
+        if has_symmetry(self.system) and self.attrs.get("reconstruct", True):
+            full = full.assign(momentum=self.momentum)
+        return full if self.system.picture is None else self._pictured(full, self.system.picture)
+
+    def _pictured(self, full: "xr.Dataset", picture: Picture) -> "xr.Dataset":
+        """The dataset with what a picture shows besides; it is no run to go on with where that replaces its states."""
+        for name, value in (("down", picture.down), ("shapes", picture.shapes)):
+            if value is not None:
+                full = full.assign_attrs({name: np.asarray(value).tolist()})
+        if picture.seen is None or not self.attrs.get("reconstruct", True):
+            return full
+        seen = self._at_nodes(_seen, picture.seen)
+        replaced = [name for name in seen if name in full]
+        full = full.drop_vars(replaced).assign({name: variable("time", name, rows) for name, rows in seen.items()})
+        return full.assign_attrs(run=None) if replaced else full
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
@@ -216,8 +222,8 @@ def _observed(observable: Callable[[State, Any], Any], state: State, t: Any) -> 
     return observable(state, t)
 
 
-def _pictured(system: LagrangianSystem, state: State, t: Any) -> Any:
-    return system.pictured(state.g, t)
+def _seen(seen: Callable[[Any, Any], Any], state: State, t: Any) -> Any:
+    return seen(state.g, t)
 
 
 def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:

@@ -14,7 +14,7 @@ from naiad.forces.current import Current, Here, as_current
 from naiad.forces.force import force_on_product
 from naiad.forces.signals import AbstractSignal, signal
 from naiad.groups import SO3
-from naiad.mechanics import Scalar, State
+from naiad.mechanics import Picture, Scalar, State
 from naiad.numerics import cross, static
 from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import positive, vector
@@ -155,14 +155,10 @@ class StringPendulum(StringSystem):
         return self.body is not None and self.body.inertia is not None
 
     @property
-    def down(self) -> Any:
-        """The direction of gravity."""
-        return self.gravity if np.any(self.gravity) else None
-
-    @property
-    def semi_axes(self) -> Any:
-        """Those of an ellipsoid like the body."""
-        return [self.body.semi_axes] if self.body is not None and self.turning else None
+    def picture(self) -> Picture:
+        """The string, with an ellipsoid like the body, under gravity."""
+        shapes = [self.body.semi_axes] if self.body is not None and self.turning else None
+        return super().picture._replace(down=self.gravity if np.any(self.gravity) else None, shapes=shapes)
 
     def body_place(self, g: Any) -> Float[Array, "3"]:
         """The mass centre of the body."""

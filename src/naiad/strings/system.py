@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
+from naiad.mechanics.picture import Picture
 from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
-from naiad.numerics import Chain
+from naiad.numerics import Chain, Module
 from naiad.strings.motion import velocity
 from naiad.strings.parts import Span, Tip, Vector, pairs
 
@@ -184,12 +185,13 @@ class StringSystem(LagrangianSystem):
         """The inverse of the inertia applied to mu, in O(N)."""
         return velocity(self, g, mu, t)
 
-    def pictured(self, g: Any, t: Scalar) -> dict[str, Any]:
-        """Where the string begins, the elastic energy of each element, and the place of what hangs at the end."""
-        return {"guide": self.start(t), "elastic": self.elastic_energies(g, t), "x": self.body_place(g)}
+    @property
+    def picture(self) -> Picture:
+        """The string, in the colours of its elastic energy."""
+        return Picture(seen=StringParts(self))
 
     def body_place(self, g: Any) -> Vector:
-        """Where a picture shows what hangs at the end: there, if not given."""
+        """The place of what hangs at the end: there, if not given."""
         return jnp.asarray(g.q)[-1]
 
     @property
@@ -279,3 +281,14 @@ def _mean_rate(function: Any, t: Scalar, h: Scalar) -> Any:
     if isinstance(h, float) and h == 0.0:
         return jax.jvp(function, (jnp.asarray(t, float),), (jnp.ones(()),))[1]
     return (function(t + h) - function(t)) / h
+
+
+class StringParts(Module):
+    """What a drawing shows of a string besides its nodes: where it begins, the elastic energy of each element, and the
+    place of what hangs at the end."""
+
+    system: StringSystem
+
+    def __call__(self, g: Any, t: Scalar) -> dict[str, Any]:
+        system = self.system
+        return {"guide": system.start(t), "elastic": system.elastic_energies(g, t), "x": system.body_place(g)}

@@ -38,7 +38,14 @@ FREE_METHODS = {
 }
 
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
+GENERAL = {
+    name: CHOICES[name] for name in ("cay", "exp", "midpoint", "compose4", "compose6", "compose8", "rkmk4", "rk4")
+}
+"""Those that fit every group, for studies on products and powers."""
 FREE_CHOICES = {name: words for name, (words, _) in (METHODS | FREE_METHODS).items()}
+
+EULER = nd.Variational(nd.Cayley(), nd.Left())
+"""The variational Euler method: the Lagrangian at the left node."""
 
 
 def method(name: str) -> AbstractMethod:

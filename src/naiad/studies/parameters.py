@@ -53,6 +53,14 @@ def parameter(default: Any, **options: Any) -> Any:
     return dataclasses.field(default=default, metadata={"options": Options(**options)})
 
 
+class Block:
+    """Parameters: a study has its own, and may inherit, besides, blocks that it shares with others."""
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        dataclasses.dataclass(init=False, frozen=True, eq=False)(cls)
+
+
 @dataclasses.dataclass(frozen=True)
 class Parameter:
     """One parameter: its name, the kind of its values, its default and its options."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_type_hint
 from naiad.errors import InputError
 from naiad.interrupts import listening
 from naiad.studies.matches import did_you_mean
-from naiad.studies.parameters import Parameter
+from naiad.studies.parameters import Block, Parameter
 from naiad.studies.progress import Progress
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Findings:
     tables: Mapping[str, Callable[[], Table]] = dataclasses.field(default_factory=dict)
 
 
-class Study(ABC):
+class Study(Block, ABC):
     """An experiment with named parameters. A subclass becomes a frozen dataclass that checks its values when made.
 
     class RigidBody(Study, name="rigid-body"):
@@ -54,7 +54,8 @@ class Study(ABC):
 
         def run(self, progress): ...
 
-    The docstring's first line is the summary. `validate` checks parameters against each other.
+    The docstring's first line is the summary. `validate` checks parameters against each other. Parameters that several
+    studies share are declared once, in a `Block` that each of them inherits besides.
     """
 
     name: ClassVar[str]
@@ -66,9 +67,12 @@ class Study(ABC):
         cls.name = name
         # an interrupt ends a study: of a part of a run there are no findings
         cls.run = listening(at_once=True)(cls.run)
-        made: Any = dataclasses.dataclass(init=False, frozen=True, eq=False)(cls)
-        hints = get_type_hints(cls, include_extras=True)
-        cls.parameters = {field.name: Parameter.of(field, hints[field.name]) for field in dataclasses.fields(made)}
+        made: Any = cls
+        hints, own = get_type_hints(cls, include_extras=True), [*inspect.get_annotations(cls)]
+        fields = sorted(  # its own come first, in their order
+            dataclasses.fields(made), key=lambda field: own.index(field.name) if field.name in own else len(own)
+        )
+        cls.parameters = {field.name: Parameter.of(field, hints[field.name]) for field in fields}
 
     def __init__(self, **values: Any):
         """Take values by name, as Python values or as texts; those left out have their defaults."""
@@ -113,7 +117,7 @@ class Study(ABC):
         }
         return {key: text for key, (text, default) in texts.items() if text != default}
 
-    def validate(self) -> None:  # noqa: B027 - a study need not have rules of its own
+    def validate(self) -> None:
         """Raise InputError if the parameters do not fit together."""
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Rigid bodies joined to a tree, dry or in an ideal fluid."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,8 +10,8 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.forces.weight import Weight
-from naiad.mechanics import Scalar, State, identity
-from naiad.numerics import check_double, static
+from naiad.mechanics import Picture, Scalar, State
+from naiad.numerics import Module, check_double, static
 from naiad.numerics.arguments import checked_throughout
 from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
@@ -21,9 +21,6 @@ from naiad.trees.rules import RULES
 from naiad.trees.system import TreeSystem
 from naiad.trees.tree import Tree
 from naiad.trees.tree_rule import TreeRule
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 class ConnectedBodies(TreeSystem):
@@ -148,12 +145,10 @@ class ConnectedBodies(TreeSystem):
         """The centres of the bodies in space for configurations stacked along the first axis: [time, body, 3]."""
         return execute_rows(_centres, self.tree, g, parameters=(0,))
 
-    def drawable(self, dataset: "xr.Dataset") -> "xr.Dataset":
-        """The dataset of a run as `naiad.viz` draws it: x holds the centres of all bodies, and `shapes` their axes."""
-        parts = {name: dataset[name].to_numpy() for name in self.group.names.element}
-        x = ("time", "body", "axis"), self.places(identity(self.group)._replace(**parts))
-        shapes = {} if self.shapes is None else {"shapes": np.asarray(self.shapes).tolist()}
-        return dataset.drop_vars("x", errors="ignore").assign(x=x).assign_attrs(shapes)
+    @property
+    def picture(self) -> Picture:
+        """The bodies where they are, and their shapes."""
+        return Picture(shapes=self.shapes, seen=Centres(self.tree))
 
     def _potential(self, g: Any, t: Scalar) -> Float[Array, ""]:
         springs = 0.0 if self.stiffness is None else spring_energy(self.tree, g, jnp.asarray(self.stiffness))
@@ -170,6 +165,15 @@ class ConnectedBodies(TreeSystem):
             torques = torques.at[0].set(0.0)
         rows = with_reactions(self.tree, g, torques).reshape(-1)
         return jnp.concatenate([rows, jnp.zeros(self.group.dim - rows.size)])
+
+
+class Centres(Module):
+    """The centres of the bodies of a tree, as x."""
+
+    tree: Tree
+
+    def __call__(self, g: Any, t: Scalar) -> dict[str, Float[Array, "N 3"]]:
+        return {"x": self.tree.centres(g)}
 
 
 def _centres(tree: Tree, g: Any) -> Float[Array, "N 3"]:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
+from naiad.diagnostics import watched_run
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress

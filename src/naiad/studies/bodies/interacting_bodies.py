@@ -6,9 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
-from naiad.studies.general_methods import GENERAL
-from naiad.studies.methods import method
+from naiad.diagnostics import watched_run
+from naiad.studies.methods import GENERAL, method
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from naiad.diagnostics import Energy, SpaceMomentum, watched_run
 from naiad.errors import InputError
 from naiad.numerics import double
-from naiad.studies.conservation import Energy, SpaceMomentum, watched_run
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.conservation import watched_run
-from naiad.studies.general_methods import GENERAL
-from naiad.studies.methods import method
+from naiad.diagnostics import watched_run
+from naiad.studies.methods import GENERAL, method
 from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study

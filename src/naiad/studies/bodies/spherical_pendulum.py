@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.general_methods import EULER, GENERAL
-from naiad.studies.methods import method
+from naiad.studies.methods import EULER, GENERAL, method
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.whole_run import whole_run
 
 CHOICES = {"euler": "variational Euler: Cayley map, Lagrangian at the left node", **GENERAL}
 
@@ -90,8 +88,7 @@ def section_points(run: nd.Trajectory) -> np.ndarray:
 def _orbit(
     pendulum: nd.models.SphericalPendulum, start: nd.State, integrator: Any, t1: float, dt: float
 ) -> nd.Trajectory:
-    return whole_run(
-        nd.simulate,
+    return nd.simulate(
         pendulum,
         start,
         t1=t1,
@@ -100,6 +97,7 @@ def _orbit(
         progress=False,
         monitors={"energy": pendulum.energy, "spin": _spin},
         sections={"section": nd.Section(_side)},
+        throw=True,
     )
 
 

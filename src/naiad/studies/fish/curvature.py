@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naiad.locomotion import CurvatureMap, Swimmer, area_rule, curvature, curvature_map, reconstruct, tabulated
-from naiad.studies.fish.gaits import fish, shapes
-from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, MASS_TEXTS
-from naiad.studies.flow.streamlines import HYDRO
-from naiad.studies.parameters import NameOrNumber, parameter
+from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, shapes, three_links
+from naiad.studies.flow.links import HYDRO, LinkMass, Links
+from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Curvature(Study, name="curvature"):
+class Curvature(Study, Links, LinkMass, name="curvature"):
     """Curvature of the connection of a three-link fish: how far a small change of shape and back moves it.
 
     F = d1 A2 - d2 A1 - [A1, A2] at a shape, (Omega, x, y) in the frame of the middle link. A small counterclockwise
@@ -34,18 +33,11 @@ class Curvature(Study, name="curvature"):
     theta1: float = parameter(0.0, unit="rad", help="angle of B1 relative to B3")
     theta2: float = parameter(0.0, unit="rad", help="angle of B2 relative to B3")
     hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
-    mass: NameOrNumber = parameter(
-        "massless", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
-    )
-    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
-    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
-    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
-    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
     gait: str = parameter("forward", choices=GAIT_TEXTS, help="gait on the map, and of the area rule")
     span: float | None = parameter(None, unit="rad", above=0.0, below=np.pi, help="the map's largest angle (1.5 or 2)")
 
     def run(self, progress: Progress) -> Findings:
-        swimmer, gait = fish(self), GAITS[self.gait]
+        swimmer, gait = three_links(self), GAITS[self.gait]
         at = np.array([self.theta1, self.theta2])
         span = self.span or {"forward": 1.5, "turning": 2.1}[self.gait]
         net = reconstruct(swimmer, gait, [0.0, float(gait.period)]).g

@@ -7,12 +7,13 @@ import numpy as np
 
 from naiad.hydro import Ellipse
 from naiad.locomotion import GaitTorques, Swimmer, link_poses
-from naiad.studies.fish.comparison import FIGURES, MASS_TITLES, Cases
 from naiad.studies.fish.motion import FishMotion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from naiad.studies.fish.three_link_fish import Cases
 
 LINES = {"decoupled": "--", "coupled": "-"}
 FILLS: dict[str, Literal["none", "full"]] = {"decoupled": "none", "coupled": "full"}
@@ -31,9 +32,10 @@ def path(motions: Mapping[str, FishMotion], title: str) -> "Figure":
     return figure
 
 
-def paper(cases: Cases) -> "Figure":
+def paper(cases: "Cases") -> "Figure":
     """Figs. 8, 9, 11 and 12 of the paper, one below the other."""
     from naiad import viz
+    from naiad.studies.fish.three_link_fish import FIGURES, MASS_TITLES
 
     with viz.house():
         figure = viz.new_figure(8.4, 11.6, "Figs. 8, 9, 11 and 12 of the paper")

@@ -14,15 +14,15 @@ from naiad.locomotion import (
     OptimalGait,
     Swimmer,
     curvature_map,
+    link_poses,
     optimise_gait,
     score,
     tabulated,
 )
 from naiad.locomotion.clearance import Clearance
-from naiad.studies.fish.gaits import fish, outlines, scaled, shapes
-from naiad.studies.fish.motion import MASS_TEXTS, one_period
-from naiad.studies.flow.streamlines import HYDRO
-from naiad.studies.parameters import NameOrNumber, parameter
+from naiad.studies.fish.motion import FishMotion, one_period, shapes, three_links
+from naiad.studies.flow.links import HYDRO, LinkMass, Links
+from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 UNITS = {"displacement": "m", "turning": "rad", "efficiency": "kg^-1/2", "work": "m/kg"}
 
 
-class GaitOptimiser(Study, name="gait-optimiser"):
+class GaitOptimiser(Study, Links, LinkMass, name="gait-optimiser"):
     """The gait with which a three-link fish gets furthest, turns most, or spends least.
 
     The angles stay within a bound at all times, the loop goes round once a period, and unless turning is sought the
@@ -52,18 +52,11 @@ class GaitOptimiser(Study, name="gait-optimiser"):
     starts: int = parameter(4, at_least=1, at_most=100, help="number of starts")
     seed: int = parameter(0, at_least=0, help="of the random starts")
     hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
-    mass: NameOrNumber = parameter(
-        "massless", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
-    )
     gap: float = parameter(0.1, unit="m", at_least=0.0, help="distance that links keep from each other")
-    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
-    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
-    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
-    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
 
     def run(self, progress: Progress) -> Findings:
         curves = [Ellipse(self.a, self.b)] * 3
-        given = fish(self)
+        given = three_links(self)
         clear = _clear(Clearance.of(given.links, curves, self.gap), 1.1 * self.bound)
         swimmer = given
         if clear:
@@ -142,6 +135,22 @@ class GaitOptimiser(Study, name="gait-optimiser"):
             return viz.climbs([start.history for start in best.starts], ylabel, reference=before)
 
         return {"loop": loops, "path": paths, "convergence": climb}
+
+
+def scaled(gait: FourierGait, factor: float) -> FourierGait:
+    """The gait with all its angles times a factor."""
+    return FourierGait.of(factor * gait.mean, factor * gait.cosines, factor * gait.sines, gait.period)
+
+
+def outlines(swimmer: Swimmer, ellipse: Ellipse, motion: FishMotion, count: int) -> list[list[np.ndarray]]:
+    """The outline of each link in space, rows (x, y), at so many times."""
+    shown = np.linspace(0, len(motion.times) - 1, count).round().astype(int)
+    z = ellipse.sample(120).z
+    drawn = []
+    for links in link_poses(swimmer, motion.theta[shown], motion.poses[shown]):
+        placed = [np.exp(1j * beta) * z + complex(x, y) for beta, x, y in links]
+        drawn.append([np.stack([each.real, each.imag], axis=1) for each in placed])
+    return drawn
 
 
 def _clear(links: Clearance, span: float) -> bool:

@@ -1,17 +1,14 @@
-"""How the three-link fish moves: its poses over any number of periods, from those of one."""
+"""The three-link fish of a study, its gaits, and how it moves over any number of periods."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from naiad.locomotion import FORWARD, TURNING, AbstractGait, FourierGait, Swimmer, reconstruct
+from naiad.locomotion import FORWARD, TURNING, AbstractGait, FourierGait, Swimmer, reconstruct, three_link_fish
+from naiad.locomotion.loop import loop
 
 GAITS = {"forward": FORWARD, "turning": TURNING}
 GAIT_TEXTS = {"forward": "theta = (-cos t, sin t)", "turning": "theta = (1 - cos t, -1 + sin t)"}
-MASSES = {"massless": 0.0, "neutral": 1.0}
-"""Densities of the links, relative to the fluid's."""
-MASS_TEXTS = {"massless": "links without mass", "neutral": "links as dense as the fluid"}
-
 SAMPLES = 96
 
 
@@ -47,10 +44,21 @@ class FishMotion(NamedTuple):
         return FishMotion(times, np.concatenate(poses), self.xi[order], self.theta[order], self.rates[order])
 
 
+def three_links(study: Any) -> Swimmer:
+    """The fish of a study's `Links`, `LinkMass` and `hydro`."""
+    density, coupled = study.rho * study.density_ratio, study.hydro == "coupled"
+    return three_link_fish(study.a, study.b, study.c, fluid=study.rho, density=density, coupled=coupled)
+
+
 def one_period(fish: Swimmer, gait: AbstractGait) -> FishMotion:
     """The motion from rest during a period, at equal times."""
     found = reconstruct(fish, gait, np.linspace(0.0, float(gait.period), SAMPLES + 1))
     return FishMotion(found.times, np.column_stack([found.g.beta, found.g.x]), found.xi, found.theta, found.rates)
+
+
+def shapes(gait: AbstractGait, count: int = 240) -> np.ndarray:
+    """The angles along one period, at equal times."""
+    return loop(gait, count).theta
 
 
 def fourier_gait(rows: np.ndarray) -> FourierGait:

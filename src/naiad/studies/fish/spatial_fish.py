@@ -8,8 +8,9 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro import Ellipsoid
 from naiad.locomotion import Swimmer, reconstruct, spatial_swimmer, three_link_fish
-from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, MASS_TEXTS, MASSES
-from naiad.studies.parameters import NameOrNumber, Vector, parameter
+from naiad.studies.fish.motion import GAIT_TEXTS, GAITS
+from naiad.studies.flow.links import LinkMass
+from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
@@ -29,7 +30,7 @@ class Path(NamedTuple):
     out_of_plane: float
 
 
-class SpatialFish(Study, name="spatial-fish"):
+class SpatialFish(Study, LinkMass, name="spatial-fish"):
     """The three-link fish as three ellipsoids of growing width, beside the fish of the plane.
 
     Semi-axes (a, b, w) for each w of `widths`, hinges across the plane of the swimming, every link alone in the fluid.
@@ -47,9 +48,6 @@ class SpatialFish(Study, name="spatial-fish"):
         (2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0), unit="m", above=0.0, help="third semi-axes of the links"
     )
     gait: str = parameter("forward", choices=GAIT_TEXTS, help="how the angles change, with the period 2 pi")
-    mass: NameOrNumber = parameter(
-        "massless", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
-    )
     a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
     b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across, in the plane")
     c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
@@ -63,11 +61,6 @@ class SpatialFish(Study, name="spatial-fish"):
             )
         if np.any(np.diff(self.widths) <= 0.0):
             raise InputError(f"widths={self.widths.tolist()}: expected numbers that grow, for example 2,10,50")
-
-    @property
-    def density_ratio(self) -> float:
-        """The density of the links over that of the fluid."""
-        return MASSES[self.mass] if isinstance(self.mass, str) else float(self.mass)
 
     @property
     def times(self) -> np.ndarray:

@@ -1,24 +1,35 @@
 """The three-link fish as its hinges are driven: the motion that given torques make."""
 
-from typing import Any
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import naiad as nd
+from naiad.diagnostics import RelativeChange
 from naiad.errors import InputError, RunError
 from naiad.hydro import Ellipse
-from naiad.locomotion import DrivenSwimmer, HarmonicTorque, InertiaTable, Swimmer, tabulated, three_link_fish
-from naiad.studies.fish.motion import MASS_TEXTS, MASSES
-from naiad.studies.fish.swimmer_motion import DrivenMotion, driven_motion
-from naiad.studies.flow.planar_flow import HYDRO
+from naiad.integrators import AbstractMethod
+from naiad.locomotion import DrivenSwimmer, HarmonicTorque, InertiaTable, Swimmer, link_poses, tabulated
+from naiad.numerics import Module
+from naiad.studies.fish.motion import FishMotion, three_links
+from naiad.studies.flow.links import HYDRO, MASS_TEXTS, LinkMass, Links
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import NameOrNumber, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+NODES = 20_000
+"""That are saved, at most about so many."""
+DEGREE = 5
+"""Of the spline through the power at the saved nodes, whose integral is the work."""
 METHODS = {name: CHOICES[name] for name in ("midpoint", "cay", "exp", "compose4", "compose6", "rkmk4", "rk4")}
 
 
-class SwimmerDynamics(Study, name="swimmer-dynamics"):
+class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
     """The three-link fish with torques, springs and dampers at its hinges.
 
     tau = torque + amplitude sin(2 pi frequency t + phase) at the two hinges, until `release`, from when on they are
@@ -46,10 +57,6 @@ class SwimmerDynamics(Study, name="swimmer-dynamics"):
     mass: NameOrNumber = parameter(
         "neutral", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
     )
-    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
-    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
-    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
-    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
     method: str = parameter("compose4", choices=METHODS, help="integrator")
     dt: float = parameter(0.02, unit="s", above=0.0, help="time step")
     t1: float = parameter(40.0, unit="s", above=0.0, help="duration")
@@ -63,10 +70,7 @@ class SwimmerDynamics(Study, name="swimmer-dynamics"):
 
     def fish(self, progress: Progress) -> Swimmer:
         """The fish, as a table where the fluid couples its links."""
-        ratio = MASSES[self.mass] if isinstance(self.mass, str) else self.mass
-        coupled = self.hydro == "coupled"
-        made = three_link_fish(self.a, self.b, self.c, fluid=self.rho, density=self.rho * ratio, coupled=coupled)
-        return tabulated(made, -self.theta_max, self.theta_max, progress=progress)
+        return tabulated(three_links(self), -self.theta_max, self.theta_max, progress=progress)
 
     def run(self, progress: Progress) -> Findings:
         fish = self.fish(progress.part(0, 4, "inertia"))
@@ -102,7 +106,7 @@ class SwimmerDynamics(Study, name="swimmer-dynamics"):
             results, lambda: motion.dataset(system, (self.a, self.b)), self._figures(fish, motion), notes=_NOTES
         )
 
-    def _motion(self, system: DrivenSwimmer, progress: Progress) -> DrivenMotion:
+    def _motion(self, system: DrivenSwimmer, progress: Progress) -> "DrivenMotion":
         state = system.start(self.theta0, self.rates0, momentum=self.momentum)
         later = Progress(progress.report, progress.start + 0.25 * progress.span, 0.75 * progress.span, progress.label)
         times: dict[str, Any] = {"t1": self.t1, "dt": self.dt, "release": self.release}
@@ -116,7 +120,7 @@ class SwimmerDynamics(Study, name="swimmer-dynamics"):
                 "torques, or hydro=decoupled."
             ) from None
 
-    def _figures(self, fish: Swimmer, motion: DrivenMotion) -> dict:
+    def _figures(self, fish: Swimmer, motion: "DrivenMotion") -> dict:
         from naiad.studies.fish import swimmer_figures as figures
         from naiad.studies.fish.figures import fish_along
 
@@ -126,6 +130,131 @@ class SwimmerDynamics(Study, name="swimmer-dynamics"):
             "energy": lambda: figures.energy(motion),
             "conservation": lambda: figures.conservation(motion),
         }
+
+
+class TotalMomentum(Module):
+    """The momentum of links and fluid in space."""
+
+    system: DrivenSwimmer
+
+    def __call__(self, state: nd.State, t: Any) -> Any:
+        return self.system.noether(state)
+
+
+class HingePower(Module):
+    """What the torques put in, and what the dampers take out."""
+
+    system: DrivenSwimmer
+
+    def __call__(self, state: nd.State, t: Any) -> Any:
+        return self.system.power(state, t)
+
+
+@dataclasses.dataclass(frozen=True)
+class DrivenMotion:
+    """At the saved nodes: the fish, its energy (kinetic and of the springs), its momentum in space, the work of the
+    torques and the loss in the dampers since the start; over every step the largest change of the momentum."""
+
+    fish: FishMotion
+    energy: np.ndarray
+    momentum: np.ndarray
+    work: np.ndarray
+    loss: np.ndarray
+    momentum_error: float
+    steps: int
+
+    @property
+    def imbalance(self) -> np.ndarray:
+        """The change of the energy less the work of the torques and the dampers."""
+        return self.energy - self.energy[0] - self.work + self.loss
+
+    @property
+    def energy_scale(self) -> float:
+        """The largest of energy, work and loss, 1 if there is none."""
+        return float(np.max(np.abs([self.energy, self.work, self.loss]))) or 1.0
+
+    def dataset(self, system: DrivenSwimmer, axes: tuple[float, float]) -> "xr.Dataset":
+        """The poses of the links, ellipses with these semi-axes, in space, and all that is known of the motion."""
+        import xarray as xr
+
+        fish = self.fish
+        poses = link_poses(system.swimmer, fish.theta, fish.poses)
+        joule = {"units": "J/m"}
+        return xr.Dataset(
+            {
+                "beta": (("time", "body"), poses[..., 0], {"units": "rad"}),
+                "x": (("time", "body", "xy"), poses[..., 1:], {"units": "m"}),
+                "theta": (("time", "hinge"), fish.theta, {"units": "rad"}),
+                "rates": (("time", "hinge"), fish.rates, {"units": "rad/s"}),
+                "total_energy": ("time", self.energy, joule),
+                "work": ("time", self.work, joule),
+                "loss": ("time", self.loss, joule),
+                "total_momentum": (("time", "component"), self.momentum),
+            },
+            {"time": ("time", fish.times, {"units": "s"})},
+            {"shapes": [[*axes]] * poses.shape[1], "bodies": [f"B{k + 1}" for k in range(poses.shape[1])]},
+        )
+
+
+def driven_motion(
+    system: DrivenSwimmer,
+    state: nd.State,
+    *,
+    t1: float,
+    dt: float,
+    method: AbstractMethod,
+    release: float | None,
+    progress: Progress,
+) -> DrivenMotion:
+    """The motion to t1; from `release` on the torques are gone."""
+    first = t1 if release is None else min(release, t1)
+    stages = [(system, 0.0, first), (system.released(), first, t1)]
+    stages = [stage for stage in stages if stage[2] > stage[1]]
+    change = RelativeChange.since(TotalMomentum(system), state)
+    parts, errors, steps, done = [], [], 0, np.zeros(2)
+    for k, (driven, start, end) in enumerate(stages):
+        run = nd.simulate(
+            driven,
+            state,
+            t0=start,
+            t1=end,
+            dt=dt,
+            method=method,
+            monitors={"momentum": change},
+            save_every=1 + round((end - start) / dt) // NODES,
+            progress=progress.part(k, len(stages)),
+            throw=True,
+        )
+        part = _part(driven, run, done)
+        state, done, steps = run.final, part["work"][-1], steps + int(run.statistics["steps"])
+        errors.append(run.monitors["momentum"].largest)
+        parts.append(part if k == 0 else {name: values[1:] for name, values in part.items()})
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    fish = FishMotion(*(whole[name] for name in ("times", "poses", "xi", "theta", "rates")))
+    work, loss = whole["work"].T
+    return DrivenMotion(fish, whole["energy"], whole["momentum"], work, loss, max(errors), steps)
+
+
+def _part(system: DrivenSwimmer, run: nd.Trajectory, done: np.ndarray) -> dict[str, np.ndarray]:
+    """The saved nodes of one stage; `done` are the work and the loss before it."""
+    d, velocities, times = system.swimmer.frame.dim, run.xi.to_numpy(), run.t.to_numpy()
+    return {
+        "times": times,
+        "poses": np.column_stack([run.g.g.beta, run.g.g.x]),
+        "theta": run.g.theta,
+        "xi": velocities[:, :d],
+        "rates": velocities[:, d:],
+        "energy": run.energy.to_numpy(),
+        "momentum": run.momentum.to_numpy(),
+        "work": done + _integral(times, run.evaluate(HingePower(system))),
+    }
+
+
+def _integral(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The integral from the first time to each."""
+    from scipy.interpolate import make_interp_spline
+
+    return make_interp_spline(times, values, min(DEGREE, len(times) - 1)).antiderivative()(times)
 
 
 _NOTES = (

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from naiad.studies.fish.swimmer_motion import DrivenMotion
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from naiad.studies.fish.swimmer_dynamics import DrivenMotion
 
-def angles(motion: DrivenMotion) -> "Figure":
+
+def angles(motion: "DrivenMotion") -> "Figure":
     """The angles of the hinges, and that of the middle link."""
     from naiad import viz
 
@@ -19,7 +19,7 @@ def angles(motion: DrivenMotion) -> "Figure":
     return viz.errors_over_time(fish.times, series, "angle [rad]", title="Angles")
 
 
-def energy(motion: DrivenMotion) -> "Figure":
+def energy(motion: "DrivenMotion") -> "Figure":
     """The energy, the work of the torques, and the loss in the dampers."""
     from naiad import viz
 
@@ -29,7 +29,7 @@ def energy(motion: DrivenMotion) -> "Figure":
     return viz.errors_over_time(motion.fish.times, series, "energy [J/m]", title="Energy and work")
 
 
-def conservation(motion: DrivenMotion) -> "Figure":
+def conservation(motion: "DrivenMotion") -> "Figure":
     """The change of the momentum, and what is missing in the balance of the energy, both relative."""
     from naiad import viz
 

@@ -1,7 +1,7 @@
 """The three-link fish: how it swims and turns, and what that takes."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,21 +9,31 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro import Ellipse
 from naiad.locomotion import AbstractGait, Swimmer, gait_torques, link_poses, three_link_fish
-from naiad.studies.fish.comparison import MASS_TITLES, Cases, compared, coupling_table
 from naiad.studies.fish.frames import motion_dataset, periodic_flow
-from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, MASS_TEXTS, MASSES, FishMotion, fourier_gait, one_period
-from naiad.studies.flow.added_inertia import BOUNDARIES
-from naiad.studies.flow.planar_flow import HYDRO
-from naiad.studies.parameters import NameOrMatrix, NameOrNumber, Vector, parameter
+from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, FishMotion, fourier_gait, one_period
+from naiad.studies.flow.links import HYDRO, MASSES, BoundaryMethod, LinkMass, Links
+from naiad.studies.parameters import NameOrMatrix, Vector, parameter
 from naiad.studies.progress import Progress
-from naiad.studies.study import Findings, Study
+from naiad.studies.study import Findings, Study, Table
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
 
-class ThreeLinkFish(Study, name="three-link-fish"):
+MASS_TITLES = {"massless": "Massless links", "neutral": "Neutrally buoyant links"}
+FIGURES = {
+    ("massless", "forward"): 8,
+    ("massless", "turning"): 9,
+    ("neutral", "forward"): 11,
+    ("neutral", "turning"): 12,
+}
+
+Cases = Mapping[tuple[str, str], Mapping[str, FishMotion]]
+"""(mass, gait) -> hydro -> the motion of a period."""
+
+
+class ThreeLinkFish(Study, Links, LinkMass, BoundaryMethod, name="three-link-fish"):
     """Three hinged ellipses that swim in an ideal fluid by changing their shape.
 
     From rest the momentum of fish and fluid stays zero, and the fish moves all the same: forward with one gait, round
@@ -39,15 +49,6 @@ class ThreeLinkFish(Study, name="three-link-fish"):
         "forward", choices=GAIT_TEXTS, help="the gait; or rows mean; cosines; sines; cosines and sines of 2 t; ..."
     )
     hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
-    boundary: str = parameter("nystrom", choices=BOUNDARIES, help="boundary method of coupled links")
-    points: int | None = parameter(None, at_least=8, help="points or panels a link (enough for round-off; 50 panels)")
-    mass: NameOrNumber = parameter(
-        "massless", choices=MASS_TEXTS, at_least=0.0, help="mass of the links; or their density over the fluid's"
-    )
-    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
-    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
-    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
-    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
     periods: int = parameter(1, at_least=1, at_most=10_000, help="number of periods, each of 2 pi s")
     times: Vector = parameter(tuple(range(7)), unit="s", at_least=0.0, help="times of the torques and energies")
 
@@ -63,11 +64,6 @@ class ThreeLinkFish(Study, name="three-link-fish"):
     def shape_motion(self) -> AbstractGait:
         """The gait."""
         return GAITS[self.gait] if isinstance(self.gait, str) else fourier_gait(self.gait)
-
-    @property
-    def density_ratio(self) -> float:
-        """The density of the links over that of the fluid."""
-        return MASSES[self.mass] if isinstance(self.mass, str) else self.mass
 
     def fish(self, *, coupled: bool, ratio: float | None = None) -> Swimmer:
         """The fish of these parameters, or with another density."""
@@ -135,6 +131,43 @@ class ThreeLinkFish(Study, name="three-link-fish"):
         poses = link_poses(fish, whole.theta, whole.poses)
         flow = periodic_flow(fish, self._ellipse, whole, coupled=self.hydro == "coupled", progress=progress)
         return motion_dataset(whole, poses, flow, self._ellipse)
+
+
+def compared(fish: Callable[..., Swimmer]) -> Cases:
+    """The motions of Figs. 8 to 12; `fish` makes one from `coupled` and the `ratio` of densities."""
+    return {
+        (mass, gait): {
+            hydro: one_period(fish(coupled=hydro == "coupled", ratio=MASSES[mass]), GAITS[gait])
+            for hydro in ("decoupled", "coupled")
+        }
+        for mass, gait in FIGURES
+    }
+
+
+def coupling_table(cases: Cases) -> Table:
+    """Displacement and turn of a period, and whether the paper's claim holds."""
+    heads = (
+        "Links, gait (figure)",
+        "Decoupled: displacement [m], turn [rad]",
+        "Coupled",
+        "Change of displacement, of turn",
+        "Further when coupled, as the paper says?",
+    )
+    return Table(heads, tuple(_row(case, motions) for case, motions in cases.items()))
+
+
+def _row(case: Any, motions: Mapping[str, FishMotion]) -> tuple[str, ...]:
+    mass, gait = case
+    alone, coupled = motions["decoupled"], motions["coupled"]
+    further = coupled.distance / alone.distance - 1.0
+    turns = abs(alone.turn) > 1e-9
+    turn = f", {coupled.turn / alone.turn - 1.0:+.1%}" if turns else ""
+    return (
+        f"{mass}, {gait} (Fig. {FIGURES[case]})",
+        *(f"{each.distance:.4f}, {each.turn if turns else 0.0:.4f}" for each in (alone, coupled)),
+        f"{further:+.1%}{turn}".replace("-", "\N{MINUS SIGN}"),
+        "true" if further > 0.0 else "false",
+    )
 
 
 _NOTES = (

@@ -6,6 +6,7 @@ import numpy as np
 
 from naiad.hydro import Ellipse, PlanarBodies
 from naiad.locomotion import link_poses, three_link_fish
+from naiad.studies.flow.links import BoundaryMethod, Links
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -13,12 +14,11 @@ from naiad.studies.study import Findings, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BOUNDARIES = {"nystrom": "spectral, round-off at 192 points", "panels": "Hess and Smith, of first order"}
 FRAMES = {"body": "each link's own", "b3": "that of the middle link for all"}
 CONVERGENCE = {"nystrom": (24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224), "panels": (25, 50, 100, 200, 400)}
 
 
-class AddedInertia(Study, name="added-inertia"):
+class AddedInertia(Study, BoundaryMethod, Links, name="added-inertia"):
     """Added inertia of three hinged ellipses in a plane of ideal fluid, with all their couplings.
 
     The matrix M has three rows and columns a link, (Omega, v_x, v_y) of B1, B2 and the middle one, B3; the fluid's
@@ -31,12 +31,6 @@ class AddedInertia(Study, name="added-inertia"):
 
     theta1: float = parameter(0.0, unit="rad", help="angle of B1 relative to B3")
     theta2: float = parameter(0.0, unit="rad", help="angle of B2 relative to B3")
-    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
-    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
-    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
-    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
-    boundary: str = parameter("nystrom", choices=BOUNDARIES, help="boundary method")
-    points: int | None = parameter(None, at_least=8, help="points or panels a link (enough for round-off; 50 panels)")
     frame: str = parameter("body", choices=FRAMES, help="frame of the velocities")
 
     def run(self, progress: Progress) -> Findings:

@@ -7,8 +7,6 @@ import numpy as np
 
 from naiad.hydro import PlanarBodies, PlanarFlow
 
-HYDRO = {"coupled": "the links feel each other through the fluid", "decoupled": "each link as if it were alone"}
-
 
 class Superposed(NamedTuple):
     """The sum of flows."""

@@ -7,8 +7,9 @@ import numpy as np
 
 from naiad.hydro import Ellipse, PlanarBodies
 from naiad.locomotion import link_poses, link_velocities, three_link_fish
-from naiad.studies.flow.added_inertia import BOUNDARIES, outlines
-from naiad.studies.flow.planar_flow import HYDRO, Superposed, flow_around, moving
+from naiad.studies.flow.added_inertia import outlines
+from naiad.studies.flow.links import HYDRO, BoundaryMethod, Links
+from naiad.studies.flow.planar_flow import Superposed, flow_around, moving
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Grid = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-class Streamlines(Study, name="streamlines"):
+class Streamlines(Study, BoundaryMethod, Links, name="streamlines"):
     """Streamlines of the ideal fluid around a three-link fish that changes its shape.
 
     The flow at an instant, for given angles and their rates; B3 moves with `xi3`, or rests. With hydro=decoupled the
@@ -37,12 +38,6 @@ class Streamlines(Study, name="streamlines"):
     thetadot2: float = parameter(-1.0, unit="rad/s", help="rate of theta2")
     xi3: Vector = parameter((0.0, 0.0, 0.0), size=3, help="velocity (Omega, v_x, v_y) of B3 in its frame")
     hydro: str = parameter("coupled", choices=HYDRO, help="model of the fluid")
-    a: float = parameter(10.0, unit="m", above=0.0, help="semi-axis of each link along the fish")
-    b: float = parameter(1.0, unit="m", above=0.0, help="semi-axis across")
-    c: float = parameter(2.0, unit="m", at_least=0.0, help="distance from the tip of a link to its hinge")
-    rho: float = parameter(1.0 / np.pi, unit="kg/m^2", above=0.0, help="density of the fluid, per area")
-    boundary: str = parameter("nystrom", choices=BOUNDARIES, help="boundary method")
-    points: int | None = parameter(None, at_least=8, help="points or panels a link (enough for round-off; 50 panels)")
 
     def run(self, progress: Progress) -> Findings:
         coupled, options = self.hydro == "coupled", {"points": self.points, "boundary": self.boundary}

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.equilibrium import CHOICES, Equilibrium, check_length, equilibrium, normal_density
+from naiad.diagnostics import Equilibrium, equilibrium
+from naiad.diagnostics.equilibrium import check_length
+from naiad.studies.heat.methods import CHOICES, LongRun, normal_density
 from naiad.studies.parameters import Friction, Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -14,7 +16,7 @@ from naiad.studies.study import Findings, Study
 AXES = ("equipartition_1", "equipartition_2", "equipartition_3")
 
 
-class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
+class IsothermalRigidBody(Study, LongRun, name="isothermal-rigid-body"):
     """Rigid body in a heat bath: Gibbs' distribution on SO(3).
 
     Friction and noise act on the angular velocity, and a field of strength kappa turns the third axis of the body up.
@@ -32,10 +34,6 @@ class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
     kT: float = parameter(1.0, unit="J", above=0.0, help="temperature of the bath")
     kappa: float = parameter(2.0, unit="J", help="energy of the field, - kappa e3.R e3")
     Omega0: Vector = parameter((0.0, 0.0, 0.0), unit="rad/s", size=3, help="initial angular velocity in the body")
-    warm_up: float = parameter(100.0, unit="s", at_least=0.0, help="time before the averages begin")
-    dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
-    t1: float = parameter(20_000.0, unit="s", above=0.0, help="time of the averages")
-    seed: int = parameter(7, at_least=0, help="seed of the noise")
 
     def validate(self) -> None:
         check_length(self.t1, self.dt)
@@ -56,11 +54,7 @@ class IsothermalRigidBody(Study, name="isothermal-rigid-body"):
                 "alignment": lambda state, t: state.g[2, 2],
                 "orthogonality": lambda state, t: body.group.error(state.g),
             },
-            warm_up=self.warm_up,
-            t1=self.t1,
-            dt=self.dt,
-            method=self.method,
-            seed=self.seed,
+            **self.options(self.method),
             progress=progress,
         )
         results: dict[str, Any] = {

@@ -3,13 +3,15 @@
 import numpy as np
 
 import naiad as nd
-from naiad.studies.equilibrium import CHOICES, Equilibrium, check_length, equilibrium, normal_density
+from naiad.diagnostics import Equilibrium, equilibrium
+from naiad.diagnostics.equilibrium import check_length
+from naiad.studies.heat.methods import CHOICES, LongRun, normal_density
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
 
-class SlidingDisk(Study, name="sliding-disk"):
+class SlidingDisk(Study, LongRun, name="sliding-disk"):
     """Sliding disk in a heat bath: equipartition by a stochastic variational integrator.
 
     A disk slides and rotates on a surface with friction and noise at its point of contact. In a potential its
@@ -43,10 +45,6 @@ class SlidingDisk(Study, name="sliding-disk"):
     x0: float = parameter(0.0, unit="m", help="initial position")
     v0: float = parameter(0.0, unit="m/s", help="initial velocity")
     omega0: float = parameter(0.0, unit="rad/s", help="initial angular velocity")
-    warm_up: float = parameter(100.0, unit="s", at_least=0.0, help="time before the averages begin")
-    dt: float = parameter(0.01, unit="s", above=0.0, help="time step")
-    t1: float = parameter(20_000.0, unit="s", above=0.0, help="time of the averages")
-    seed: int = parameter(7, at_least=0, help="seed of the noise")
 
     def validate(self) -> None:
         check_length(self.t1, self.dt)
@@ -72,11 +70,7 @@ class SlidingDisk(Study, name="sliding-disk"):
             disk,
             disk.state(q=(self.x0, 0.0), v=(self.v0, self.omega0)),
             observables,
-            warm_up=self.warm_up,
-            t1=self.t1,
-            dt=self.dt,
-            method=self.method,
-            seed=self.seed,
+            **self.options(self.method),
             progress=progress,
         )
         results: dict[str, float] = {"kT": disk.kT}

@@ -1,4 +1,4 @@
-"""The string pendulum of Lee, Leok and McClamroch: its three cases and its numbers."""
+"""The string pendulum of Lee, Leok and McClamroch: its three cases, its numbers and its integrators."""
 
 import dataclasses
 from typing import Any
@@ -7,7 +7,18 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.strings import HangingBody, Hooke, Inextensible, Reel, Rubber, StringPendulum, TensionOnly
+from naiad.integrators import AbstractMethod, Composition, Implicit, Left, Midpoint
+from naiad.numerics.composition import COMPOSITIONS
+from naiad.strings import (
+    HangingBody,
+    Hooke,
+    Inextensible,
+    Reel,
+    Rubber,
+    StringPendulum,
+    StringVariational,
+    TensionOnly,
+)
 
 SLOPE = np.deg2rad(15.0)
 CENTRE = (0.3, 0.2, 0.4)
@@ -25,6 +36,15 @@ _LAWS = {
     "rubber": Rubber,
     "inextensible": lambda _: Inextensible(),
 }
+
+
+SCHEMES = {
+    "paper": "the paper's discrete Lagrangian, inertia and forces at the start of a step: first order with a reel",
+    "symmetric": "inertia half-way, half of the forces at each end: second order",
+    "imex": "the same with the elastic energy at the mean of the strains of both ends: not bound by the fastest wave",
+}
+RULES = {"paper": Left(), "symmetric": Midpoint(), "imex": Implicit()}
+ORDERS = (2, *COMPOSITIONS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +126,24 @@ def start(study: Any, system: StringPendulum) -> nd.State:
     if system.turning:
         parts |= {"R": np.eye(3) if study.R0 is None else study.R0, "R_Omega": study.Omega0}
     return system.state(**parts)
+
+
+def string_method(system: StringPendulum, scheme: str, order: int) -> AbstractMethod:
+    """The integrator of a scheme; above order 2 the composition of its steps."""
+    plain = StringVariational(RULES[scheme])
+    if order == 2:
+        return plain
+    if not plain.symmetric(system):
+        raise InputError(
+            f"order={order}: scheme={scheme} is of first order here and cannot be composed; use scheme=symmetric or "
+            "scheme=imex with it, or order=2"
+        )
+    return Composition(plain, order)
+
+
+def longest_stage(order: int) -> float:
+    """The longest of the steps that a step of an order is composed of, in either direction, as a part of it."""
+    return max(map(abs, COMPOSITIONS.get(order, (1.0,))))
 
 
 def _rows(name: str, value: np.ndarray, count: int) -> np.ndarray:

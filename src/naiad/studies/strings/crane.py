@@ -6,18 +6,25 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 import naiad as nd
+from naiad.forces import AbstractSignal
+from naiad.mechanics import Scalar
 from naiad.numerics import Module
 from naiad.strings import HangingBody, Reel, StringPendulum, StringVariational
 from naiad.studies.parameters import Names, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.strings.driven_string import DrivenString
-from naiad.studies.strings.smooth_moves import SHAPERS, Hoist, ShapedMove
 from naiad.studies.study import Findings, Study, Table
-from naiad.studies.whole_run import whole_run
 
 RADIUS, SPARE = 0.3, 5.0  # of the drum; cable that stays on it
+SHAPERS = {
+    "plain": ((1.0,), (0.0,)),
+    "zv": ((0.5, 0.5), (0.0, 0.5)),
+    "zvd": ((0.25, 0.5, 0.25), (0.0, 0.5, 1.0)),
+}
+"""Weights of the parts of a move, and their delays in periods of the swing [singer1990]."""
 COLUMNS = {
     "t_stop": "stops at [s]",
     "peak_swing": "peak swing [°]",
@@ -96,8 +103,7 @@ class Crane(Study, name="crane"):
             guide=ShapedMove(self.distance, self.t_move, weights, delays),
         )
         last = self.t_move + float(delays[-1])
-        run = whole_run(
-            nd.simulate,
+        run = nd.simulate(
             system,
             system.state(q=self._hanging()),
             t1=last + self.t_after,
@@ -106,6 +112,7 @@ class Crane(Study, name="crane"):
             save_every=1,
             outputs={"observed": Observed(system)},
             progress=progress,
+            throw=True,
         )
         return Move(system, run, last)
 
@@ -114,6 +121,39 @@ class Crane(Study, name="crane"):
         each = self.L0 / self.elements
         below = self.M + self.mu * each * (self.elements - 0.5 - np.arange(self.elements))
         return np.cumsum(each * (1.0 + below * self.g / self.EA))[:, None] * np.array((0.0, 0.0, 1.0))
+
+
+def smooth_step(x: Any) -> Float[Array, ""]:
+    """From 0 to 1 for x from 0 to 1, with no speed and no acceleration at the ends."""
+    x = jnp.clip(x, 0.0, 1.0)
+    return x**3 * (10.0 + x * (6.0 * x - 15.0))
+
+
+class ShapedMove(AbstractSignal):
+    """A move along the first axis: the same move in parts, each delayed, so that the swings they leave cancel."""
+
+    distance: float
+    duration: float
+    weights: Float[Array | np.ndarray, " n"]
+    delays: Float[Array | np.ndarray, " n"]
+
+    def __call__(self, t: Scalar) -> Float[Array, "3"]:
+        x = jnp.asarray(0.0)
+        for weight, delay in zip(jnp.asarray(self.weights), jnp.asarray(self.delays), strict=True):
+            x = x + weight * smooth_step((t - delay) / self.duration)
+        return jnp.stack([self.distance * x, 0.0 * x, 0.0 * x])
+
+
+class Hoist(AbstractSignal):
+    """The length on the reel for a length outside that goes from one value to another."""
+
+    total: float
+    before: float
+    after: float
+    duration: float
+
+    def __call__(self, t: Scalar) -> Float[Array, ""]:
+        return self.total - self.before - (self.after - self.before) * smooth_step(t / self.duration)
 
 
 class Observed(Module):

@@ -15,7 +15,6 @@ from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, paramete
 from naiad.studies.progress import Progress
 from naiad.studies.strings.cases import CENTRE, INERTIA
 from naiad.studies.study import Findings, Study, Table
-from naiad.studies.whole_run import whole_run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,8 +100,7 @@ class LumpedString(Study, name="lumped-string"):
             body=HangingBody(self.M, self.rho_c, as_matrix(self.J)),
             kinetic=approach.kinetic,
         )
-        return whole_run(
-            nd.simulate,
+        return nd.simulate(
             system,
             system.straight((1.0, 0.0, 0.0), tip_velocity=self.v_end0),
             t1=self.t1,
@@ -111,6 +109,7 @@ class LumpedString(Study, name="lumped-string"):
             save_every=1,
             outputs={"observed": Observed(system)},
             progress=progress,
+            throw=True,
         )
 
 

@@ -1,9 +1,8 @@
-"""The motion of a string pendulum, observed at every step, in pieces that fit into memory."""
+"""The motion of a string pendulum, observed at every step."""
 
 import dataclasses
 import functools
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -12,7 +11,6 @@ import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute_rows
-from naiad.errors import RunError, RunWarning
 from naiad.integrators import AbstractMethod
 from naiad.numerics import Module
 from naiad.strings import StringPendulum
@@ -21,8 +19,6 @@ from naiad.studies.progress import Progress
 if TYPE_CHECKING:
     import xarray as xr
 
-PIECE_BYTES = 2**26
-FRAMES = 1000
 OBSERVED = ("energy", "kinetic", "rotational", "gravity", "elastic", "pi3", "orthogonality", "s_p", "stretched_length")
 FORCES = ("carnot", "input")
 
@@ -58,36 +54,46 @@ class Observed(Module):
 
 @dataclasses.dataclass(frozen=True)
 class StringMotion:
-    """Observables at every step by name, states at some (stacked, with their times), the states at the times that were
-    asked for, how it ended, and the order to which all that is accurate, at least 2."""
+    """A run with the output `observed` at every step, and the states at the times that were asked for."""
 
-    times: np.ndarray
-    observed: dict[str, np.ndarray]
-    Omega: np.ndarray
-    frame_times: np.ndarray
+    run: nd.Trajectory
     frames: nd.State
+    frame_times: np.ndarray
     asked: list[tuple[float, nd.State]]
-    ending: str
-    system: StringPendulum
-    order: int
 
     @functools.cached_property
-    def dataset(self) -> "xr.Dataset":
-        """What `naiad.viz` draws."""
-        return _dataset(self.system, self.frame_times, self.frames)
+    def times(self) -> np.ndarray:
+        """Of every step."""
+        return self.run.record["output_time"].to_numpy()
+
+    @functools.cached_property
+    def observed(self) -> dict[str, np.ndarray]:
+        """The observables at every step, by name."""
+        return dict(zip(OBSERVED + FORCES, self.run.record["observed"].to_numpy().T, strict=False))
+
+    @property
+    def Omega(self) -> np.ndarray:
+        """The angular velocity of the body at every step."""
+        return self.run.record["observed"].to_numpy()[:, -3:]
 
     @property
     def final(self) -> nd.State:
         """The last state."""
         return jax.tree.map(lambda leaf: leaf[-1], self.frames)
 
+    @property
+    def ending(self) -> str:
+        """How it ended: at t1, or at an event."""
+        events = ((name, crossed["time"].to_numpy()) for name, crossed in self.run.crossings.items())
+        return next((f"{name} at t = {when[0]:.9g} s" for name, when in events if len(when)), "completed")
+
     def work(self) -> dict[str, np.ndarray]:
-        """The work of Carnot's term and of the moment since the start, int F ds, with splines of this order through the
-        forces and the lengths on the reel at every step: exact for a constant force, and the mean of the forces at both
-        ends of a step times its change of s for order 2."""
+        """The work of Carnot's term and of the moment since the start, int F ds, with splines of the method's order, at
+        least 2, through the forces and the lengths on the reel at every step: exact for a constant force, and the mean
+        of the forces at both ends of a step times its change of s for order 2."""
         from scipy.interpolate import make_interp_spline
 
-        degree = min(self.order, len(self.times)) - 1
+        degree = min(max(2, self.run.method.order(self.run.system)), len(self.times)) - 1
         if not degree:
             return {name: np.zeros(1) for name in FORCES}
         places, weights = np.polynomial.legendre.leggauss(degree)
@@ -96,6 +102,28 @@ class StringMotion:
         ways = make_interp_spline(self.times, self.observed["s_p"], k=degree)(between, nu=1) * half[:, None] * weights
         forces = {name: make_interp_spline(self.times, self.observed[name], k=degree)(between) for name in FORCES}
         return {name: np.append(0.0, np.cumsum(np.sum(force * ways, axis=1))) for name, force in forces.items()}
+
+    @functools.cached_property
+    def dataset(self) -> "xr.Dataset":
+        """What `naiad.viz` draws: nodes, the elastic energy of each element, mass centre and attitude of the body."""
+        import xarray as xr
+
+        system, g = self.run.system, self.frames.g
+        assert isinstance(system, StringPendulum)
+        seen = execute_rows(_seen, system.picture.seen, g, self.frame_times, parameters=(0,))
+        arrays: dict[str, Any] = {
+            "nodes": (("time", "node", "axis"), g.q),
+            "elastic": (("time", "node"), seen["elastic"], {"units": "J"}),
+        }
+        attributes: dict[str, Any] = {"down": [0.0, 0.0, 1.0]}
+        if system.body is not None:
+            arrays["x"] = (("time", "axis"), seen["x"], {"units": "m"})
+        if system.turning:
+            arrays["R"] = (("time", "row", "column"), g.R)
+            attributes["shapes"] = np.asarray(system.picture.shapes).tolist()
+        if system.reeled:
+            arrays["s_p"] = ("time", g.s[:, 0], {"units": "m"})
+        return xr.Dataset(arrays, {"time": ("time", self.frame_times, {"units": "s"})}, attributes)
 
 
 def string_motion(
@@ -110,111 +138,37 @@ def string_motion(
     progress: Progress,
 ) -> StringMotion:
     """The motion to t1, or to an event; `asked` are times between."""
-    rows, times, frames, frame_times, reports = [], [], [], [], []
-    every = max(1, int(np.ceil(t1 / dt / FRAMES)))
-    count, ending = 0, "completed"
-    for piece in _pieces(system, state, t1, dt, method, events, progress):
-        first = 0 if not times else 1  # a piece begins where the last one ended
-        numbers = count + np.arange(first, len(piece.t))
-        rows.append(piece.record["observed"].to_numpy()[first:])
-        times.append(piece.t.to_numpy()[first:])
-        kept = first + np.flatnonzero((numbers % every == 0) | (numbers == numbers[-1]))
-        frames.append(jax.tree.map(lambda leaf, kept=kept: leaf[kept], piece.states))
-        frame_times.append(piece.t.to_numpy()[kept])
-        reports += _reports(system, method, piece, asked, first=not count, dt=dt)
-        count += len(piece.t) - 1
-        if piece.outcome is nd.Outcome.EVENT:
-            when = {name: crossed["time"].to_numpy() for name, crossed in piece.crossings.items()}
-            name = next(name for name, found in when.items() if len(found))
-            ending = f"{name} at t = {when[name][0]:.9g} s"
-    table = np.concatenate(rows)
-    names = OBSERVED + FORCES
-    states = jax.tree.map(lambda *leaves: np.concatenate(leaves), *frames)
-    return StringMotion(
-        np.concatenate(times),
-        {name: table[:, i] for i, name in enumerate(names)},
-        table[:, len(names) :],
-        np.concatenate(frame_times),
-        states,
-        reports,
-        ending,
+    run = nd.simulate(
         system,
-        max(2, method.order(system)),
+        state,
+        t1=t1,
+        dt=dt,
+        method=method,
+        outputs={"observed": Observed(system)},
+        output_every=1,
+        sections=events,
+        progress=progress,
+        throw=True,
     )
+    times, states, end = run.t.to_numpy(), run.states, run.attrs["t"]
+    if end > times[-1]:  # an event between two saved nodes
+        last = state_at(run, end)
+        times = np.append(times, end)
+        states = jax.tree.map(lambda rows, row: np.concatenate([rows, np.asarray(row)[None]]), states, last)
+    reached = [float(t) for t in asked if t <= end + 1e-9 * dt]
+    return StringMotion(run, states, times, [(t, state_at(run, t)) for t in reached])
 
 
-def _pieces(
-    system: StringPendulum,
-    state: nd.State,
-    t1: float,
-    dt: float,
-    method: AbstractMethod,
-    events: dict[str, nd.Section],
-    progress: Progress,
-) -> Iterator[nd.Trajectory]:
-    """The run with every step saved, in pieces."""
-    steps = max(256, PIECE_BYTES // (16 * system.group.dim + 200))
-    watch: dict[str, Any] = {
-        "save_every": 1,
-        "outputs": {"observed": Observed(system)},
-        "sections": events,
-        "progress": False,
-    }
-    run, node = None, 0
-    while run is None or run.attrs["t"] < t1:
-        node += steps
-        stop = min(t1, node * dt)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"\w+ stopped at t = ", RunWarning)  # an error here
-            if run is None:
-                run = nd.simulate(system, state, t1=stop, dt=dt, method=method, **watch)
-            else:
-                run = nd.resume(run, t1=stop, **watch)
-        if run.outcome.failed:
-            raise RunError(f"the run stopped at t = {run.attrs['t']:g} s of {t1:g} s: {run.ending}")
-        progress(stop / t1)
-        yield run
-        if run.outcome is not nd.Outcome.COMPLETED:
-            return
+def state_at(run: nd.Trajectory, t: float) -> nd.State:
+    """The state at a time of a run, by steps from the saved node before, the last one shorter."""
+    times, dt = run.t.to_numpy(), run.attrs["dt"]
+    node = int(np.searchsorted(times, t + 1e-9 * dt, side="right")) - 1
+    state = nd.State(*jax.tree.map(lambda leaf: leaf[node], run.states))
+    if t - times[node] <= 1e-9 * dt:
+        return state
+    options: dict[str, Any] = {"dt": dt, "method": run.method, "progress": False, "throw": True}
+    return nd.simulate(run.system, state, t0=float(times[node]), t1=t, **options).final
 
 
-def _reports(
-    system: StringPendulum, method: AbstractMethod, piece: nd.Trajectory, asked: Sequence[float], *, first: bool, dt
-) -> list[tuple[float, nd.State]]:
-    """The states at those of the times that lie in a piece, by one shorter step from the node before."""
-    times, found = piece.t.to_numpy(), []
-    near = 1e-9 * dt
-    for t in asked:
-        if not (times[0] + near < t <= times[-1] + near or (first and abs(t - times[0]) <= near)):
-            continue
-        node = int(np.searchsorted(times, t + near, side="right")) - 1
-        state = nd.State(*jax.tree.map(lambda leaf, node=node: leaf[node], piece.states))
-        rest = t - times[node]
-        if rest > near:
-            state = nd.simulate(system, state, t0=times[node], t1=t, dt=rest, method=method).final
-        found.append((float(t), state))
-    return found
-
-
-def _dataset(system: StringPendulum, times: np.ndarray, states: nd.State) -> "xr.Dataset":
-    """Nodes, the elastic energy of each element, mass centre and attitude of the body."""
-    import xarray as xr
-
-    seen = execute_rows(_pictured, system, states.g, times, parameters=(0,))
-    arrays: dict[str, Any] = {
-        "nodes": (("time", "node", "axis"), states.g.q),
-        "elastic": (("time", "node"), seen["elastic"], {"units": "J"}),
-    }
-    attributes: dict[str, Any] = {"down": [0.0, 0.0, 1.0]}
-    if system.body is not None:
-        arrays["x"] = (("time", "axis"), seen["x"], {"units": "m"})
-    if system.turning:
-        arrays["R"] = (("time", "row", "column"), states.g.R)
-        attributes["shapes"] = np.asarray(system.semi_axes).tolist()
-    if system.reeled:
-        arrays["s_p"] = ("time", states.g.s[:, 0], {"units": "m"})
-    return xr.Dataset(arrays, {"time": ("time", times, {"units": "s"})}, attributes)
-
-
-def _pictured(system: StringPendulum, g: Any, t: Any) -> Any:
-    return system.pictured(g, t)
+def _seen(seen: Any, g: Any, t: Any) -> Any:
+    return seen(g, t)

@@ -14,8 +14,18 @@ from naiad.strings.carnot import CARNOT
 from naiad.strings.kinetic import KINETIC
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
-from naiad.studies.strings.cases import CASES, CENTRE, INERTIA, LAWS, pendulum, start
-from naiad.studies.strings.methods import ORDERS, SCHEMES, longest_stage, string_method
+from naiad.studies.strings.cases import (
+    CASES,
+    CENTRE,
+    INERTIA,
+    LAWS,
+    ORDERS,
+    SCHEMES,
+    longest_stage,
+    pendulum,
+    start,
+    string_method,
+)
 from naiad.studies.strings.motion import FORCES, OBSERVED, Observed, StringMotion, string_motion
 from naiad.studies.study import Findings, Study
 

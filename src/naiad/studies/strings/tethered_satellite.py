@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 import naiad as nd
 from naiad.errors import InputError
+from naiad.forces import AbstractSignal
+from naiad.mechanics import Scalar
 from naiad.numerics import Module
 from naiad.strings import GravityGradient, HangingBody, Reel, Span, StringPendulum, StringVariational, TensionOnly
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
-from naiad.studies.strings.deployment import Deployment
 from naiad.studies.strings.driven_string import DrivenString
 from naiad.studies.study import Findings, Study
-from naiad.studies.whole_run import whole_run
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -81,8 +82,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             damping=self.eta,
             field=field,
         )
-        run = whole_run(
-            nd.simulate,
+        run = nd.simulate(
             system,
             self._start(system),
             t1=float(reel.end) + self.orbits * 2.0 * np.pi / n,
@@ -91,6 +91,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             save_every=1,
             outputs={"observed": Observed(system)},
             progress=progress,
+            throw=True,
         )
         flight = Flight(system, run, n, float(reel.until), float(reel.end))
         from naiad.studies.strings import tethered_figures as figures
@@ -112,6 +113,38 @@ class TetheredSatellite(Study, name="tethered-satellite"):
         strain = n**2 * (3.0 * np.cos(self.lean) ** 2 - self.c**2) * carried * self.l0 / self.EA
         q = np.cumsum(self.l0 / self.elements * (1.0 + strain))[:, None] * along
         return system.state(q=q, q_v=n * np.cross(across, q) + self.c * n * q)
+
+
+class Deployment(AbstractSignal):
+    """The length on the reel while the length outside goes from l_0 to l_1 as l' = c l, the rate c fading at last.
+
+    c is constant up to t_1, falls like a cosine over `fade`, and is 0 thereafter.
+    """
+
+    total: float
+    before: float
+    rate: float
+    until: float
+    fade: float
+
+    @classmethod
+    def to(cls, total: float, before: float, after: float, rate: float, fade: float) -> "Deployment":
+        """The deployment that ends at the length `after`."""
+        return cls(total, before, rate, float(np.log(after / before)) / rate - 0.5 * fade, fade)
+
+    @property
+    def end(self) -> Any:
+        """When it is over."""
+        return self.until + self.fade
+
+    def outside(self, t: Scalar) -> Float[Array, ""]:
+        """The length outside."""
+        late = jnp.clip((t - self.until) / self.fade, 0.0, 1.0)
+        steady = jnp.minimum(t, self.until) + 0.5 * self.fade * (late + jnp.sin(jnp.pi * late) / jnp.pi)
+        return self.before * jnp.exp(self.rate * steady)
+
+    def __call__(self, t: Scalar) -> Float[Array, ""]:
+        return self.total - self.outside(t)
 
 
 class Observed(Module):

@@ -1,16 +1,26 @@
 """Three ellipsoids joined by ball joints in an ideal fluid."""
 
+import dataclasses
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 import naiad as nd
+from naiad.compiler import execute_rows
+from naiad.diagnostics import Energy, adaptive_run
 from naiad.errors import RunError
+from naiad.simulation.record import algebra_variables, variable
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.trees.connected_motion import METHODS, Motion, runge_kutta_motion, variational_motion
+from naiad.studies.trees.invariants import METHODS, largest_changes, watched
 from naiad.studies.trees.three_ellipsoids import INERTIAS, JOINTS, OMEGA, XDOT, three_ellipsoids
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CHOICES = {
     "lgvi": "the paper's discrete Lagrangian (30), one-sided, first order",
@@ -47,25 +57,41 @@ class ConnectedBodies(Study, name="connected-bodies"):
     def run(self, progress: Progress) -> Findings:
         bodies = self.bodies()
         state = bodies.state(R_Omega=OMEGA, x_v=self.xdot0)
-        motion = self._motion(bodies, state, self.scheme, progress)
-        tree, last = bodies.tree, motion.final
+        motion, errors = self._motion(bodies, state, self.scheme, progress)
+        tree, last = bodies.tree, jax.tree.map(lambda leaf: leaf[-1], motion.states)
         results = {
             "x": last.g.x,
             **{f"R{i}": last.g.R[i] for i in range(tree.count)},
             **{f"Omega{i}": motion.xi[-1, 3 * i : 3 * i + 3] for i in range(tree.count)},
             "energy0": float(motion.energy[0]),
-            **motion.errors,
+            **errors,
             **{f"inertia_M{i}": np.diagonal(tree.M[i]) for i in (0, 1)},
             **{f"inertia_J{i}": np.diagonal(tree.J[i]) for i in (0, 1)},
         }
-        return Findings(results, lambda: bodies.drawable(motion.dataset()), self._figures(bodies, motion), notes=_NOTES)
+        return Findings(results, motion.dataset, self._figures(bodies, state, motion), notes=_NOTES)
 
-    def _motion(self, bodies: nd.models.ConnectedBodies, state: nd.State, scheme: str, progress: Progress) -> Motion:
+    def _motion(
+        self, bodies: nd.models.ConnectedBodies, state: nd.State, scheme: str, progress: Progress
+    ) -> "tuple[Motion, dict[str, float]]":
+        """The motion by a scheme, and the largest changes over every step of it."""
         if scheme == "rk45":
-            return runge_kutta_motion(bodies, state, t1=self.t1, tolerance=self.tolerance, progress=progress)
-        return variational_motion(bodies, state, method=METHODS[scheme], t1=self.t1, dt=self.dt, progress=progress)
+            times, states = adaptive_run(bodies, state, t1=self.t1, tolerance=self.tolerance, progress=progress)
+            motion = Motion(bodies, times, states, lambda: labelled(motion))
+            changes = motion.changes.items()
+            return motion, {f"{name}_error_max": float(np.max(np.abs(values))) for name, values in changes}
+        run = nd.simulate(
+            bodies,
+            state,
+            t1=self.t1,
+            dt=self.dt,
+            method=METHODS[scheme],
+            monitors=watched(bodies, state),
+            progress=progress,
+            throw=True,
+        )
+        return Motion(bodies, run.t.to_numpy(), run.states, lambda: run.dataset), largest_changes(run)
 
-    def _figures(self, bodies: nd.models.ConnectedBodies, motion: Motion) -> dict:
+    def _figures(self, bodies: nd.models.ConnectedBodies, state: nd.State, motion: "Motion") -> dict:
         from naiad.studies.trees import connected_figures as figures
 
         other = "lgvi" if self.scheme == "rk45" else "rk45"
@@ -75,7 +101,7 @@ class ConnectedBodies(Study, name="connected-bodies"):
             """The motions by name, rk45 last, and why the other one is missing."""
             found = {self.scheme: motion}
             try:
-                found[other] = self._motion(bodies, motion.start, other, Progress())
+                found[other], _ = self._motion(bodies, state, other, Progress())
             except RunError as error:
                 return found, f"without {other}: {error}"
             return {name: found[name] for name in sorted(found, key=lambda name: name == "rk45")}, ""
@@ -85,6 +111,55 @@ class ConnectedBodies(Study, name="connected-bodies"):
             "invariants": lambda: figures.invariants(*both()),
             "snapshots": lambda: figures.snapshots(bodies, motion),
         }
+
+
+@dataclasses.dataclass(frozen=True)
+class Motion:
+    """Times and states, stacked, by one of the schemes, and what follows from them there."""
+
+    bodies: nd.models.ConnectedBodies
+    times: np.ndarray
+    states: nd.State
+    dataset: "Callable[[], xr.Dataset]"
+
+    @functools.cached_property
+    def xi(self) -> np.ndarray:
+        """The velocities."""
+        return execute_rows(_velocity, self.bodies, self.states, self.times, parameters=(0,))
+
+    @functools.cached_property
+    def energy(self) -> np.ndarray:
+        """The energies."""
+        return execute_rows(_observed, Energy(self.bodies), self.states, self.times, parameters=(0,))
+
+    @functools.cached_property
+    def changes(self) -> dict[str, np.ndarray]:
+        """The changes of the invariants, and the distance from the group."""
+        start = jax.tree.map(lambda leaf: leaf[0], self.states)
+        seen = watched(self.bodies, start).items()
+        return {name: execute_rows(_observed, f, self.states, self.times, parameters=(0,)) for name, f in seen}
+
+
+def labelled(motion: Motion) -> "xr.Dataset":
+    """A motion as a labelled dataset, with the bodies where they are."""
+    import xarray as xr
+
+    bodies, states = motion.bodies, motion.states
+    group = bodies.group
+    arrays = {"R": variable("time", "R", states.g.R), "x": variable("time", "x", bodies.places(states.g))}
+    arrays |= algebra_variables(group.names.momentum, group, np.asarray(states.mu))
+    arrays |= algebra_variables(group.names.velocity, group, motion.xi)
+    arrays["energy"] = variable("time", "energy", motion.energy)
+    shapes = {"shapes": np.asarray(bodies.shapes).tolist()}
+    return xr.Dataset(arrays, {"time": ("time", motion.times, {"units": "s"})}, shapes)
+
+
+def _observed(observable: Any, state: nd.State, t: Any) -> Any:
+    return observable(state, t)
+
+
+def _velocity(system: nd.LagrangianSystem, state: nd.State, t: Any) -> Any:
+    return system.velocity(state.g, state.mu, t)
 
 
 _NOTES = (

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import naiad as nd
-from naiad.studies.trees.connected_motion import Motion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from naiad.studies.trees.connected_bodies import Motion
 
 SMALLEST = 1e-17
 SHOTS = 4
 
 
-def velocities(motions: Mapping[str, Motion], remark: str = "") -> "Figure":
+def velocities(motions: "Mapping[str, Motion]", remark: str = "") -> "Figure":
     """Angular velocities of all bodies in their frames and the velocity of body 0, a column for each method."""
     from naiad import viz
 
@@ -38,7 +39,7 @@ def velocities(motions: Mapping[str, Motion], remark: str = "") -> "Figure":
         return figure
 
 
-def invariants(motions: Mapping[str, Motion], remark: str = "") -> "Figure":
+def invariants(motions: "Mapping[str, Motion]", remark: str = "") -> "Figure":
     """Energy, changes of the momenta, and the distance from the rotations; a line for each method."""
     from naiad import viz
 
@@ -66,7 +67,7 @@ def invariants(motions: Mapping[str, Motion], remark: str = "") -> "Figure":
         return figure
 
 
-def snapshots(bodies: nd.models.ConnectedBodies, motion: Motion) -> "Figure":
+def snapshots(bodies: nd.models.ConnectedBodies, motion: "Motion") -> "Figure":
     """The bodies at a few times, evenly spaced, each picture to the same scale."""
     from naiad import viz
 

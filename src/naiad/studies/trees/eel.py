@@ -11,7 +11,7 @@ from naiad.numerics import Module
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.trees.connected_motion import METHODS, Motion, variational_motion
+from naiad.studies.trees.invariants import METHODS, largest_changes, watched
 from naiad.trees.joint_springs import relative_velocities
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -97,44 +97,46 @@ class Eel(Study, name="eel"):
     def run(self, progress: Progress) -> Findings:
         bodies = self.bodies(self.N)
         state = self.start(bodies)
-        motion = variational_motion(
+        power = JointPower(bodies)
+        run = nd.simulate(
             bodies,
             state,
-            method=METHODS[self.scheme],
             t1=self.t1,
             dt=self.dt,
+            method=METHODS[self.scheme],
+            monitors=watched(bodies, state) | {"power": power},
             progress=progress,
-            observables={"power": JointPower(bodies)},
+            throw=True,
         )
-        middle = bodies.places(motion.states.g).mean(1)
+        middle = bodies.places(run.states.g).mean(1)
         moved = middle[-1] - middle[0]
         results = {
-            "x": motion.final.g.x,
+            "x": run.final.g.x,
             "displacement": moved,
             "speed_mean": float(np.linalg.norm(moved)) / self.t1,
-            "energy0": float(motion.energy[0]),
-            "energy": float(motion.energy[-1]),
-            "work": work_done(motion),
-            **motion.errors,
+            "energy0": float(run.energy[0]),
+            "energy": float(run.energy[-1]),
+            "work": integral(run, "power", power),
+            **largest_changes(run),
         }
-        return Findings(results, lambda: bodies.drawable(motion.dataset()), self._figures(bodies, motion), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, self._figures(bodies, run), notes=_NOTES)
 
-    def _figures(self, bodies: nd.models.ConnectedBodies, motion: Any) -> dict:
+    def _figures(self, bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> dict:
         from naiad.studies.trees import eel_figures as figures
 
         return {
-            "shapes": lambda: figures.shapes(bodies, motion),
-            "path": lambda: figures.path(bodies, motion),
-            "energy": lambda: figures.energy(motion),
+            "shapes": lambda: figures.shapes(bodies, run),
+            "path": lambda: figures.path(bodies, run),
+            "energy": lambda: figures.energy(run),
             "cost": lambda: figures.cost(self),
         }
 
 
-def work_done(motion: Motion) -> float:
-    """The integral of the power over all steps, by the trapezoid."""
-    power, ends = motion.monitors["power"], motion.changes["power"][[0, -1]]
-    steps = power.count - 1
-    return float((power.mean * power.count - ends.mean()) / steps * (motion.times[-1] - motion.times[0]))
+def integral(run: nd.Trajectory, name: str, observable: Any) -> float:
+    """The integral of a monitored observable over all steps, by the trapezoid."""
+    monitor, ends = run.monitors[name], run.evaluate(observable)[[0, -1]]
+    times, steps = run.t.to_numpy(), monitor.count - 1
+    return float((monitor.mean * monitor.count - ends.mean()) / steps * (times[-1] - times[0]))
 
 
 _NOTES = (

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import naiad as nd
-from naiad.studies.timing import timed_run
-from naiad.studies.trees.connected_motion import METHODS, Motion
+from naiad.diagnostics import timed_run
+from naiad.studies.trees.invariants import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,14 +17,15 @@ SHAPES = 9
 STEPS = 200
 
 
-def shapes(bodies: nd.models.ConnectedBodies, motion: Motion) -> "Figure":
+def shapes(bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> "Figure":
     """The links seen along z at a few times, one below the other, to scale."""
     from naiad import viz
     from naiad.viz.style import dress
 
     assert bodies.shapes is not None
-    frames = np.linspace(0, len(motion.times) - 1, SHAPES).round().astype(int)
-    R, centres = motion.states.g.R[frames], bodies.places(motion.states.g)[frames]
+    times = run.t.to_numpy()
+    frames = np.linspace(0, len(times) - 1, SHAPES).round().astype(int)
+    R, centres = run.states.g.R[frames], bodies.places(run.states.g)[frames]
     half = R[..., :, 0] * np.asarray(bodies.shapes)[:, :1]
     ends = np.stack([centres + half, centres - half], axis=2)
     room = 1.1 * max(float(np.ptp(ends[..., 1], axis=(1, 2)).max()), 0.05 * float(np.ptp(ends[..., 0])))
@@ -38,25 +39,25 @@ def shapes(bodies: nd.models.ConnectedBodies, motion: Motion) -> "Figure":
                 ax.plot(link[:, 0], link[:, 1] - middle + shift, color=viz.PALETTE[0], linewidth=2.2)
         dress(ax, "x [m]", "time [s]", "The eel from above, to scale")
         ax.set_aspect("equal", adjustable="datalim")
-        ax.set_yticks(shifts, [f"{motion.times[frame]:.3g}" for frame in frames])
+        ax.set_yticks(shifts, [f"{times[frame]:.3g}" for frame in frames])
         return figure
 
 
-def path(bodies: nd.models.ConnectedBodies, motion: Motion) -> "Figure":
+def path(bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> "Figure":
     """Where the middle of the eel goes."""
     from naiad import viz
 
-    middle = bodies.places(motion.states.g).mean(1)
+    middle = bodies.places(run.states.g).mean(1)
     series = {name: middle[:, k] - middle[0, k] for k, name in enumerate("xyz")}
-    return viz.errors_over_time(motion.times, series, "displacement [m]", title="The middle of the eel")
+    return viz.errors_over_time(run.t, series, "displacement [m]", title="The middle of the eel")
 
 
-def energy(motion: Motion) -> "Figure":
+def energy(run: nd.Trajectory) -> "Figure":
     """The energy over time."""
     from naiad import viz
 
     return viz.errors_over_time(
-        motion.times, {"energy": motion.energy}, "energy [J]", title="Kinetic and elastic energy"
+        run.t, {"energy": run.energy.to_numpy()}, "energy [J]", title="Kinetic and elastic energy"
     )
 
 

@@ -1,21 +1,18 @@
 """The figures of the study of a buoyant vehicle."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import naiad as nd
 from naiad.diagnostics import relative_change
-from naiad.studies.vehicles.buoyant_schemes import MAPS, SCHEMES, MidwayEnergy, Plan
-
-if TYPE_CHECKING:
-    from naiad.studies.vehicles.buoyant_vehicle import BuoyantVehicle
+from naiad.studies.vehicles.buoyant_vehicle import MAPS, SCHEMES, BuoyantVehicle, MidwayEnergy, Plan
 
 AZIMUTH = 35.0
 """Of the view of the path: across the plane in which it bends."""
 
 
-def figures(study: "BuoyantVehicle", run: nd.Trajectory) -> dict:
+def figures(study: BuoyantVehicle, run: nd.Trajectory) -> dict:
     """Path and attitude of the run; energy and Kelvin-Noether quantity of all maps and schemes; the energy's growth."""
     from naiad import viz
 
@@ -82,7 +79,7 @@ def attitude(run: nd.Trajectory) -> Any:
         return figure
 
 
-def errors(study: "BuoyantVehicle", name: str, label: str) -> Any:
+def errors(study: BuoyantVehicle, name: str, label: str) -> Any:
     """The relative error of an invariant: a panel for each map, a line for each scheme."""
     from naiad import viz
 
@@ -101,7 +98,7 @@ def errors(study: "BuoyantVehicle", name: str, label: str) -> Any:
         return figure
 
 
-def energy_growth(study: "BuoyantVehicle") -> Any:
+def energy_growth(study: BuoyantVehicle) -> Any:
     """E_k - E_0 of the paper's scheme, what its one-sidedness predicts, and the energy with U half a step later."""
     from naiad import viz
 
@@ -117,7 +114,7 @@ def energy_growth(study: "BuoyantVehicle") -> Any:
     return viz.errors_over_time(run.t, series, "change of energy [J]", title="Where the energy's growth comes from")
 
 
-def _simulated(study: "BuoyantVehicle", plan: Plan, outputs: dict) -> nd.Trajectory:
+def _simulated(study: BuoyantVehicle, plan: Plan, outputs: dict) -> nd.Trajectory:
     return nd.simulate(
         plan.vehicle, plan.state, t1=study.t1, dt=study.dt, method=plan.method, outputs=outputs, progress=False
     )

@@ -1,29 +1,31 @@
 """Poincaré sections of Kirchhoff's equations."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError, RunError
 from naiad.studies.methods import FREE_CHOICES, method
-from naiad.studies.parameters import Inertia, Matrix, Names, Vector, parameter
+from naiad.studies.parameters import Names, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.vehicles.level_set import AXES, LevelSet
 from naiad.studies.vehicles.section_panels import Coordinate, Panel, Sections, columns
-from naiad.studies.vehicles.vehicle import INERTIA, MASS, vehicle
+from naiad.studies.vehicles.vehicle import Inertias, vehicle
 
 if TYPE_CHECKING:
     import xarray as xr
 
+AXES = {"px": 0, "py": 1, "pz": 2}
+PLASTIC = 1.32471795724474602596
+"""The plastic number: multiples of its first two inverse powers fill the unit square evenly."""
 SECTIONS = {"pz": "the plane p_z = 0", "py": "the plane p_y = 0", "px": "the plane p_x = 0"}
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 FRACTIONS = (0.25, 0.5, 1.0)
 
 
-class PoincareSection(Study, name="poincare-section"):
+class PoincareSection(Study, Inertias, name="poincare-section"):
     """Poincaré section of an underwater vehicle: tori and chaos, and which methods keep them.
 
     Orbits start on the section, spread over the states with the given Pi.p, |p| and energy. A closed curve is a torus;
@@ -37,13 +39,6 @@ class PoincareSection(Study, name="poincare-section"):
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 6.6"
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
-    I: Inertia = parameter(  # noqa: E741  (the symbol of the papers)
-        INERTIA, unit="kg m^2", size=3, help="inertia with the fluid's: three moments or a matrix"
-    )
-    M: Inertia = parameter(MASS, unit="kg", size=3, help="mass with the fluid's: three numbers or a matrix")
-    S: Matrix | None = parameter(
-        None, unit="kg m", size=(3, 3), help="coupling of translation to rotation, p = S Omega + M v"
-    )
     pi_dot_p: float = parameter(0.0, unit="kg^2 m^3/s^2", help="the Casimir Pi.p of all orbits")
     p_norm: float = parameter(5.2, unit="kg m/s", above=0.0, help="the Casimir |p| of all orbits")
     energy: float = parameter(4.0, unit="J", above=0.0, help="the energy of all orbits")
@@ -91,7 +86,7 @@ class PoincareSection(Study, name="poincare-section"):
         panels = [main, *(panel for row in rows for panel in row)]
         return Findings(results, lambda: dataset(panels), self._figures(main, rows, level), notes=_NOTES)
 
-    def _level(self) -> LevelSet:
+    def _level(self) -> "LevelSet":
         K = np.asarray(vehicle(self.I, self.M, self.S).K)
         return LevelSet(K, AXES[self.section], self.pi_dot_p, self.p_norm, self.energy)
 
@@ -109,13 +104,74 @@ class PoincareSection(Study, name="poincare-section"):
         dts = [fraction * self.dt for fraction in FRACTIONS] if self.dts is None else [float(dt) for dt in self.dts]
         return [[(name, dt) for dt in dts] for name in self._compared()]
 
-    def _figures(self, main: Panel, rows: Sequence[Sequence[Panel]], level: LevelSet) -> dict:
+    def _figures(self, main: Panel, rows: Sequence[Sequence[Panel]], level: "LevelSet") -> dict:
         from naiad.studies.vehicles import section_figures
 
         figures = {"section": lambda: section_figures.one_panel(main, level)}
         if rows:
             figures["comparison"] = lambda: section_figures.grid(rows, level, timed=self.cpu is not None)
         return figures
+
+
+class LevelSet(NamedTuple):
+    """The momenta (Pi, p) with p_axis = 0, |p| = p_norm, Pi.p = pi_dot_p and mu . K^-1 mu / 2 = energy.
+
+    p = |p| u(phi) lies on a circle. Pi = (Pi.p/|p|) u + y_1 e_axis x u + y_2 e_axis, where y lies on an ellipse, the
+    level line of a quadratic function: two angles are coordinates.
+    """
+
+    K: np.ndarray
+    axis: int
+    pi_dot_p: float
+    p_norm: float
+    energy: float
+
+    def least_energy(self, phi: float) -> float:
+        """The least energy of all Pi at an angle phi of p; the level set has a point there if it is not above
+        `energy`."""
+        return self._ellipse(phi)[0]
+
+    def momentum(self, phi: float, theta: np.ndarray | float) -> np.ndarray | None:
+        """(Pi, p) at two angles (rows of them for an array theta), or None where there is none."""
+        least, centre, plane, shape = self._ellipse(phi)
+        if least > self.energy:
+            return None
+        radius = np.sqrt(2.0 * (self.energy - least))
+        y = np.linalg.solve(shape.T, radius * np.stack([np.cos(theta), np.sin(theta)]))
+        return centre + (plane @ y).T
+
+    def rate(self, mu: np.ndarray) -> float:
+        """p_axis', with p' = p x Omega."""
+        Omega = np.linalg.solve(self.K, mu)[:3]
+        return float(np.cross(mu[3:], Omega)[self.axis])
+
+    def spread(self, count: int, direction: int) -> np.ndarray:
+        """`count` momenta spread over the angles, the same every time; those that cross in the direction (0: all)."""
+        found: list[np.ndarray] = []
+        steps = np.array([1.0 / PLASTIC, 1.0 / PLASTIC**2])
+        for number in range(1000 + 200 * count):
+            mu = self.momentum(*(2.0 * np.pi * ((0.5 + number * steps) % 1.0)))
+            if mu is not None and direction * self.rate(mu) >= 0.0:
+                found.append(mu)
+            if len(found) == count:
+                return np.array(found)
+        least = min(self.least_energy(phi) for phi in np.linspace(0.0, 2.0 * np.pi, 721))
+        raise InputError(
+            f"no states with energy {self.energy:g}, |p| = {self.p_norm:g} and Pi.p = {self.pi_dot_p:g} were found on "
+            f"the section: there the least energy is {least:.6g}; give an energy well above it"
+        )
+
+    def _ellipse(self, phi: float) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """The least energy at phi, the momentum there, the plane of y, and the Cholesky factor of the energy in it."""
+        first, second, normal = np.roll(np.eye(3), 2 - self.axis, axis=0)
+        along = np.cos(phi) * first + np.sin(phi) * second
+        base = np.concatenate([self.pi_dot_p / self.p_norm * along, self.p_norm * along])
+        plane = np.zeros((6, 2))
+        plane[:3] = np.stack([np.cross(normal, along), normal], axis=1)
+        inverse = np.linalg.inv(self.K)
+        form = plane.T @ inverse @ plane
+        centre = base - plane @ np.linalg.solve(form, plane.T @ inverse @ base)
+        return float(0.5 * centre @ inverse @ centre), centre, plane, np.linalg.cholesky(form)
 
 
 def dataset(panels: Sequence[Panel]) -> "xr.Dataset":

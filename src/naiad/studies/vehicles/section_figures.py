@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.studies.vehicles.level_set import LevelSet
-from naiad.studies.vehicles.section_panels import Panel
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from naiad.studies.vehicles.poincare_section import LevelSet
+    from naiad.studies.vehicles.section_panels import Panel
 
 MOST_POINTS = 20_000
 NAMES = ("Π_x", "Π_y", "Π_z")
 
 
-def one_panel(panel: Panel, level: LevelSet) -> "Figure":
+def one_panel(panel: "Panel", level: "LevelSet") -> "Figure":
     """The section of one method and step."""
     from naiad import viz
 
@@ -27,7 +27,7 @@ def one_panel(panel: Panel, level: LevelSet) -> "Figure":
         return figure
 
 
-def grid(rows: Sequence[Sequence[Panel]], level: LevelSet, timed: bool) -> "Figure":
+def grid(rows: "Sequence[Sequence[Panel]]", level: "LevelSet", timed: bool) -> "Figure":
     """A row for each method, a column for each step or, if `timed`, for each CPU time."""
     from naiad import viz
 
@@ -43,7 +43,7 @@ def grid(rows: Sequence[Sequence[Panel]], level: LevelSet, timed: bool) -> "Figu
         return figure
 
 
-def _draw(ax: Any, panel: Panel, level: LevelSet, title: str) -> None:
+def _draw(ax: Any, panel: "Panel", level: "LevelSet", title: str) -> None:
     from naiad import viz
 
     across, up = plotted(level)
@@ -58,18 +58,18 @@ def _draw(ax: Any, panel: Panel, level: LevelSet, title: str) -> None:
         ax.text(0.5, 0.02, words, transform=ax.transAxes, ha="center", va="bottom", fontsize=7.5)
 
 
-def _label(ax: Any, level: LevelSet, *, x: bool, y: bool) -> None:
+def _label(ax: Any, level: "LevelSet", *, x: bool, y: bool) -> None:
     across, up = plotted(level)
     ax.set_xlabel(f"${NAMES[across].replace('Π', chr(92) + 'Pi')}$ [kg m²/s]" if x else "")
     ax.set_ylabel(f"${NAMES[up].replace('Π', chr(92) + 'Pi')}$ [kg m²/s]" if y else "")
 
 
-def plotted(level: LevelSet) -> tuple[int, int]:
+def plotted(level: "LevelSet") -> tuple[int, int]:
     """The components of Pi that are shown: for p_z = 0 those along x and z, as in the thesis."""
     return (level.axis + 1) % 3, level.axis
 
 
-def extent(level: LevelSet) -> tuple[np.ndarray, np.ndarray]:
+def extent(level: "LevelSet") -> tuple[np.ndarray, np.ndarray]:
     """The least and greatest values of what is shown, on the true level set."""
     angles = np.linspace(0.0, 2.0 * np.pi, 121)
     rings = [level.momentum(phi, angles) for phi in angles]

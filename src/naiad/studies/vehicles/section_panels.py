@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import naiad as nd
+from naiad.diagnostics import Energy, relative_drift
 from naiad.numerics import Module, static
-from naiad.studies.conservation import Energy, relative_drift
 from naiad.studies.methods import method
 from naiad.studies.progress import Progress
 from naiad.studies.vehicles.vehicle import CASIMIRS, casimir_sizes

@@ -3,16 +3,16 @@
 import numpy as np
 
 import naiad as nd
+from naiad.diagnostics import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.errors import InputError
-from naiad.studies.conservation import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.studies.methods import FREE_CHOICES, method
-from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
+from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.vehicles.vehicle import INERTIA, MASS, CasimirChange, vehicle
+from naiad.studies.vehicles.vehicle import CasimirChange, Inertias, vehicle
 
 
-class UnderwaterVehicle(Study, name="underwater-vehicle"):
+class UnderwaterVehicle(Study, Inertias, name="underwater-vehicle"):
     """Underwater vehicle: Kirchhoff's equations with an integrator of your choice.
 
     Pi' = Pi x Omega + p x v, p' = p x Omega. A variational method keeps the Casimirs Pi.p and |p|^2 and the momentum
@@ -25,13 +25,6 @@ class UnderwaterVehicle(Study, name="underwater-vehicle"):
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 6"
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
-    I: Inertia = parameter(  # noqa: E741  (the symbol of the papers)
-        INERTIA, unit="kg m^2", size=3, help="inertia with the fluid's: three moments or a matrix"
-    )
-    M: Inertia = parameter(MASS, unit="kg", size=3, help="mass with the fluid's: three numbers or a matrix")
-    S: Matrix | None = parameter(
-        None, unit="kg m", size=(3, 3), help="coupling of translation to rotation, p = S Omega + M v"
-    )
     axes: Vector | None = parameter(
         None, unit="m", size=3, above=0.0, help="semi-axes of an ellipsoid of the water's density, in place of I, M, S"
     )

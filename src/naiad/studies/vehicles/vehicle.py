@@ -7,11 +7,23 @@ import numpy as np
 
 import naiad as nd
 from naiad.numerics import Module
-from naiad.studies.parameters import as_matrix
+from naiad.studies.parameters import Block, Inertia, Matrix, as_matrix, parameter
 
 INERTIA = (1.4726, 7.0306, 4.7969)
 MASS = (4.7190, 5.8566, 10.5476)
 """With the fluid's: an ellipsoid of semi-axes 2, 1, 1/2 and the fluid's density. The thesis does not give its own."""
+
+
+class Inertias(Block):
+    """Parameters of a body in an ideal fluid."""
+
+    I: Inertia = parameter(  # noqa: E741  (the symbol of the papers)
+        INERTIA, unit="kg m^2", size=3, help="inertia with the fluid's: three moments or a matrix"
+    )
+    M: Inertia = parameter(MASS, unit="kg", size=3, help="mass with the fluid's: three numbers or a matrix")
+    S: Matrix | None = parameter(
+        None, unit="kg m", size=(3, 3), help="coupling of translation to rotation, p = S Omega + M v"
+    )
 
 
 def vehicle(I: np.ndarray, M: np.ndarray, S: np.ndarray | None) -> nd.models.KirchhoffBody:  # noqa: E741

@@ -8,12 +8,12 @@ import numpy as np
 
 import naiad as nd
 from naiad import diagnostics
+from naiad.diagnostics import timed_run
 from naiad.errors import InputError
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
-from naiad.studies.timing import timed_run
 from naiad.studies.vehicles.vehicle import INERTIA, MASS, vehicle
 
 SYSTEMS = {"rigid-body": "the free rigid body", "kirchhoff": "the underwater vehicle"}

@@ -5,27 +5,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-import naiad as nd
+from naiad.diagnostics.fitting import fitting
 from naiad.errors import InputError
-from naiad.studies.progress import Progress
-from naiad.studies.whole_run import whole_run
+from naiad.integrators import AbstractMethod, StochasticVariational
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics.arguments import checked
+from naiad.simulation import Noise, Trajectory, resume, simulate
 
 if TYPE_CHECKING:
     import xarray
 
-METHODS = {
-    "euler": ("stochastic variational Euler, friction lagged (the thesis)", nd.StochasticVariational()),
-    "implicit": ("the same with the friction of the step's velocity", nd.StochasticVariational(lagged=False)),
-    "trapezoid": (
-        "by the trapezoid, second order in averages",
-        nd.StochasticVariational(rule=nd.Trapezoid(), lagged=False),
-    ),
-    "midpoint": (
-        "by the midpoint, second order in averages, exact for linear forces",
-        nd.StochasticVariational(rule=nd.Midpoint(), lagged=False),
-    ),
-}
-CHOICES = {name: words for name, (words, _) in METHODS.items()}
 BATCHES = 50
 SAMPLES = 20_000
 
@@ -33,7 +22,7 @@ SAMPLES = 20_000
 class Equilibrium(NamedTuple):
     """A run after its warm-up, in batches of equal length: the mean of each observable over every step of each."""
 
-    pieces: list[nd.Trajectory]
+    pieces: list[Trajectory]
     batch_means: dict[str, np.ndarray]
     largest: dict[str, float]
 
@@ -43,7 +32,7 @@ class Equilibrium(NamedTuple):
 
     def standard_error(self, name: str) -> float:
         """The standard error of the mean, from the scatter of the batches: right if these forget one another."""
-        return float(np.std(self.batch_means[name], ddof=1) / np.sqrt(BATCHES))
+        return float(np.std(self.batch_means[name], ddof=1) / np.sqrt(len(self.pieces)))
 
     @property
     def steps(self) -> int:
@@ -55,7 +44,7 @@ class Equilibrium(NamedTuple):
         """The times at which the batches end."""
         return [piece.attrs["t"] for piece in self.pieces]
 
-    def samples(self, observable: Callable[[nd.State, Any], Any]) -> np.ndarray:
+    def samples(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
         """An observable at the saved nodes."""
         return np.concatenate([piece.evaluate(observable)[1:] for piece in self.pieces])
 
@@ -68,48 +57,45 @@ class Equilibrium(NamedTuple):
         return xr.concat([self.pieces[0].dataset, *rest], "time", combine_attrs="override").assign_attrs(run=last)
 
 
-def normal_density(variance: float) -> Callable[[np.ndarray], np.ndarray]:
-    """The density of a normal number of mean 0."""
-    return lambda x: np.exp(-(x**2) / (2.0 * variance)) / np.sqrt(2.0 * np.pi * variance)
-
-
-def check_length(t1: float, dt: float) -> None:
+def check_length(t1: float, dt: float, batches: int = BATCHES) -> None:
     """Refuse a run that is too short to be cut into batches."""
-    if t1 < 2 * BATCHES * dt:
-        raise InputError(f"t1={t1:g} with dt={dt:g} is too short for averages; give at least {2 * BATCHES} steps")
+    if not t1 >= 2 * batches * dt:
+        raise InputError(f"t1={t1:g} with dt={dt:g} is too short for averages; give at least {2 * batches} steps")
 
 
+@checked
 def equilibrium(
-    system: nd.LagrangianSystem,
-    state: nd.State,
-    observables: Mapping[str, Callable[[nd.State, Any], Any]],
+    system: LagrangianSystem,
+    state: State,
+    observables: Mapping[str, Callable[[State, Any], Any]],
     *,
-    warm_up: float,
     t1: float,
     dt: float,
-    method: str,
-    seed: int,
-    progress: Progress,
+    noise: Noise,
+    warm_up: float = 0.0,
+    method: AbstractMethod | None = None,
+    batches: int = BATCHES,
+    progress: Callable[[float], None] | None = None,
 ) -> Equilibrium:
-    """A run of t1 after a warm-up that does not count; the noise goes on from batch to batch."""
+    """Averages of scalar observables over a run of t1 after a warm-up that does not count; the noise goes on from batch
+    to batch. `method` is `StochasticVariational()` if not given."""
+    method = StochasticVariational() if method is None else method
+    state = fitting(system, state, method, t1=t1, dt=dt, warm_up=warm_up)
+    if not dt > 0 or not warm_up >= 0 or batches < 2:
+        raise InputError(
+            f"equilibrium: dt = {dt:g}, warm_up = {warm_up:g}, batches = {batches}; expected a step above 0, a warm-up "
+            "that is not negative, and at least two batches."
+        )
+    check_length(t1, dt, batches)
     first, steps = round(warm_up / dt), round(t1 / dt)
     every = max(1, steps // SAMPLES)
-    ends = first + np.round(np.linspace(0, steps, BATCHES + 1)).astype(int)
-    run = whole_run(
-        nd.simulate,
-        system,
-        state,
-        t1=ends[0] * dt,
-        dt=dt,
-        method=METHODS[method][1],
-        noise=nd.Noise(seed),
-        progress=False,
-    )
+    ends = first + np.round(np.linspace(0, steps, batches + 1)).astype(int)
+    run = simulate(system, state, t1=ends[0] * dt, dt=dt, method=method, noise=noise, progress=False, throw=True)
     pieces = []
     for number, end in enumerate(ends[1:]):
-        run = whole_run(
-            nd.resume, run, t1=end * dt, save_every=every, monitors=observables, progress=progress.part(number, BATCHES)
-        )
+        told = None if progress is None else lambda fraction, done=number: progress((done + fraction) / batches)
+        options: dict[str, Any] = {"save_every": every, "monitors": observables, "throw": True}
+        run = resume(run, t1=end * dt, progress=False if told is None else told, **options)
         pieces.append(run)
     monitors = {name: [piece.monitors[name] for piece in pieces] for name in observables}
     return Equilibrium(

@@ -10,7 +10,7 @@ from naiad.simulation.plan import Plan
 PATIENCE = 2.0  # seconds before a bar appears
 
 
-class Progress:
+class Bar:
     """Tells a function how far a run has come, or shows a bar on standard error once it has taken a while."""
 
     def __init__(self, plan: Plan, *, shown: bool | Callable[[float], None] | None):
@@ -40,8 +40,7 @@ class Progress:
 
     def _begin(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
             TextColumn("simulating"),
@@ -50,6 +49,6 @@ class Progress:
             TextColumn("steps"),
             TimeRemainingColumn(),
         )
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("simulating", total=self._total)
         self._bar.start()
