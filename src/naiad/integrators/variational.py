@@ -7,7 +7,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.integrators.constrained import constrained_step
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
 from naiad.integrators.rules import AbstractRule, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
@@ -120,7 +119,7 @@ class Variational(AbstractOneStepMethod):
     def advance(self, system, state, memory, t, h, inputs):
         guess = extrapolate(memory)
         if system.constraint is not None:
-            new, xi, info = constrained_step(self, system, state, guess, t, h)
+            new, xi, info = self._constrained_step(system, state, guess, t, h)
         else:
             new, xi, info = self._free_step(system, state, guess, t, h)
         return new, remember(memory, xi), info
@@ -136,6 +135,49 @@ class Variational(AbstractOneStepMethod):
         root = self._root(system, state, guess, t, h)
         new, residual, correction = self.land(system, state, root.x, t, h)
         return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
+
+    def _constrained_step(
+        self,
+        system: LagrangianSystem,
+        state: State,
+        guess: Float[Array, " n"],
+        t: Scalar,
+        h: Scalar,
+    ) -> tuple[State, Float[Array, " n"], StepInfo]:
+        """One step on the constraint phi(g, t) = 0, with G its left-trivialised derivative.
+
+        mu_minus(g_k, xi_k) = mu_k + G_k^T lambda with phi(g_{k+1}) = 0, then mu_{k+1} = mu_plus + G_{k+1}^T lambda'
+        with the velocity at the node along the constraint: RATTLE on a group [marsden2001, section 3.5].
+        """
+        n, floor = guess.size, velocity_floor(system.group, state.g, h)
+        normal = system.constraint_jacobian(state.g, t)
+
+        def pushed(multipliers):
+            return State(state.g, state.mu + normal.T @ multipliers)
+
+        def residual(unknowns):
+            xi, multipliers = unknowns[:n], unknowns[n:]
+            end = system.group.compose(state.g, self.retraction.tau(system.group, h * xi))
+            balance = self.legs(system, state.g, xi, t, h).mu_minus - pushed(multipliers).mu
+            return jnp.concatenate([balance, jnp.atleast_1d(system.constraint(end, t + h)) / h])
+
+        root = self.newton.root(residual, jnp.concatenate([guess, jnp.zeros(normal.shape[0])]), floor=floor)
+        xi = root.x[:n]
+        landed, miss, correction = self.land(system, pushed(root.x[n:]), xi, t, h)
+        normal_end = system.constraint_jacobian(landed.g, t + h)
+
+        def tangent_residual(unknowns):
+            velocity, multipliers = unknowns[:n], unknowns[n:]
+            balance = system.legendre(landed.g, velocity, t + h) - landed.mu - normal_end.T @ multipliers
+            return jnp.concatenate([balance, system.constraint_rate(landed.g, velocity, t + h)])
+
+        tangent = self.newton.root(tangent_residual, jnp.concatenate([xi, jnp.zeros(normal.shape[0])]), floor=floor)
+        new = State(landed.g, landed.mu + normal_end.T @ tangent.x[n:])
+        return (
+            new,
+            xi,
+            StepInfo(root.iterations + tangent.iterations, miss, root.converged & tangent.converged, correction),
+        )
 
     def _root(self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Scalar, h: Scalar) -> Root:
         """The solution xi of mu_minus(g, xi) = mu."""

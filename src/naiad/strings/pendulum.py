@@ -20,17 +20,14 @@ from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import positive, vector
 from naiad.strings.bending import Bending
 from naiad.strings.carnot import carnot_force
-from naiad.strings.element_forces import load_force, viscous_force
 from naiad.strings.fields import AbstractField, as_field
 from naiad.strings.hanging_body import HangingBody
-from naiad.strings.inverse import moment_for
 from naiad.strings.kinetic import KINETIC, element_kinetic
 from naiad.strings.laws import AbstractLaw, Inextensible, as_law
-from naiad.strings.loads import AbstractLoad, checked_loads
+from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.strings.parts import Span, Tip
 from naiad.strings.reel import Reel
 from naiad.strings.schedule import as_schedule
-from naiad.strings.states import checked_string, straight_string
 from naiad.strings.system import StringSystem
 from naiad.strings.wound import wound_kinetic, wound_potential
 
@@ -244,8 +241,37 @@ class StringPendulum(StringSystem):
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
 
     def reel_moment(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
-        """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics."""
-        return moment_for(self, state, t)
+        """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics.
+
+        u = d (p_s' - d ell/ds - F_s), p_s the momentum of s along the motion, F_s the forces on s without the moment,
+        with the pull of the links if the string does not stretch.
+        """
+        if self.reel is None or self.reeled:
+            raise InputError("reel_moment is for a reel that is locked or driven; one that turns has its moment given.")
+        free = self.replaced(reel=self.reel.replaced(locked=False, moment=0.0, law_of_moment=None), schedule=None)
+        place = 3 * self.elements
+
+        def whole(g: Any, mu: Any, t: Scalar) -> tuple[Any, Float[Array, " n"]]:
+            """Configuration and velocity of the same string on a reel that turns."""
+            xi, s = self.velocity(g, mu, t), jnp.reshape(jnp.asarray(self.wound(g, t), float), (1,))
+            speed = jnp.reshape(jnp.asarray(self.reel_speed(jnp.zeros(0), t), float), (1,))
+            parts = {name: getattr(g, name) for name in g._fields}
+            element = free.group.element([parts.get(name, s) for name in ("q", *free.ends)])
+            return element, jnp.concatenate([xi[:place], speed, xi[place:]])
+
+        def momentum(g, mu, t):
+            return free.legendre(*whole(g, mu, t), t)[place]
+
+        t = jnp.asarray(t, float)
+        xi, rate, multipliers = self.equations(state, t)
+        moving = (self.group.tangent(state.g, xi), rate, jnp.ones(()))
+        gained = jax.jvp(momentum, (state.g, jnp.asarray(state.mu), t), moving)[1]
+        g, xi = whole(state.g, state.mu, t)
+        slope = jax.grad(lambda s: free.lagrangian(g._replace(s=s), xi, t))(g.s)[0]
+        force = free.forces(g, xi, t)[place]
+        if free.constraint is not None:
+            force = force + jnp.dot(multipliers, jax.jacfwd(lambda s: free.links(g._replace(s=s), t))(g.s)[:, 0])
+        return self.reel.radius * (gained - slope - force)
 
     def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
         """Whether there is string left on the drum and outside."""
@@ -296,7 +322,21 @@ class StringPendulum(StringSystem):
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
         reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
-        return checked_string(self, super().state(g, xi, mu, t=t, **components), t)
+        state = super().state(g, xi, mu, t=t, **components)
+        q = np.vstack([np.asarray(self.start(t)), state.g.q])
+        gaps = np.linalg.norm(np.diff(q, axis=0), axis=1)
+        if np.any(gaps == 0.0):
+            first = int(np.argmin(gaps))
+            raise InputError(f"Nodes {first} and {first + 1} of the string coincide; give different places (`q`).")
+        if self.reeled or self.schedule is not None:
+            assert self.reel is not None
+            s = float(self.wound(state.g, t))
+            if not self.reel.guide <= s < self.length:
+                raise InputError(
+                    f"s = {s:g} m of string on the reel; expected at least the guide way's {self.reel.guide:g} m and "
+                    f"less than the length {self.length:g} m."
+                )
+        return state
 
     def straight(
         self,
@@ -312,7 +352,22 @@ class StringPendulum(StringSystem):
         """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
         its motion, with a reel that is driven, or one that turns where it does not stretch, growing evenly. `s` and its
         rate `s_v` are for a reel that turns, `more` for the rest (`R`, `R_Omega`)."""
-        return self.state(t=t, **straight_string(self, direction, s, s_v, strain, tip_velocity, t), **more)
+        along = vector("direction", direction)
+        if not np.any(along):
+            raise InputError("direction = 0; expected the direction of the string.")
+        if self.reeled and s is None:
+            raise InputError("straight(): give s, the length of string on the reel.")
+        length = float(self.element_length(self.wound(None, t) if s is None else s)) * (1.0 + strain)
+        numbers = np.arange(1, self.elements + 1)[:, None]
+        unit = along / np.linalg.norm(along)
+        at_rest = self.reeled and self.link_length is None
+        speed = 0.0 if at_rest else float(self.reel_speed(jnp.ravel(jnp.asarray(0.0 if s_v is None else s_v)), t))
+        growing = -speed * (1.0 + strain) / self.elements
+        v = np.asarray(self.start_rate(t)) + numbers * growing * unit
+        v[-1] += vector("tip_velocity", tip_velocity)
+        reel = ({"s": [s]} if self.reeled else {}) | ({} if s_v is None else {"s_v": s_v})
+        q = np.asarray(self.start(t)) + numbers * length * unit
+        return self.state(t=t, q=q, q_v=v, **reel, **more)
 
     def _scheduled(self, t: Scalar) -> Float[Array, ""]:
         assert self.schedule is not None
@@ -324,11 +379,30 @@ class StringPendulum(StringSystem):
 
     def _element_force(self, index: Any, at: Span, rate: Span, t: Scalar) -> Span:
         if self.damping is None:
-            return load_force(self, index, at, rate, t)
-        viscous = viscous_force(self, at, rate)
+            return self._load_force(index, at, rate, t)
+        viscous = self._viscous_force(at, rate)
         if not self.loads:
             return viscous
-        return jax.tree.map(jnp.add, viscous, load_force(self, index, at, rate, t))
+        return jax.tree.map(jnp.add, viscous, self._load_force(index, at, rate, t))
+
+    def _viscous_force(self, at: Span, rate: Span) -> Span:
+        """- l eta strain' d strain/d(near, far, s)."""
+        slope = jax.grad(self.strain)(at)
+        strain_rate = jnp.dot(slope.near, rate.near) + jnp.dot(slope.far, rate.far) + slope.s * rate.s
+        viscous = self.damping * self.element_length(at.s) * strain_rate
+        return jax.tree.map(lambda each: -viscous * each, slope)
+
+    def _load_force(self, index: Scalar, at: Span, rate: Span, t: Scalar) -> Span:
+        """The loads at the middle of the element, which moves at (q_a' + q_{a+1}')/2 + (N - a - 1/2) w (see
+        `element_kinetic`)."""
+        d = at.far - at.near
+        stretched = jnp.sqrt(jnp.dot(d, d))
+        by_s = -(self.elements - 0.5 - index) / (self.length - at.s) * d
+        x, v = 0.5 * (at.near + at.far), 0.5 * (rate.near + rate.far) + rate.s * by_s
+        through = v if self.current is None else v - self.current(x, t)
+        point = StringPoint(x, v, through, d / stretched, stretched / self.element_length(at.s), t)
+        total = stretched * sum((load(point) for load in self.loads), jnp.zeros(3))
+        return Span(0.5 * total, 0.5 * total, jnp.dot(total, by_s))
 
     def _tip_force(self, at: Tip, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
         assert self.body is not None

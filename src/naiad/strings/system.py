@@ -11,8 +11,8 @@ from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.mechanics.picture import Picture
 from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
-from naiad.numerics import Chain, Module
-from naiad.strings.motion import velocity
+from naiad.numerics import Chain, Module, solve
+from naiad.strings.elimination import Piece, eliminate, substitute
 from naiad.strings.parts import Span, Tip, Vector, pairs
 
 
@@ -182,8 +182,34 @@ class StringSystem(LagrangianSystem):
         return self.kinetic_energy(g, self.group.tangent(g, xi), t) - self.potential(g, t)
 
     def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
-        """The inverse of the inertia applied to mu, in O(N)."""
-        return velocity(self, g, mu, t)
+        """xi with d ell/d xi = mu, in O(N): the nodes are eliminated up to the last, then the ends are solved for."""
+        rows, ends = self.split(jnp.asarray(mu))
+        s = self.wound(g, t)
+        speed = 0.0 if self.reeled else self.reel_speed(jnp.zeros(0), t)
+
+        def pieces(index, near, far):
+            def momentum(rate):
+                at = Span(near[0], far[0], s)
+                return jax.grad(self.element_kinetic, argnums=2)(index, at, Span.of(rate)).flat()
+
+            rate = Span(near[2], jnp.zeros(3), speed).flat()
+            target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
+            return Piece(momentum(rate) - target, jax.jacfwd(momentum)(rate))
+
+        zero = jnp.zeros_like(rows)
+        begin, each = (self.start(t), jnp.zeros(3), self.start_rate(t)), (jnp.asarray(g.q), rows, zero)
+        factors, last = eliminate(pieces, begin, (self.numbers(), each), scalar=True, border=self.reeled)
+        group, at = self.tip_group, self.tip_element(g)
+
+        def kinetic(x):
+            return self.tip_kinetic(self.tip_place(at, t), self.tip_rate(group.tangent(at, x), t))
+
+        nothing = jnp.zeros(group.dim)
+        matrix, right = last.equations(group.dim)
+        own = jnp.concatenate([jnp.zeros(3), ends]) - jax.grad(kinetic)(nothing)
+        x = solve(matrix + jax.hessian(kinetic)(nothing), right + own)
+        found, _, _ = substitute(factors, x[:3], x[3] if self.reeled else 0.0, zero)
+        return jnp.concatenate([found.reshape(-1), x[3:]])
 
     @property
     def picture(self) -> Picture:
