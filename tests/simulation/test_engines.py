@@ -66,7 +66,7 @@ def test_a_failed_step_is_not_taken_on_either_engine(engine):
 def test_an_ensemble_is_its_single_runs_bit_for_bit():
     """States, crossings, statistics and outcomes, with lanes that cross, end and iterate at different times."""
     section = nd.Section(lambda state, t: state.g[2, 2] - 0.4, direction=0, terminal=True)
-    program = loop.Program(
+    routine = loop.Routine(
         TOP.system, nd.Variational(), {"height": height}, {"energy": TOP.system.energy}, {"s": section}
     )
     rng = np.random.default_rng(3)
@@ -77,12 +77,12 @@ def test_an_ensemble_is_its_single_runs_bit_for_bit():
     begin, advance = Compiled(loop.start, parameters=(0,)), Compiled(loop.advance, parameters=(0,))
     steps = np.linspace(0.01, 0.2, count)
 
-    rows = begin.batch(program, nd.State(attitudes, momenta), np.zeros(count), steps, shared=(0,))[0]
-    ensemble = advance.batch(program, rows, 0.0, steps, 200, 200, 10, shared=(0, 2, 4, 5, 6))
+    rows = begin.batch(routine, nd.State(attitudes, momenta), np.zeros(count), steps, shared=(0,))[0]
+    ensemble = advance.batch(routine, rows, 0.0, steps, 200, 200, 10, shared=(0, 2, 4, 5, 6))
     outcomes = set()
     for k in range(count):
-        alone = begin(program, nd.State(attitudes[k], momenta[k]), 0.0, steps[k])[0]
-        alone = advance(program, alone, 0.0, steps[k], 200, 200, 10)
+        alone = begin(routine, nd.State(attitudes[k], momenta[k]), 0.0, steps[k])[0]
+        alone = advance(routine, alone, 0.0, steps[k], 200, 200, 10)
         outcomes.add(int(alone[0].outcome))
         for one, many in zip(jax.tree.leaves(alone), jax.tree.leaves(ensemble), strict=True):
             np.testing.assert_array_equal(one, many[k])

@@ -8,7 +8,7 @@ import pytest
 
 from naiad.errors import RunError
 from naiad.studies import figures
-from naiad.studies.figures import Picture, draw
+from naiad.studies.figures import Image, draw
 from naiad.studies.progress import Progress
 from naiad.studies.report import command, report
 from naiad.studies.study import Findings
@@ -76,7 +76,7 @@ def test_the_page_stands_alone(study, tmp_path):
 
 def test_names_cannot_break_the_page(study):
     nasty = '"><script>alert(1)</script>'
-    parsed = page(study, Findings({nasty: nasty}, notes=nasty), [Picture(nasty, "data:,")])
+    parsed = page(study, Findings({nasty: nasty}, notes=nasty), [Image(nasty, "data:,")])
     assert parsed.text.count("<script>alert(1)</script>") == 4
 
 

@@ -4,7 +4,7 @@ from naiad.simulation.ensemble import simulate_many
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Noise
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Program
+from naiad.simulation.plan import Routine
 from naiad.simulation.saved import load
 from naiad.simulation.section import Section
 from naiad.simulation.simulate import propagate, resume, simulate
@@ -14,7 +14,7 @@ __all__ = [
     "Monitor",
     "Noise",
     "Outcome",
-    "Program",
+    "Routine",
     "Section",
     "Trajectory",
     "load",

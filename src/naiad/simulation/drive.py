@@ -64,18 +64,18 @@ def _advance(
     plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, cadence: Cadence, inputs: Inputs | None
 ) -> Any:
     return execute(
-        advance, plan.program, standing, t0, h, stop, last, cadence, inputs, parameters=(0,), engine=plan.engine
+        advance, plan.routine, standing, t0, h, stop, last, cadence, inputs, parameters=(0,), engine=plan.engine
     )
 
 
 def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     row = jax.tree.map(lambda leaf: np.asarray(leaf)[None], frame)
     t = plan.t0 + int(standing.node) * plan.h
-    outputs = (np.array([t]), row.outputs) if plan.program.apart else None
-    row = row._replace(outputs={}) if plan.program.apart else row
+    outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
+    row = row._replace(outputs={}) if plan.routine.apart else row
     none = {
         name: (np.zeros(0), jax.tree.map(lambda leaf: np.zeros((0, *np.shape(leaf))), frame.state))
-        for name in plan.program.sections
+        for name in plan.routine.sections
     }
     return Chunk(np.array([t]), row, outputs, none, int(standing.node), t, standing, angle(frame.versine))
 
@@ -99,7 +99,7 @@ def located(
 ) -> tuple[np.ndarray, State, np.ndarray]:
     """The times and states (`none`, if there are none) of the crossings in the steps `which`, an index of rows, in
     their order, and the number of the step of each."""
-    section = plan.program.sections[name]
+    section = plan.routine.sections[name]
     crossed = section.crossed(*_taken((passages.before, passages.after), which))
     steps, found = [np.zeros(0, int)], [(np.zeros(0), none)]
     for kind, search in ((crossed, crossing_within), (~crossed, pair_within)):
@@ -107,7 +107,7 @@ def located(
         if not len(number):
             continue
         rows = _taken(passages, tuple(index[number] for index in which))
-        for each in execute_rows(search, (plan.program, section, h), rows, parameters=(0,), engine=plan.engine):
+        for each in execute_rows(search, (plan.routine, section, h), rows, parameters=(0,), engine=plan.engine):
             steps.append(number[each.found])
             found.append(_taken((each.t, each.state), each.found))
     order = np.argsort(np.concatenate(steps), kind="stable")

@@ -30,7 +30,7 @@ from naiad.simulation.checks import (
 from naiad.simulation.drive import FIRST_STEPS, every_step, located, next_budget
 from naiad.simulation.noise import Inputs, Noise, Source, source
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Cadence, Chunk, Observable, Plan, Program, Standing
+from naiad.simulation.plan import Cadence, Chunk, Observable, Plan, Routine, Standing
 from naiad.simulation.record import record_chunk
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
@@ -77,9 +77,9 @@ def simulate_many(
     check_reconstruct(reconstruct, system, sections or {}, each[0], start)
     room = int(np.clip(ROOM // len(each), 64, 4096))
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    program = Program(system, method, *parts, reconstruct, output_every is not None, room)
+    routine = Routine(system, method, *parts, reconstruct, output_every is not None, room)
     cadence = check_cadence(save_every, output_every, steps)
-    plan = Plan(program, start, h, 0, steps, rest, cadence, check_engine(engine), None)
+    plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), None)
     run = _run(plan, sources, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
     runs = [
         Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
@@ -130,10 +130,10 @@ def _run(
     check_memory(plan, frames)
     whose, node, t = np.arange(size), np.zeros(size, int), np.full(size, plan.t0)
     saved, outputs = [_Part(whose, t, frames)], []
-    if plan.program.apart:
+    if plan.routine.apart:
         saved, outputs = [_Part(whose, t, frames._replace(outputs={}))], [_Part(whose, t, frames.outputs)]
     nowhere = _Part(whose[:0], t[:0], jax.tree.map(lambda leaf: leaf[:0], frames.state))
-    crossed = {name: [nowhere] for name in plan.program.sections}
+    crossed = {name: [nowhere] for name in plan.routine.sections}
     legs = [_Leg(plan.t0, plan.h, plan.last, plan.cadence, 0, saves_last=not plan.rest)]
     if plan.rest:
         legs.append(
@@ -191,9 +191,9 @@ def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
 
 
 def _rows(plan: Plan, function: Callable[..., Any], rows: Any, *others: Any) -> Any:
-    """A function of the program, rows, and others that are the same for all (numbers) or one for each (arrays)."""
+    """A function of the routine, rows, and others that are the same for all (numbers) or one for each (arrays)."""
     shared = [2 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
-    return execute_rows(function, plan.program, rows, *others, parameters=(0,), shared=shared, engine=plan.engine)
+    return execute_rows(function, plan.routine, rows, *others, parameters=(0,), shared=shared, engine=plan.engine)
 
 
 def _chunks(

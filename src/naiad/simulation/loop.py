@@ -11,7 +11,7 @@ from naiad.mechanics import State
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Cadence, Program, Standing, Statistics
+from naiad.simulation.plan import Cadence, Routine, Standing, Statistics
 from naiad.simulation.section import Level, Located, Passage, Section, Stretch
 from naiad.simulation.turn import versine
 
@@ -79,28 +79,28 @@ def capacity(example: Any, most: int) -> int:
     return min(max(BUFFER_BYTES // size, 64), most)
 
 
-def start(program: Program, state: State, t: Any, h: Any) -> tuple[Standing, Frame]:
+def start(routine: Routine, state: State, t: Any, h: Any) -> tuple[Standing, Frame]:
     """Where a run stands before its first step, and its first frame."""
-    return begin(program, program.method.init(program.system, state, t, h), jnp.zeros((), int), t, h)
+    return begin(routine, routine.method.init(routine.system, state, t, h), jnp.zeros((), int), t, h)
 
 
-def begin(program: Program, carry: Any, node: Any, t: Any, h: Any) -> tuple[Standing, Frame]:
+def begin(routine: Routine, carry: Any, node: Any, t: Any, h: Any) -> tuple[Standing, Frame]:
     """Where a run that goes on from a carry stands, and its first frame."""
-    state = program.state(carry)
+    state = routine.state(carry)
     standing = Standing(
         jnp.asarray(node),
         jax.tree.map(jnp.asarray, carry),
-        {name: Monitor.empty().record(t, f(state, t)) for name, f in program.monitors.items()},
+        {name: Monitor.empty().record(t, f(state, t)) for name, f in routine.monitors.items()},
         Statistics(jnp.zeros((), int), jnp.zeros((), int), jnp.zeros(()), jnp.zeros(())),
-        {name: section.level(program.system, state, t) for name, section in program.sections.items()},
+        {name: section.level(routine.system, state, t) for name, section in routine.sections.items()},
         jnp.asarray(int(Outcome.COMPLETED)),
     )
-    turn = h * program.system.group.spin(program.system.velocity(state.g, state.mu, t))
-    return standing, Frame(jnp.asarray(node), state, _outputs(program, state, t), versine(turn))
+    turn = h * routine.system.group.spin(routine.system.velocity(state.g, state.mu, t))
+    return standing, Frame(jnp.asarray(node), state, _outputs(routine, state, t), versine(turn))
 
 
 def advance(
-    program: Program,
+    routine: Routine,
     standing: Standing,
     t0: Any,
     h: Any,
@@ -111,14 +111,14 @@ def advance(
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving at a cadence, and the last; it ends early when there is no more room, and after
     a step that fails or meets a terminal section. `inputs` reach to `stop`."""
-    state = program.state(standing.carry)
+    state = routine.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
-    apart = Outputs(standing.node, _outputs(program, state, t0)) if program.apart else None
+    apart = Outputs(standing.node, _outputs(routine, state, t0)) if routine.apart else None
     filled = Filled(
-        Rows.empty(_frame(program, standing.node, state, t0, jnp.zeros(())), program.room),
-        None if apart is None else Rows.empty(apart, program.room),
+        Rows.empty(_frame(routine, standing.node, state, t0, jnp.zeros(())), routine.room),
+        None if apart is None else Rows.empty(apart, routine.room),
         {
-            name: Rows.empty(Passage(t0, program.kept(standing.carry), level.value, level.value, given), program.room)
+            name: Rows.empty(Passage(t0, routine.kept(standing.carry), level.value, level.value, given), routine.room)
             for name, level in standing.levels.items()
         },
     )
@@ -134,12 +134,12 @@ def advance(
         node = before.node + 1
         t, t_next = t0 + before.node * h, t0 + node * h
         given = None if inputs is None else inputs.at(before.node)
-        carry = program.step(before.carry, t, h, given)
-        state, info = program.state(carry), program.method.info(carry)
-        levels = {name: section.level(program.system, state, t_next) for name, section in program.sections.items()}
-        passages, event = _record_passages(program, loop, levels, t, given)
+        carry = routine.step(before.carry, t, h, given)
+        state, info = routine.state(carry), routine.method.info(carry)
+        levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
+        passages, event = _record_passages(routine, loop, levels, t, given)
         outcome = _outcome(state, info, event)
-        monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in program.monitors.items()}
+        monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in routine.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
         frames, outputs = loop.filled.frames, loop.filled.outputs
 
@@ -147,14 +147,14 @@ def advance(
             return (outcome == Outcome.COMPLETED) & ((node == due) | (node == last))
 
         def more():
-            turned = program.system.group.versine(program.state(before.carry).g, state.g)
-            return frames.append(_frame(program, node, state, t_next, turned))
+            turned = routine.system.group.versine(routine.state(before.carry).g, state.g)
+            return frames.append(_frame(routine, node, state, t_next, turned))
 
         frames = jax.lax.cond(saved(loop.due.save), more, lambda: frames)
         if outputs is not None:
             row = outputs
             outputs = jax.lax.cond(
-                saved(loop.due.output), lambda: row.append(Outputs(node, _outputs(program, state, t_next))), lambda: row
+                saved(loop.due.output), lambda: row.append(Outputs(node, _outputs(routine, state, t_next))), lambda: row
             )
         due = jax.tree.map(lambda due, every: due + jnp.where(node == due, every, 0), loop.due, cadence)
         return _Loop(after, before, due, Filled(frames, outputs, passages))
@@ -168,12 +168,12 @@ def advance(
     return taken, end.filled
 
 
-def _frame(program: Program, node: Any, state: State, t: Any, versine: Any) -> Frame:
-    return Frame(node, state, {} if program.apart else _outputs(program, state, t), versine)
+def _frame(routine: Routine, node: Any, state: State, t: Any, versine: Any) -> Frame:
+    return Frame(node, state, {} if routine.apart else _outputs(routine, state, t), versine)
 
 
-def _outputs(program: Program, state: State, t: Any) -> dict[str, Float[Array, "..."]]:
-    return {name: jnp.asarray(f(state, t), float) for name, f in program.outputs.items()}
+def _outputs(routine: Routine, state: State, t: Any) -> dict[str, Float[Array, "..."]]:
+    return {name: jnp.asarray(f(state, t), float) for name, f in routine.outputs.items()}
 
 
 def _outcome(state: State, info: StepInfo, event: Any) -> Int[Array, ""]:
@@ -194,35 +194,35 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
 
 
 def _record_passages(
-    program: Program, loop: _Loop, levels: dict[str, Level], t: Any, inputs: Any
+    routine: Routine, loop: _Loop, levels: dict[str, Level], t: Any, inputs: Any
 ) -> tuple[dict[str, Rows], Any]:
     """Write down the steps in which sections are met; whether a terminal one was."""
     passages, event = {}, jnp.zeros((), bool)
-    for name, section in program.sections.items():
+    for name, section in routine.sections.items():
         before, after, rows = loop.standing.levels[name], levels[name], loop.filled.passages[name]
-        passage = Passage(t, program.kept(loop.standing.carry), before.value, after.value, inputs)
+        passage = Passage(t, routine.kept(loop.standing.carry), before.value, after.value, inputs)
         met = section.met(before, after)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
         event = event | met if section.terminal else event
     return passages, event
 
 
-def crossing_within(about: tuple[Program, Section, Any], passage: Passage) -> tuple[Located]:
-    """The crossing of a section in a step of h from one side to the other; `about` is (program, section, h)."""
+def crossing_within(about: tuple[Routine, Section, Any], passage: Passage) -> tuple[Located]:
+    """The crossing of a section in a step of h from one side to the other; `about` is (routine, section, h)."""
     return (_stretch(about, passage).crossing(about[1], passage.before, passage.after),)
 
 
-def pair_within(about: tuple[Program, Section, Any], passage: Passage) -> tuple[Located, Located]:
+def pair_within(about: tuple[Routine, Section, Any], passage: Passage) -> tuple[Located, Located]:
     """The two crossings, if any, in a step in which the function `turned`."""
     return _stretch(about, passage).pair(about[1], passage.before)
 
 
-def _stretch(about: tuple[Program, Section, Any], passage: Passage) -> Stretch:
-    program, _, h = about
-    carry = program.restored(passage.kept)
+def _stretch(about: tuple[Routine, Section, Any], passage: Passage) -> Stretch:
+    routine, _, h = about
+    carry = routine.restored(passage.kept)
 
     @jax.jit  # its searches trace it once
     def state_at(fraction: Any) -> State:
-        return program.state(program.step(carry, passage.t, fraction * h, passage.inputs))
+        return routine.state(routine.step(carry, passage.t, fraction * h, passage.inputs))
 
-    return Stretch(program.system, program.state(carry), state_at, passage.t, h)
+    return Stretch(routine.system, routine.state(carry), state_at, passage.t, h)

@@ -17,7 +17,7 @@ from naiad.simulation.section import Level, Section
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
 
 
-class Program(Module):
+class Routine(Module):
     """What is done at every step: the method's step, and what is observed on the way.
 
     Without `reconstruct` only the momentum moves, for a system whose momentum does not depend on the configuration.
@@ -62,10 +62,10 @@ class Cadence(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A run of a program from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
+    """A run of a routine from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
     number of steps away; `noise` where a step takes any."""
 
-    program: Program
+    routine: Routine
     t0: float
     h: float
     first: int

@@ -11,7 +11,7 @@ from naiad.groups import AbstractGroup
 from naiad.mechanics import State, identity, join_rows, split_rows
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
-from naiad.simulation.plan import Chunk, Plan, Program
+from naiad.simulation.plan import Chunk, Plan, Routine
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max", "turn_max")
 
 
-class Table(NamedTuple):
+class Columns(NamedTuple):
     """The rows of a run or of a piece of it: arrays by name with their dimensions, and where the run stands after them.
 
     It becomes a labelled dataset when somebody looks at it, so that a run need not load xarray.
@@ -40,39 +40,39 @@ class Table(NamedTuple):
         """An array."""
         return self.arrays[name][1]
 
-    def ended(self, outcome: Outcome) -> "Table":
+    def ended(self, outcome: Outcome) -> "Columns":
         """No rows, and the word of how the run ended."""
         nothing = {name: (dims, values[:0]) for name, (dims, values) in self.arrays.items()}
-        return Table(nothing, {**self.attrs, "outcome": outcome.name})
+        return Columns(nothing, {**self.attrs, "outcome": outcome.name})
 
 
-def joined(pieces: list[Table]) -> Table:
+def joined(pieces: list[Columns]) -> Columns:
     """The pieces of a run in one table, with the standing of the last."""
     arrays = {
         name: (dims, np.concatenate([piece.values(name) for piece in pieces]))
         for name, (dims, _) in pieces[0].arrays.items()
     }
-    return Table(arrays, pieces[-1].attrs)
+    return Columns(arrays, pieces[-1].attrs)
 
 
-def record_chunk(plan: Plan, chunk: Chunk) -> Table:
+def record_chunk(plan: Plan, chunk: Chunk) -> Columns:
     """The rows of a chunk."""
-    program = plan.program
-    arrays = {"time": (("time",), chunk.times)} | state_variables(program, chunk.frames.state, "time")
+    routine = plan.routine
+    arrays = {"time": (("time",), chunk.times)} | state_variables(routine, chunk.frames.state, "time")
     arrays |= {name: variable("time", name, values) for name, values in chunk.frames.outputs.items()}
     if chunk.outputs is not None:
         times, outputs = chunk.outputs
         arrays["output_time"] = ("output_time",), times
         arrays |= {name: variable("output_time", name, values) for name, values in outputs.items()}
-    if program.sections:
-        arrays |= _crossing_variables(program, chunk)
-    return Table(arrays, _standing(plan, chunk))
+    if routine.sections:
+        arrays |= _crossing_variables(routine, chunk)
+    return Columns(arrays, _standing(plan, chunk))
 
 
-def state_variables(program: Program, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
+def state_variables(routine: Routine, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
     """The components of stacked states, by the names of the group; configurations only where they were followed."""
-    group = program.system.group
-    elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True) if program.reconstruct else ()
+    group = routine.system.group
+    elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True) if routine.reconstruct else ()
     momenta = zip(group.names.momentum, split_rows(group, states.mu), strict=True)
     return {prefix + name: variable(dim, name, values) for name, values in (*elements, *momenta)}
 
@@ -101,8 +101,8 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
     largest = (int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
     numbers = (mean, *largest, chunk.turn)
     return {
-        "system": type(plan.program.system).__qualname__,
-        "method": repr(plan.program.method),
+        "system": type(plan.routine.system).__qualname__,
+        "method": repr(plan.routine.method),
         "outcome": (Outcome.UNFINISHED if halfway else Outcome(int(standing.outcome))).name,
         "t0": plan.t0,
         "dt": plan.h,
@@ -112,16 +112,16 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
         "steps": steps,
         "statistics": dict(zip(STATISTICS, numbers, strict=True)),
         "monitors": {name: [float(value) for value in monitor] for name, monitor in standing.monitors.items()},
-        "sections": list(plan.program.sections),
-        "reconstruct": plan.program.reconstruct,
+        "sections": list(plan.routine.sections),
+        "reconstruct": plan.routine.reconstruct,
         "noise": None if plan.noise is None else plan.noise.described(chunk.node),
         "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(standing.carry)],
     }
 
 
-def _crossing_variables(program: Program, chunk: Chunk) -> dict[str, Any]:
+def _crossing_variables(routine: Routine, chunk: Chunk) -> dict[str, Any]:
     indices, times, states = [], [], []
-    for index, name in enumerate(program.sections):
+    for index, name in enumerate(routine.sections):
         when, where = chunk.crossings[name]
         indices.append(np.full(len(when), index))
         times.append(when)
@@ -133,7 +133,7 @@ def _crossing_variables(program: Program, chunk: Chunk) -> dict[str, Any]:
         "crossing_section": (("crossing",), np.concatenate(indices)[order]),
         "crossing_time": (("crossing",), at[order]),
     }
-    return columns | state_variables(program, together, "crossing", "crossing_")
+    return columns | state_variables(routine, together, "crossing", "crossing_")
 
 
 def monitor_of(numbers: list[float]) -> Monitor:

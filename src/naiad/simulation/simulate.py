@@ -33,8 +33,8 @@ from naiad.simulation.loop import Frame
 from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
-from naiad.simulation.plan import Observable, Plan, Program, Standing
-from naiad.simulation.record import Table, joined, record_chunk
+from naiad.simulation.plan import Observable, Plan, Routine, Standing
+from naiad.simulation.record import Columns, joined, record_chunk
 from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
@@ -97,11 +97,11 @@ def simulate(
     state = check_state(system, State(*state), start)
     check_reconstruct(reconstruct, system, sections or {}, state, start)
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    program = Program(system, method, *parts, reconstruct, output_every is not None)
+    routine = Routine(system, method, *parts, reconstruct, output_every is not None)
     cadence = check_cadence(save_every, output_every, steps)
     random = source(noise, method, system, steps + (rest > 0.0))
-    plan = Plan(program, start, h, 0, steps, rest, cadence, check_engine(engine), random)
-    begun = execute(loop.start, program, state, start, h, parameters=(0,), engine=plan.engine)
+    plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), random)
+    begun = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
@@ -140,14 +140,14 @@ def resume(
     carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    program = Program(system, method, *parts, reconstruct, output_every is not None)
+    routine = Routine(system, method, *parts, reconstruct, output_every is not None)
     cadence = check_cadence(save_every, output_every, last - node)
     before = attributes.get("noise") or {"seed": None, "used": 0}
     if noise is None and before["seed"] is not None:
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
-    plan = Plan(program, t0, h, node, last, rest, cadence, check_engine(engine), random)
-    begun = execute(loop.begin, program, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
+    plan = Plan(routine, t0, h, node, last, rest, cadence, check_engine(engine), random)
+    begun = execute(loop.begin, routine, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
     return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
@@ -199,10 +199,10 @@ def _run(
     throw: bool,
 ) -> Trajectory:
     """Drive the plan, keep its pieces in memory or on disk, and hear an interrupt between them."""
-    system, method = plan.program.system, plan.program.method
+    system, method = plan.routine.system, plan.routine.method
     if out is None:
         check_memory(plan, frame)
-    pieces: list[Table] = []
+    pieces: list[Columns] = []
     with contextlib.ExitStack() as stack:
         run = chunks(plan, standing, frame)
         kept = record_chunk(plan, next(run))

@@ -17,7 +17,7 @@ from naiad.numerics.arguments import checked
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
-from naiad.simulation.record import Table, algebra_variables, monitor_of, stacked_states, variable
+from naiad.simulation.record import Columns, algebra_variables, monitor_of, stacked_states, variable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,7 +32,7 @@ class Trajectory:
     """
 
     @checked
-    def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "Table | xr.Dataset"):
+    def __init__(self, system: LagrangianSystem, method: AbstractMethod, record: "Columns | xr.Dataset"):
         self.system = system
         self.method = method
         self._rows = record
@@ -45,10 +45,10 @@ class Trajectory:
     @functools.cached_property
     def record(self) -> "xr.Dataset":
         """What was saved."""
-        return self._rows.dataset() if isinstance(self._rows, Table) else self._rows
+        return self._rows.dataset() if isinstance(self._rows, Columns) else self._rows
 
     def _values(self, name: str) -> np.ndarray:
-        return self._rows.values(name) if isinstance(self._rows, Table) else self._rows[name].to_numpy()
+        return self._rows.values(name) if isinstance(self._rows, Columns) else self._rows[name].to_numpy()
 
     @property
     def outcome(self) -> Outcome:

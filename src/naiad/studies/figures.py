@@ -19,7 +19,7 @@ LARGEST_SVG = 600_000
 
 
 @dataclass(frozen=True)
-class Picture:
+class Image:
     """A drawn figure: its name, and its image as a data URL."""
 
     name: str
@@ -37,7 +37,7 @@ def in_words(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Picture]:
+def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Image]:
     """Draw every figure, write it to `folder` as PNG, and return what a page needs.
 
     A figure that needs a run of its own which fails says so in its place: what the study found is kept.
@@ -61,7 +61,7 @@ def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Pi
         pyplot.close(figure)
         (folder / f"{_file_stem(name)}.png").write_bytes(png)
         small = len(svg) <= LARGEST_SVG
-        pictures.append(Picture(name, _data_url("image/svg+xml", svg) if small else _data_url("image/png", png)))
+        pictures.append(Image(name, _data_url("image/svg+xml", svg) if small else _data_url("image/png", png)))
     return pictures
 
 

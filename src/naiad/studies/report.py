@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import resources
 
 from naiad.studies import provenance
-from naiad.studies.figures import Picture, in_words
+from naiad.studies.figures import Image, in_words
 from naiad.studies.study import Findings, Study, Table
 from naiad.studies.values import shown
 
@@ -30,7 +30,7 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def report(study: Study, findings: Findings, pictures: Iterable[Picture], elapsed: float) -> str:
+def report(study: Study, findings: Findings, pictures: Iterable[Image], elapsed: float) -> str:
     """The page for one run of a study."""
     parts = [
         f'<header><p class="kind">naiad study</p><h1>{html.escape(study.name)}</h1>'
@@ -95,7 +95,7 @@ def _table(columns: tuple[str, ...], rows: Iterable[str]) -> str:
     )
 
 
-def _figure(picture: Picture) -> str:
+def _figure(picture: Image) -> str:
     title = html.escape(picture.title)
     return f'<figure><img src="{picture.url}" alt="{title}"><figcaption>{title}</figcaption></figure>'
 
