@@ -8,6 +8,7 @@ import pytest
 import naiad as nd
 from naiad.compiler import Compiled
 from naiad.simulation import loop
+from naiad.simulation.plan import Cadence
 from tests.verification.problems import PROBLEMS
 
 TOP = PROBLEMS["heavy-top"]
@@ -78,11 +79,11 @@ def test_an_ensemble_is_its_single_runs_bit_for_bit():
     steps = np.linspace(0.01, 0.2, count)
 
     rows = begin.batch(routine, nd.State(attitudes, momenta), np.zeros(count), steps, shared=(0,))[0]
-    ensemble = advance.batch(routine, rows, 0.0, steps, 200, 200, 10, shared=(0, 2, 4, 5, 6))
+    ensemble = advance.batch(routine, rows, 0.0, steps, 200, 200, Cadence(10), shared=(0, 2, 4, 5, 6))
     outcomes = set()
     for k in range(count):
         alone = begin(routine, nd.State(attitudes[k], momenta[k]), 0.0, steps[k])[0]
-        alone = advance(routine, alone, 0.0, steps[k], 200, 200, 10)
+        alone = advance(routine, alone, 0.0, steps[k], 200, 200, Cadence(10))
         outcomes.add(int(alone[0].outcome))
         for one, many in zip(jax.tree.leaves(alone), jax.tree.leaves(ensemble), strict=True):
             np.testing.assert_array_equal(one, many[k])
