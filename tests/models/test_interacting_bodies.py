@@ -81,6 +81,7 @@ def spring(r, Q, a, b):
     return 0.5 * a.m * b.m * (r @ r) + 0.2 * Q[2, 2]
 
 
+@pytest.mark.long
 def test_a_function_of_ones_own_is_a_potential_and_the_step_is_second_order():
     system, state = bodies(spring)
     measured = nd.diagnostics.convergence(system, nd.Variational(), state, t1=1.0, steps=(40, 80))

@@ -335,6 +335,7 @@ def test_propagate_can_be_batched():
 VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
 
 
+@pytest.mark.long
 def test_the_momentum_alone_moves_as_it_does_with_the_configuration():
     state = VEHICLE.state(Pi=(2.0, -0.4, -0.9), p=(4.4, -0.2, -1.1))
     options = {"t1": 20.0, "dt": 0.1, "sections": {"p_z": nd.Section(lambda s, t: s.mu[5])}, "save_every": 7}
