@@ -94,12 +94,35 @@ class Bead(nd.LagrangianSystem):
 
 @pytest.mark.parametrize(("name", "k"), [("midpoint", 1e4), ("vprk", 1e6)])
 def test_rest_at_the_origin_is_rest_too(name, k):
-    """Where |q| is 0 the level of rounding is not: the iterations were 17 and never ending."""
+    """Where |q| is 0 the level of rounding is not, and the user says it: the iterations were 17 and never ending."""
     bead = Bead(k)
     start = bead.state(q=np.zeros(3), p=1e-17 * np.array([1.0, 1.3, 0.7]))
-    run = nd.simulate(bead, start, t1=0.5, dt=0.01, method=METHODS[name])
+    run = nd.simulate(bead, start, t1=0.5, dt=0.01, method=METHODS[name].replaced(newton=nd.Newton(floor=1e-10)))
     assert run.outcome is nd.Outcome.COMPLETED
     assert run.statistics["newton_iterations_max"] <= 4
+
+
+class SmallHenonHeiles(nd.LagrangianSystem):
+    """Henon's and Heiles' potential in lengths of the size L."""
+
+    L: float
+    group = nd.Rn(2)
+
+    def lagrangian(self, q, v, t):
+        (x, y), u = q / self.L, v / self.L
+        return 0.5 * u @ u - 0.5 * (x**2 + y**2) - x**2 * y + y**3 / 3.0
+
+
+def test_the_motion_does_not_depend_on_the_unit_of_length():
+    """Steps so large that Newton's corrections shrink slowly at first: a level of rounding of 1 m would end them."""
+    ends = []
+    for L in (1.0, 1e-9, 1e-12):
+        system = SmallHenonHeiles(L)
+        start = system.state(q=L * np.array([0.3, 0.2]), v=L * np.array([0.2, -0.3]))
+        run = nd.simulate(system, start, t1=3.9, dt=1.3, method=nd.Variational(rule=nd.Midpoint()))
+        assert run.outcome is nd.Outcome.COMPLETED
+        ends.append(run.final.g / L)
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("rule", [nd.Trapezoid(), nd.Midpoint()])

@@ -140,11 +140,11 @@ def refuse_truncated(method: AbstractMethod, retraction: AbstractRetraction) -> 
 
 
 def velocity_floor(group: AbstractGroup, g: Any, h: Scalar) -> Float[Array, ""]:
-    """eps max(1, |g|)/h: a velocity below it moves no entry of g, and is all that a system at rest under forces has. At
-    the origin of space |g| says nothing: forces whose parts cancel there are those of places about 1 away."""
+    """eps |g|/h: a velocity below it moves no entry of g, and is all that a system at rest under forces has. It has no
+    length of its own: a system of atoms in metres is solved as one of planets is."""
     turned = [id(R) for R in group.rotations(g)]
-    sizes = [jnp.max(jnp.abs(leaf)) for leaf in jax.tree.leaves(g) if id(leaf) not in turned]
-    return jnp.finfo(float).eps * functools.reduce(jnp.maximum, sizes, jnp.ones(())) / jnp.abs(h)
+    sizes = [1.0 if id(leaf) in turned else jnp.max(jnp.abs(leaf)) for leaf in jax.tree.leaves(g)]
+    return jnp.finfo(float).eps * functools.reduce(jnp.maximum, sizes) / jnp.abs(h)
 
 
 def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:
