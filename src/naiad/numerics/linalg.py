@@ -1,9 +1,10 @@
-"""Small linear systems without LAPACK: elimination without pivoting, traceable and differentiable.
+"""Linear systems: small ones by elimination without pivoting, written out, large ones with pivoting.
 
 The matrices of this library (inertias, I - X/2 with X skew, Newton's matrices near them) have a positive definite
 symmetric part, for which elimination without pivoting is stable [golub2013, section 4.4].
 """
 
+import functools
 from collections.abc import Callable
 
 import jax
@@ -17,9 +18,10 @@ Substitution = Callable[[Float[Array, "n m"]], Float[Array, "n m"]]
 
 
 def solve(A: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
-    """The solution x of A x = b, b a vector or a matrix, by A = L U without pivoting.
+    """The solution x of A x = b, b a vector or a matrix.
 
-    Up to n = `UNROLLED` the loop over the pivots is unrolled, so that zeros known at trace time fold away.
+    Up to n = `UNROLLED` by A = L U without pivoting, every operation written out, so that zeros known at trace time
+    fold away; above with partial pivoting.
     """
     return solver(A)(b)
 
@@ -27,7 +29,7 @@ def solve(A: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n .
 def solver(A: Float[Array, "n n"]) -> Callable[[Float[Array, "n ..."]], Float[Array, "n ..."]]:
     """The map from b to the solution of A x = b; A is factorised once."""
     A = jnp.asarray(A)
-    substitute = _unrolled(A) if A.shape[0] <= UNROLLED else _looped(A)
+    substitute = _unrolled(A) if A.shape[0] <= UNROLLED else _pivoted(A)
 
     def solution(b):
         b = jnp.asarray(b)
@@ -95,26 +97,16 @@ def _unrolled(A: Float[Array, "n n"]) -> Substitution:
     return substitute
 
 
-def _looped(A: Float[Array, "n n"]) -> Substitution:
-    n = A.shape[0]
-    index = jnp.arange(n)
+def _pivoted(A: Float[Array, "n n"]) -> Substitution:
+    """By LAPACK's factorisation, or the compiler's; derivatives are those of the solution, whatever the pivots."""
+    lu, _, order = jax.lax.linalg.lu(jax.lax.stop_gradient(A))
+    triangular = functools.partial(jax.lax.linalg.triangular_solve, lu, left_side=True)
 
-    def eliminate(k, A):
-        reciprocal, right = 1.0 / A[k, k], jnp.where(index > k, A[k], 0.0)
+    def ahead(_, b):
+        return triangular(triangular(b[order], lower=True, unit_diagonal=True))
 
-        def row(i, A):
-            multiplier = jnp.where(i > k, A[i, k] * reciprocal, 0.0)
-            return A.at[i].set(jnp.where((index == k) & (i > k), multiplier, A[i] - multiplier * right))
+    def turned(_, b):
+        y = triangular(b, transpose_a=True)
+        return jnp.zeros_like(b).at[order].set(triangular(y, lower=True, unit_diagonal=True, transpose_a=True))
 
-        return jax.lax.fori_loop(0, n, row, A)
-
-    lu = jax.lax.fori_loop(0, n, eliminate, A)
-
-    def down(k, x):
-        return x.at[k].add(-(jnp.where(index < k, lu[k], 0.0) @ x))
-
-    def up(j, x):
-        k = n - 1 - j
-        return x.at[k].set((x[k] - jnp.where(index > k, lu[k], 0.0) @ x) / lu[k, k])
-
-    return lambda b: jax.lax.fori_loop(0, n, up, jax.lax.fori_loop(0, n, down, b))
+    return lambda b: jax.lax.custom_linear_solve(lambda x: A @ x, b, ahead, turned)

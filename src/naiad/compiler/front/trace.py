@@ -8,7 +8,7 @@ import numpy as np
 from jax.extend import core
 
 # These have the rules, which they register.
-from naiad.compiler.front import branches, calls, elementwise, indexing, loops, reductions, shapes  # noqa: F401
+from naiad.compiler.front import branches, calls, elementwise, indexing, linear, loops, reductions, shapes  # noqa: F401
 from naiad.compiler.front.arrays import Lazy, Value
 from naiad.compiler.front.jaxprs import stacks_of
 from naiad.compiler.front.tracer import Tracer, known_kind
