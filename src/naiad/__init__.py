@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         Variational,
     )
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
-    from naiad.numerics import Chain, Dense, Newton, double
+    from naiad.numerics import Chain, Dense, Newton, Sparse, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
     from naiad.strings import StringSystem, StringVariational
@@ -69,7 +69,7 @@ _HOMES = {
     "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
     "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
-    "numerics": "Chain Dense Newton double",
+    "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
     "strings": "StringSystem StringVariational",
@@ -140,6 +140,7 @@ __all__ = [
     "SimoWong",
     "SimoWongPerp",
     "Skew",
+    "Sparse",
     "Splitting",
     "State",
     "StochasticVariational",

@@ -15,7 +15,7 @@ from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
 from naiad.mechanics.initial import assembled, fitting_state
 from naiad.mechanics.state import Scalar, State
-from naiad.numerics import Dense, Module, Newton, check_double, check_rotations, solve
+from naiad.numerics import Module, Newton, Sparse, check_double, check_rotations, solve
 from naiad.numerics.arguments import checked
 
 GROUP_TOLERANCE = 1e-8
@@ -63,7 +63,7 @@ class LagrangianSystem(Module):
     discrete_lagrangian: ClassVar[Any] = None
     discrete_order = 1
     discrete_symmetric = False
-    structure = Dense()
+    structure = Sparse()
     default_method: ClassVar[Any] = None
     picture: ClassVar[Any] = None
     definite = False

@@ -12,7 +12,7 @@ from naiad.errors import InputError
 from naiad.groups import SE3, AbstractGroup, Power
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.pair_potentials import AbstractPairPotential, Body
-from naiad.numerics import AbstractStructure, Dense, static
+from naiad.numerics import AbstractStructure, Sparse, static
 from naiad.numerics.checks import body_inertia, floats, masses
 
 
@@ -62,7 +62,7 @@ class InteractingBodies(LagrangianSystem):
             )
         self.potential = potential if isinstance(potential, AbstractPairPotential) else GivenPair(potential)
         self.group = Power(SE3(), len(self.m))
-        self.structure = Dense() if structure is None else structure
+        self.structure = Sparse() if structure is None else structure
 
     def lagrangian(self, g: Any, xi: Float[Array, " 6N"], t: Scalar) -> Float[Array, ""]:
         """Kinetic energies less the potentials of all pairs."""

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup, Power, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.numerics import AbstractStructure, Dense, static
+from naiad.numerics import AbstractStructure, Sparse, static
 from naiad.numerics.checks import masses, positive
 
 
@@ -28,7 +28,7 @@ class PointMasses(LagrangianSystem):
     def __init__(self, m: Any, G: float = 1.0, structure: AbstractStructure | None = None):
         self.m, self.G = masses(m), positive("G", G)
         self.group = Power(Rn(3), len(self.m))
-        self.structure = Dense() if structure is None else structure
+        self.structure = Sparse() if structure is None else structure
 
     def lagrangian(self, g: Float[Array, "N 3"], xi: Float[Array, " 3N"], t: Scalar) -> Float[Array, ""]:
         """Kinetic energies less the gravity of all pairs."""

@@ -10,7 +10,7 @@ from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
 from naiad.numerics.splittings import SPLITTINGS
-from naiad.numerics.structure import AbstractStructure, Chain, Dense
+from naiad.numerics.structure import AbstractStructure, Chain, Dense, Sparse
 from naiad.numerics.tableaux import PARTITIONED, TABLEAUX, PartitionedTableau, Tableau, partitioned_tableau
 from naiad.numerics.vectors import cross, hat, hat_times, inverse3, outer, quarter_turn, times_hat, vee
 
@@ -28,6 +28,7 @@ __all__ = [
     "Newton",
     "PartitionedTableau",
     "Root",
+    "Sparse",
     "Tableau",
     "chebyshev_points",
     "check_double",

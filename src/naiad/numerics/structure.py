@@ -5,11 +5,17 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.numerics.linalg import inverse, solve, solver
+from naiad.numerics.linalg import UNROLLED, inverse, solve, solver
 from naiad.numerics.module import Module, static
+from naiad.numerics.sparsity import dependencies, narrow_order, operations
+
+LOOKED_AT = 6  # unknowns up to which all count as coupled: those of one body
+FEW = 12  # unknowns up to which a Jacobian is written out, entry by entry, whatever its size
+WRITTEN_OUT = 30_000  # numbers up to which one of more unknowns is
 
 Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 
@@ -17,9 +23,10 @@ Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 class AbstractStructure(Module):
     """The sparsity of a square Jacobian. A model declares it; an integrator solves with it."""
 
-    @abc.abstractmethod
     def newton_step(self, residual: Function, x: Float[Array, " n"]) -> Float[Array, " n"]:
         """r'(x)^-1 r(x)."""
+        r, linear = jax.linearize(residual, x)
+        return self.solve(linear, r)
 
     @abc.abstractmethod
     def inverse(self, linear: Function, n: int) -> Function:
@@ -34,6 +41,9 @@ class Dense(AbstractStructure):
     """Every unknown may be coupled to every other: O(n^3)."""
 
     def newton_step(self, residual: Function, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        if x.size > FEW:
+            return super().newton_step(residual, x)
+
         def twice(z):
             r = residual(z)
             return r, r
@@ -42,7 +52,34 @@ class Dense(AbstractStructure):
         return solve(jacobian, r)
 
     def inverse(self, linear: Function, n: int) -> Function:
+        if n > UNROLLED or (n > FEW and n * operations(linear, n) > WRITTEN_OUT):
+            return solver(jax.lax.map(linear, jnp.eye(n)).T)  # column after column, so that the program stays small
         return solver(jax.jacfwd(linear)(jnp.zeros(n)))
+
+
+class Sparse(AbstractStructure):
+    """Unknowns coupled as the equations say, which are looked through: O(n w^2) for entries up to w from the diagonal, in
+    the order given or a better one; O(n^3) if they are not near it."""
+
+    def newton_step(self, residual: Function, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        return super().newton_step(residual, x) if x.size > LOOKED_AT else Dense().newton_step(residual, x)
+
+    def inverse(self, linear: Function, n: int) -> Function:
+        pattern = dependencies(linear, n)
+        order, width = narrow_order(pattern)
+        if not pattern.diagonal().all() or (n <= UNROLLED and width) or 4 * width > n:
+            return Dense().inverse(linear, n)
+        if not width:
+            diagonal = linear(jnp.ones(n))
+            return lambda y: y / diagonal
+        back = np.argsort(order)
+        extra = -n % width  # unknowns that stand alone, to fill the last block
+
+        def ordered(z):
+            return jnp.concatenate([linear(z[:n][back])[order], z[n:]])
+
+        along = Chain(width).inverse(ordered, n + extra)
+        return lambda y: along(jnp.pad(y[order], (0, extra)))[:n][back]
 
 
 class Chain(AbstractStructure):
@@ -58,10 +95,6 @@ class Chain(AbstractStructure):
     def __post_init__(self):
         if self.size < 1 or self.border < 0:
             raise InputError(f"Chain(size={self.size}, border={self.border}): expected size >= 1 and border >= 0.")
-
-    def newton_step(self, residual: Function, x: Float[Array, " n"]) -> Float[Array, " n"]:
-        r, linear = jax.linearize(residual, x)
-        return self.solve(linear, r)
 
     def inverse(self, linear: Function, n: int) -> Function:
         size, border = self.size, self.border

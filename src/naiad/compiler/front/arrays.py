@@ -14,6 +14,7 @@ from naiad.compiler.ir.program import Buffer, Node
 LONG_AXIS = 32  # an array with a longer axis, or with more elements, lives in memory
 MANY_ELEMENTS = 1024
 TALL, NARROW = 16, 4  # so does a stack of more rows, each no longer than this, that a loop goes through
+KNOWN = 16_384  # elements up to which an array of constants is computed beforehand
 UNROLLED = 16  # sums and copies of so few elements are written out
 
 Index = tuple[Node, ...]
@@ -23,7 +24,8 @@ class Lazy:
     """A large array: its element at an index is computed where it is needed, or read from its buffer.
 
     `reads` are the buffers that may still change; `holders` counts the variables bound to the array, so that a buffer
-    may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes.
+    may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes;
+    `known` says that it may consist of constants, since all that it is computed from does.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Lazy:
         buffer: Any = None,
         view: bool = False,
         cost: int = 0,
+        known: bool = False,
     ):
         self.shape = shape
         self.type = type
@@ -45,6 +48,7 @@ class Lazy:
         self.view = view or buffer is not None
         self.holders = 0
         self.cost = cost
+        self.known = known
 
     @property
     def changeable(self) -> bool:
@@ -63,6 +67,7 @@ class Arrays:
         self.builder = builder
         self.stacks = stacks  # how many rows loops go through
         self.readers: dict[int, list[Lazy]] = {}
+        self._buffers: dict[Any, Lazy] = {}
 
     def is_large(self, shape: Sequence[int]) -> bool:
         """Whether an array of this shape lives in memory."""
@@ -85,7 +90,7 @@ class Arrays:
         reads = frozenset[Buffer]().union(*(source.reads for source in sources if isinstance(source, Lazy)))
         view = view and all(_is_view(s) for s in sources)
         cost = sum(source.cost for source in sources if isinstance(source, Lazy)) + (0 if view else 1)
-        made = Lazy(tuple(shape), type, at, reads=reads, view=view, cost=cost)
+        made = Lazy(tuple(shape), type, at, reads=reads, view=view, cost=cost, known=all(map(is_known, sources)))
         self._register(made)
         return made
 
@@ -97,6 +102,7 @@ class Arrays:
             lambda index: self.builder.load(buffer, self.flat(index, shape)),
             reads=[buffer] if buffer.mutable else [],
             buffer=buffer,
+            known=buffer.values is not None,
         )
         self._register(made)
         return made
@@ -114,7 +120,7 @@ class Arrays:
             value.size > UNROLLED
             and math.prod(n for n, i in zip(value.shape, index, strict=True) if not i.constant) > UNROLLED
         ):
-            return self.at(self.in_memory(value), index)
+            return self.at(self._written(value), index)
         rows = np.moveaxis(value, axis, 0)
         rest = [i for k, i in enumerate(index) if k != axis]
         found = self.at(rows[0], rest) if rest else rows[0]
@@ -135,10 +141,27 @@ class Arrays:
     def in_memory(self, value: Value) -> Lazy:
         """The array in a buffer, which nobody changes."""
         if isinstance(value, Lazy):
-            return value if value.buffer is not None and not value.reads else self.copied(value)
+            return value if value.buffer is not None and not value.reads else self.kept(value)
         flat = value.reshape(-1)
         if len(flat) and all(node.constant for node in flat):
             return self.whole(self.builder.table(np.array([n.value for n in flat]), flat[0].type), value.shape)
+        return self.copied(value)
+
+    def _written(self, value: Small) -> Lazy:
+        """A small array in a buffer, written once: where its elements are known, outside the loops that read it."""
+        nodes = value.reshape(-1)
+        with self.builder.outside(nodes) as region:
+            key = (id(region), value.shape, *(node.number for node in nodes))
+            if key not in self._buffers:
+                self._buffers[key] = self.in_memory(value)
+        return self._buffers[key]
+
+    def kept(self, value: Lazy) -> Lazy:
+        """The array in a buffer, to be read more than once: constants in a table."""
+        if value.known and math.prod(value.shape) <= KNOWN:
+            nodes = self.small(value).reshape(-1)
+            if all(node.constant for node in nodes):
+                return self.whole(self.builder.table(np.array([n.value for n in nodes]), value.type), value.shape)
         return self.copied(value)
 
     def copied(self, value: Value, into: Buffer | None = None) -> Lazy:
@@ -227,6 +250,11 @@ _KINDS[jax.dtypes.float0] = BOOL  # the derivative of whole numbers, of which th
 def kind(dtype: Any) -> str:
     """The type of a NumPy dtype, empty if programs have no such numbers."""
     return _KINDS.get(dtype, "")
+
+
+def is_known(value: Value) -> bool:
+    """Whether an array consists of constants, or may do so if it is large."""
+    return value.known if isinstance(value, Lazy) else all(node.constant for node in value.reshape(-1))
 
 
 def _is_view(value: Value) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.front.arrays import Lazy, Value, kind
+from naiad.compiler.front.arrays import UNROLLED, Lazy, Value, kind
 from naiad.compiler.front.rules import Refusal, rule
 from naiad.compiler.front.shapes import shrunk, view
 from naiad.compiler.front.tracer import Tracer
@@ -60,9 +60,9 @@ def _dynamic_update_slice(tracer: Tracer, eqn: Any, x: Value, update: Value, *st
     return result
 
 
-def _changeable(tracer: Tracer, x: Lazy) -> Any:
+def _changeable(tracer: Tracer, x: Value) -> Any:
     """A buffer with the elements of x that may be changed: its own if nobody else will read it."""
-    if x.changeable:
+    if isinstance(x, Lazy) and x.changeable:
         tracer.arrays.before_change(x.buffer)
         return x.buffer
     buffer = tracer.arrays.copied(x).buffer
@@ -71,8 +71,10 @@ def _changeable(tracer: Tracer, x: Lazy) -> Any:
 
 
 def _apart(tracer: Tracer, value: Value, buffer: Any) -> Value:
-    """An array that does not change while the buffer does."""
-    if isinstance(value, Lazy) and (not value.view or buffer in value.reads):
+    """An array that a loop may read at any index, and that does not change while the buffer does."""
+    if not isinstance(value, Lazy):
+        return tracer.arrays.in_memory(value) if value.size > UNROLLED else value
+    if not value.view or buffer in value.reads:
         return tracer.arrays.copied(value)
     return value
 
@@ -167,7 +169,11 @@ def _scatter_rule(*names: str, combined: Callable[[Any, Node, Node], Node]) -> N
                 place[dim] = b.add(place[dim], index[w])
             return place, inside
 
-        if isinstance(x, Lazy):
+        def unknown() -> bool:
+            first, inside = target([b.integer(0)] * len(updates.shape))
+            return not all(node.constant for node in (*first, inside))
+
+        if isinstance(x, Lazy) or (isinstance(updates, Lazy) and math.prod(updates.shape) and unknown()):
             buffer = _changeable(tracer, x)
             updates, places = _apart(tracer, updates, buffer), _apart(tracer, indices, buffer)
 
@@ -178,7 +184,8 @@ def _scatter_rule(*names: str, combined: Callable[[Any, Node, Node], Node]) -> N
                 b.store(buffer, position, b.select(inside, combine(old, arrays.at(updates, index)), old))
 
             arrays.each(updates.shape, write)
-            return arrays.whole(buffer, x.shape)
+            written = arrays.whole(buffer, x.shape)
+            return written if isinstance(x, Lazy) else arrays.small(written)
         result = x.copy()
         for index in np.ndindex(updates.shape):
             place, inside = target([b.integer(i) for i in index])

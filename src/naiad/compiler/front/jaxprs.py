@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -9,7 +10,12 @@ from jax.extend import core
 
 UNROLLED_OPERATIONS = 600  # a scan of known length that comes to so little is written out
 
-INDEXING = {"dynamic_slice", "dynamic_update_slice", "gather", "scatter", "scatter-add", "scatter_add"}
+INDEXING = {  # the arguments that are indices
+    "dynamic_slice": slice(1, None),
+    "dynamic_update_slice": slice(2, None),
+    "gather": slice(1, 2),
+    **dict.fromkeys(("scatter", "scatter-add", "scatter_add"), slice(1, 2)),
+}
 
 
 def uses_of(jaxpr: core.Jaxpr) -> tuple[dict[Any, int], dict[Any, int]]:
@@ -24,20 +30,20 @@ def uses_of(jaxpr: core.Jaxpr) -> tuple[dict[Any, int], dict[Any, int]]:
     return last, count
 
 
-def indexed_arguments(jaxpr: core.Jaxpr) -> list[bool]:
-    """Which arguments of a loop's body are read or written at an index that is not known."""
+def indexed_arguments(jaxpr: core.Jaxpr, constant: Sequence[bool]) -> list[bool]:
+    """Which arguments of a loop's body are read or written at an index that is not known, given which are constants."""
     marked = set()
+    known = {*jaxpr.constvars, *(v for v, is_in in zip(jaxpr.invars, constant, strict=True) if is_in)}
     for eqn in jaxpr.eqns:
-        if eqn.primitive.name in INDEXING:
-            if not all(isinstance(atom, core.Literal) for atom in eqn.invars[1:]):
-                marked.add(eqn.invars[0])
-        elif eqn.primitive.name in ("jit", "pjit", "closed_call"):
-            inner = eqn.params["jaxpr"].jaxpr
-            marked |= {
-                atom
-                for atom, is_in in zip(eqn.invars, indexed_arguments(inner), strict=True)
-                if is_in and not isinstance(atom, core.Literal)
-            }
+        fixed = [isinstance(atom, core.Literal) or atom in known for atom in eqn.invars]
+        if all(fixed):
+            known |= set(eqn.outvars)
+        name = eqn.primitive.name
+        if name in INDEXING and not all(fixed[INDEXING[name]]):
+            marked.add(eqn.invars[0])
+        elif name in ("jit", "pjit", "closed_call"):
+            inner = indexed_arguments(eqn.params["jaxpr"].jaxpr, fixed)
+            marked |= {a for a, is_in in zip(eqn.invars, inner, strict=True) if is_in and not isinstance(a, core.Literal)}
     return [variable in marked for variable in jaxpr.invars]
 
 

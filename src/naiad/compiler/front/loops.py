@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.front.arrays import UNROLLED, Arrays, Lazy, Value, element_type
+from naiad.compiler.front.arrays import UNROLLED, Arrays, Lazy, Value, element_type, is_known
 from naiad.compiler.front.jaxprs import UNROLLED_OPERATIONS, indexed_arguments, operations_of
 from naiad.compiler.front.rules import rule
 from naiad.compiler.front.tracer import Tracer, known_kind
@@ -24,7 +24,7 @@ def _while(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     settled = tracer.settled(inputs)
     test_consts, body_consts, inits = settled[:m], settled[m : m + n], settled[m + n :]
     kept = [init for init, same in zip(inits, unchanged, strict=True) if same]
-    indexed = indexed_arguments(body.jaxpr)
+    indexed = indexed_arguments(body.jaxpr, [*map(is_known, body_consts), *(False for _ in inits)])
     moving = [(init, is_in) for init, same, is_in in zip(inits, unchanged, indexed[n:], strict=True) if not same]
 
     def merge(changing: Sequence[Value]) -> list[Value]:
@@ -87,7 +87,7 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
         return _written_out(tracer, body, list(inputs[:m]), list(inputs[m : m + n]), inputs[m + n :], order, stacked)
     settled = tracer.settled(inputs)
     consts, inits, xs = settled[:m], settled[m : m + n], settled[m + n :]
-    indexed = indexed_arguments(body.jaxpr)
+    indexed = indexed_arguments(body.jaxpr, [*map(is_known, consts), *(False for _ in (*inits, *xs))])
     with _held([*consts, *xs]):
         consts = _placed(tracer, consts, indexed[:m])
         rows = [x if isinstance(x, Lazy) else arrays.in_memory(x) for x in xs]

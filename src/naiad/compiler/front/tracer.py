@@ -64,7 +64,7 @@ class Tracer:
             self._equations.pop()
             for variable, value in zip(eqn.outvars, outputs, strict=True):
                 if isinstance(value, Lazy) and not value.view and uses.get(variable, 0) > 1:
-                    value = self.arrays.copied(value)
+                    value = self.arrays.kept(value)
                 bind(variable, value, here)
         outputs = [read(atom) for atom in jaxpr.outvars]
         release(jaxpr.outvars, len(jaxpr.eqns))
@@ -120,7 +120,7 @@ class Tracer:
 
     def settled(self, values: Sequence[Value]) -> list[Value]:
         """Large arrays computed once, before a loop reads them many times."""
-        return [self.arrays.copied(v) if isinstance(v, Lazy) and not v.view else v for v in values]
+        return [self.arrays.kept(v) if isinstance(v, Lazy) and not v.view else v for v in values]
 
 
 def known_kind(dtype: Any, what: str) -> str:

@@ -4,8 +4,9 @@ Equal expressions are one node, constants fold, zeros and ones vanish, negations
 outermost loop in which its arguments are known, so that what does not change in a loop is computed before it.
 """
 
+import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,16 @@ class Builder:
         self.begin_body(loop, self.op("lt", i, self.integer(length)))
         yields = body(i, values)
         return self.end_loop(loop, [self.op("iadd", i, self.integer(1)), *yields])[1:]
+
+    @contextlib.contextmanager
+    def outside(self, args: Sequence[Node]) -> Iterator[Region]:
+        """Meanwhile what is built goes to the outermost region in which these nodes are known."""
+        here = self.region
+        self.region = self._home(max((a.region for a in args), key=lambda region: region.depth))
+        try:
+            yield self.region
+        finally:
+            self.region = here
 
     def begin_branch(self, predicate: Node) -> Branch:
         """A branch whose arms come next."""
