@@ -2,7 +2,7 @@
 them near the diagonal."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -15,20 +15,22 @@ Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 Pattern = Bool[np.ndarray, "*shape n"]
 """For each element of an array, the unknowns that it may depend on."""
 
+Value = Callable[[], Any]
+"""What an array is, asked for where it is an index; None if it is not known."""
+
 ELEMENTWISE = frozenset(
-    """abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp convert_element_type copy copy_p cos
-    cosh div eq erf exp exp2 expm1 floor ge gt integer_pow is_finite le log log1p logistic lt max min mul ne neg
-    nextafter not or pow real reduce_precision rem round rsqrt select_n sign sin sinh sqrt square stop_gradient sub tan
-    tanh xor""".split()
+    """abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp convert_element_type copy cos cosh
+    div eq exp exp2 expm1 floor ge gt integer_pow is_finite le log log1p logistic lt max min mul ne neg not or pow
+    reduce_precision rem round rsqrt select_n sign sin sinh sqrt square stop_gradient sub tan tanh xor""".split()  # noqa: SIM905
 )
-CALLS = frozenset("jit pjit closed_call core_call remat checkpoint custom_jvp_call custom_vjp_call".split())
-PLACED = frozenset("gather scatter scatter-add scatter_add dynamic_slice dynamic_update_slice".split())
+CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "custom_jvp_call", "custom_vjp_call")
+PLACED = ("gather", "scatter", "scatter-add", "scatter_add", "dynamic_slice", "dynamic_update_slice")
 
 
 def dependencies(function: Function, n: int) -> Pattern:
     """Which of the n unknowns each value of a function may depend on. What is not understood counts as dependent."""
     closed = jax.make_jaxpr(function)(jnp.zeros(n))
-    return _through(closed.jaxpr, [None] * len(closed.consts), [np.eye(n, dtype=bool)], n)[0]
+    return _through(closed.jaxpr, closed.consts, [np.eye(n, dtype=bool)], [lambda: None], n)[0]
 
 
 def operations(function: Function, n: int) -> int:
@@ -76,39 +78,51 @@ def _width(linked: Pattern) -> int:
     return int(np.max(np.abs(rows - columns), initial=0))
 
 
-def _through(jaxpr: core.Jaxpr, consts: list[Any], arguments: list[Pattern | None], n: int) -> list[Pattern]:
-    """The patterns of the outputs of a jaxpr; None stands for a value that depends on no unknown."""
-    known: dict[Any, Pattern | None] = dict(zip(jaxpr.constvars, consts, strict=True))
-    known |= dict(zip(jaxpr.invars, arguments, strict=True))
-    made: dict[Any, Any] = {}
+def _through(
+    jaxpr: core.Jaxpr, consts: Sequence[Any], arguments: Sequence[Pattern | None], values: Sequence[Value], n: int
+) -> list[Pattern]:
+    """The patterns of the outputs of a jaxpr; None stands for an argument that depends on no unknown."""
+    patterns = dict(zip(jaxpr.invars, arguments, strict=True))
+    known: dict[Any, Value] = dict(zip(jaxpr.invars, values, strict=True))
+    known |= {
+        variable: functools.partial(_concrete, const) for variable, const in zip(jaxpr.constvars, consts, strict=True)
+    }
 
-    def pattern(atom: Any) -> Pattern | None:
-        return None if isinstance(atom, core.Literal) else known[atom]
+    def value(atom: Any) -> Any:
+        """What an array is, if that follows from constants; else None."""
+        return atom.val if isinstance(atom, core.Literal) else known[atom]() if atom in known else None
+
+    def computed(eqn: Any) -> Any:
+        inputs = [value(atom) for atom in eqn.invars]
+        return None if any(each is None for each in inputs) else eqn.primitive.bind(*inputs, **eqn.params)
 
     for eqn in jaxpr.eqns:
-        inputs = [pattern(atom) for atom in eqn.invars]
-        if all(each is None for each in inputs):
-            outputs: list[Any] = [None] * len(eqn.outvars)
-            made |= dict.fromkeys(eqn.outvars, eqn)
-        else:
-            outputs = _step(eqn, inputs, functools.partial(_value, made), n)
-        known |= dict(zip(eqn.outvars, outputs, strict=True))
-    return [_full(pattern(atom), atom.aval.shape, n) for atom in jaxpr.outvars]
+        inputs = [None if isinstance(atom, core.Literal) else patterns.get(atom) for atom in eqn.invars]
+        if any(each is not None for each in inputs):
+            patterns |= dict(zip(eqn.outvars, _step(eqn, inputs, value, n), strict=True))
+        elif not eqn.primitive.multiple_results:
+            known[eqn.outvars[0]] = functools.partial(computed, eqn)
+    return [_full(patterns.get(atom), atom.aval.shape, n) for atom in jaxpr.outvars]
+
+
+def _concrete(const: Any) -> Any:
+    return None if isinstance(const, jax.core.Tracer) else const
 
 
 def _step(eqn: Any, inputs: list[Pattern | None], value: Callable[[Any], Any], n: int) -> list[Pattern]:
+    """The patterns of what an equation gives."""
     name, shapes = eqn.primitive.name, [variable.aval.shape for variable in eqn.outvars]
     if name in CALLS:
         inner = next(eqn.params[key] for key in ("jaxpr", "call_jaxpr") if key in eqn.params)
-        inner, consts = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
-        return _through(inner, [None] * len(consts), inputs, n)
+        values = [functools.partial(value, atom) for atom in eqn.invars]
+        return _through(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, values, n)
     if name in ELEMENTWISE:
-        return [_any([np.broadcast_to(_full(each, (), n), (*shapes[0], n)) for each in inputs if each is not None])]
+        return [_any([np.broadcast_to(each, (*shapes[0], n)) for each in inputs if each is not None])]
     given = [_full(each, atom.aval.shape, n) for each, atom in zip(inputs, eqn.invars, strict=True)]
     if name in MOVED:
         return MOVED[name](eqn.params, shapes, *given)
     if name in PLACED:
-        found = _placed(eqn, inputs, given, value)
+        found = _placed(eqn, given, value)
         if found is not None:
             return [found]
     everything = _any([each.reshape(-1, n).any(axis=0) for each in given])
@@ -123,18 +137,7 @@ def _any(patterns: list[Pattern]) -> Pattern:
     return functools.reduce(np.logical_or, patterns)
 
 
-def _value(made: dict[Any, Any], atom: Any) -> Any:
-    """What an index is, if it follows from constants; else None."""
-    if isinstance(atom, core.Literal):
-        return atom.val
-    if atom not in made or made[atom].primitive.multiple_results:
-        return None
-    eqn = made[atom]
-    arguments = [_value(made, each) for each in eqn.invars]
-    return None if any(each is None for each in arguments) else eqn.primitive.bind(*arguments, **eqn.params)
-
-
-def _placed(eqn: Any, inputs: list[Pattern | None], given: list[Pattern], value: Callable[[Any], Any]) -> Pattern | None:
+def _placed(eqn: Any, given: list[Pattern], value: Callable[[Any], Any]) -> Pattern | None:
     """What is moved to or from places that are known, by doing it with zeros and ones, unknown by unknown."""
     name = eqn.primitive.name
     moved = (0, 2) if name.startswith("scatter") else (0, 1) if name == "dynamic_update_slice" else (0,)
@@ -170,11 +173,15 @@ def _sliced(params: Any, shapes: Any, x: Pattern) -> list[Pattern]:
 
 
 def _padded(params: Any, shapes: Any, x: Pattern, filling: Pattern) -> list[Pattern]:
-    places = [low + np.arange(size) * (gap + 1) for size, (low, _, gap) in zip(x.shape, params["padding_config"])]
+    places = [
+        low + np.arange(n) * (gap + 1) for n, (low, _, gap) in zip(x.shape[:-1], params["padding_config"], strict=True)
+    ]
     inside = [(place >= 0) & (place < size) for place, size in zip(places, shapes[0], strict=True)]
     every = np.arange(x.shape[-1])
     padded = np.array(np.broadcast_to(filling, (*shapes[0], x.shape[-1])))
-    padded[np.ix_(*(p[i] for p, i in zip(places, inside)), every)] = x[np.ix_(*map(np.flatnonzero, inside), every)]
+    padded[np.ix_(*(p[i] for p, i in zip(places, inside, strict=True)), every)] = x[
+        np.ix_(*map(np.flatnonzero, inside), every)
+    ]
     return [padded]
 
 
@@ -209,6 +216,9 @@ MOVED: dict[str, Callable[..., list[Pattern]]] = {
     "transpose": lambda params, shapes, x: [np.transpose(x, (*params["permutation"], x.ndim - 1))],
     "rev": lambda params, shapes, x: [np.flip(x, params["dimensions"])],
     "concatenate": lambda params, shapes, *xs: [np.concatenate(xs, axis=params["dimension"])],
+    "stack": lambda params, shapes, *xs: [np.stack(xs, axis=params["axis"])],
+    "unstack": lambda params, shapes, x: list(np.moveaxis(x, params["axis"], 0)),
+    "tile": lambda params, shapes, x: [np.tile(x, (*params["reps"], 1))],
     "slice": _sliced,
     "pad": _padded,
     "split": _split,

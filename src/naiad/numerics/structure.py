@@ -13,9 +13,8 @@ from naiad.numerics.linalg import UNROLLED, inverse, solve, solver
 from naiad.numerics.module import Module, static
 from naiad.numerics.sparsity import dependencies, narrow_order, operations
 
-LOOKED_AT = 6  # unknowns up to which all count as coupled: those of one body
-FEW = 12  # unknowns up to which a Jacobian is written out, entry by entry, whatever its size
-WRITTEN_OUT = 30_000  # numbers up to which one of more unknowns is
+FEW = 12  # unknowns up to which all count as coupled, and the Jacobian is written out
+WRITTEN_OUT = 30_000  # numbers to compute up to which one of more unknowns is
 
 Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
 
@@ -52,23 +51,21 @@ class Dense(AbstractStructure):
         return solve(jacobian, r)
 
     def inverse(self, linear: Function, n: int) -> Function:
-        if n > UNROLLED or (n > FEW and n * operations(linear, n) > WRITTEN_OUT):
-            return solver(jax.lax.map(linear, jnp.eye(n)).T)  # column after column, so that the program stays small
-        return solver(jax.jacfwd(linear)(jnp.zeros(n)))
+        return _by_columns(linear, n, n)
 
 
 class Sparse(AbstractStructure):
-    """Unknowns coupled as the equations say, which are looked through: O(n w^2) for entries up to w from the diagonal, in
-    the order given or a better one; O(n^3) if they are not near it."""
+    """Unknowns coupled as the equations show: O(n w^2) for entries up to w from the diagonal, in the order given or in
+    a narrower one; O(n^3) if they are not near it."""
 
     def newton_step(self, residual: Function, x: Float[Array, " n"]) -> Float[Array, " n"]:
-        return super().newton_step(residual, x) if x.size > LOOKED_AT else Dense().newton_step(residual, x)
+        return super().newton_step(residual, x) if x.size > FEW else Dense().newton_step(residual, x)
 
     def inverse(self, linear: Function, n: int) -> Function:
         pattern = dependencies(linear, n)
         order, width = narrow_order(pattern)
-        if not pattern.diagonal().all() or (n <= UNROLLED and width) or 4 * width > n:
-            return Dense().inverse(linear, n)
+        if not pattern.diagonal().all() or (width and n <= UNROLLED) or 4 * width > n:
+            return _by_columns(linear, n, int(pattern.sum(axis=1).max()))
         if not width:
             diagonal = linear(jnp.ones(n))
             return lambda y: y / diagonal
@@ -80,6 +77,14 @@ class Sparse(AbstractStructure):
 
         along = Chain(width).inverse(ordered, n + extra)
         return lambda y: along(jnp.pad(y[order], (0, extra)))[:n][back]
+
+
+def _by_columns(linear: Function, n: int, coupled: int) -> Function:
+    """The inverse of a linear function by its matrix, in which at most so many entries of a row are not zero. A large
+    one is found in a loop over the columns, so that the program stays small; in a small one zeros vanish."""
+    if n > UNROLLED or (n > FEW and coupled * operations(linear, n) > WRITTEN_OUT):
+        return solver(jax.lax.map(linear, jnp.eye(n)).T)
+    return solver(jax.jacfwd(linear)(jnp.zeros(n)))
 
 
 class Chain(AbstractStructure):

@@ -43,7 +43,8 @@ def indexed_arguments(jaxpr: core.Jaxpr, constant: Sequence[bool]) -> list[bool]
             marked.add(eqn.invars[0])
         elif name in ("jit", "pjit", "closed_call"):
             inner = indexed_arguments(eqn.params["jaxpr"].jaxpr, fixed)
-            marked |= {a for a, is_in in zip(eqn.invars, inner, strict=True) if is_in and not isinstance(a, core.Literal)}
+            within = zip(eqn.invars, inner, strict=True)
+            marked |= {atom for atom, is_in in within if is_in and not isinstance(atom, core.Literal)}
     return [variable in marked for variable in jaxpr.invars]
 
 

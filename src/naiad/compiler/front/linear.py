@@ -46,7 +46,7 @@ def _lu(tracer: Tracer, eqn: Any, A: Value) -> list[Lazy]:
         _factorise(b, matrix, _Rows(b, pivots, n), n, swap)
 
     arrays.each(batch, factorise)
-    return [arrays.whole(buffer, variable.aval.shape) for buffer, variable in zip((lu, swaps, order), eqn.outvars, strict=True)]
+    return [arrays.whole(lu, A.shape), *(arrays.whole(rows, (*batch, n)) for rows in (swaps, order))]
 
 
 @rule("lu_pivots_to_permutation", reads="permutation_size")
