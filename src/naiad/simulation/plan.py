@@ -1,8 +1,9 @@
 """What a run does at every step, how far it goes, and what comes of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
@@ -12,6 +13,7 @@ from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Source
+from naiad.simulation.outcome import Outcome
 from naiad.simulation.section import Level, Section
 
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
@@ -105,6 +107,11 @@ class Standing(NamedTuple):
     levels: dict[str, Level]
     outcome: Int[Array, ""]
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether nothing has ended the run."""
+        return int(self.outcome) == Outcome.COMPLETED
+
 
 class Chunk(NamedTuple):
     """A piece of a run, as NumPy arrays: the saved nodes, outputs that do not go with them (times and values, or None),
@@ -119,3 +126,16 @@ class Chunk(NamedTuple):
     t: float
     standing: Standing
     turn: float
+
+    @classmethod
+    def joined(cls, chunks: "Sequence[Chunk]") -> "Chunk":
+        """The rows of all, and where the run stands after the last."""
+        if len(chunks) == 1:
+            return chunks[0]
+        rows = [(chunk.times, chunk.frames, chunk.outputs, chunk.crossings) for chunk in chunks]
+        return cls(*jax.tree.map(lambda *leaves: np.concatenate(leaves), *rows), *chunks[-1][4:])
+
+    def ended(self, outcome: Outcome) -> "Chunk":
+        """No rows, and the word of how the run ended."""
+        none = jax.tree.map(lambda leaf: leaf[:0], (self.times, self.frames, self.outputs, self.crossings))
+        return Chunk(*none, *self[4:])._replace(standing=self.standing._replace(outcome=np.asarray(int(outcome))))
