@@ -91,7 +91,8 @@ class Compiled:
         """The function of these arguments; arrays come back as NumPy arrays."""
         signature, leaves = self._signature(args)
         kernel, tree, _ = self._entry(signature, args)
-        return jax.tree.unflatten(tree, kernel(leaves))
+        rows = kernel(leaves, [False] * len(leaves), 1)
+        return jax.tree.unflatten(tree, [row[0, ...] for row in rows])
 
     def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
         """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
@@ -208,9 +209,7 @@ class Compiled:
             jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
         traced = time.perf_counter()
         known = [each for each, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
-        masks = [
-            None if each is None else _marks(each, x.shape) for each, x in zip(known, numbers, strict=True)
-        ]
+        masks = [None if each is None else _marks(each, x.shape) for each, x in zip(known, numbers, strict=True)]
         program = trace(jaxpr, masks, platform=self._backend.platform)
         finish(program, fma=self._fma and self._backend.fma)
         return program, trees[0], traced

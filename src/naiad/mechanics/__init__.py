@@ -8,7 +8,7 @@ from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_
 from naiad.mechanics.initial import fitting_state
 from naiad.mechanics.picture import Picture
 from naiad.mechanics.state import Scalar, State
-from naiad.mechanics.system import LagrangianSystem, Rates, check_state, examine, is_sound
+from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 
 __all__ = [
     "AdvectedSystem",
@@ -22,13 +22,11 @@ __all__ = [
     "check_bath",
     "check_state",
     "diamond",
-    "examine",
     "fitting_state",
     "generator",
     "has_bath",
     "has_symmetry",
     "identity",
-    "is_sound",
     "join_rows",
     "left_gradient",
     "left_jacobian",

@@ -176,7 +176,6 @@ def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
     return state
 
 
-@checked
 def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
     """Raise an `InputError` that says why a motion cannot start at a state, if it cannot."""
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):

@@ -14,7 +14,8 @@ from naiad.compiler import Engine, check_engine, execute_rows
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
-from naiad.mechanics import LagrangianSystem, State, examine, fitting_state
+from naiad.mechanics import LagrangianSystem, State, fitting_state
+from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop

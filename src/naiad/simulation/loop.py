@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.integrators import StepInfo
-from naiad.mechanics import State, is_sound
+from naiad.mechanics import State
+from naiad.mechanics.system import is_sound
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome

@@ -15,7 +15,8 @@ from naiad.compiler import Engine, check_engine, execute
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
-from naiad.mechanics import LagrangianSystem, Scalar, State, examine, fitting_state
+from naiad.mechanics import LagrangianSystem, Scalar, State, fitting_state
+from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop

@@ -1,23 +1,16 @@
 """What a back end is: it makes of a finished program code that can be called."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from naiad.compiler.ir.program import Layout, Program
 
-
-class Kernel(Protocol):
-    """Code that can be called."""
-
-    def __call__(self, leaves: list[np.ndarray], own: Sequence[bool] = (), size: int | None = None) -> list[np.ndarray]:
-        """The results of `size` rows, with a leading axis. `leaves` are the arguments, in the order of the inputs;
-        those that are the rows' `own` have a leading axis, the others are the same for all rows. Without a size, the
-        results of the arguments as they are, by code that was made for one row at a time."""
-        ...
-
+Kernel = Callable[[list[np.ndarray], Sequence[bool], int], list[np.ndarray]]
+"""kernel(leaves, own, size): the results of `size` rows, with a leading axis. `leaves` are the arguments, in the order
+of the inputs; those that are the rows' `own` have a leading axis, the others are the same for all rows."""
 
 
 class Backend(ABC):

@@ -20,17 +20,17 @@ _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 
 
 class _Place(NamedTuple):
-    """Where an array lies among the elements of a trajectory, what it is there, and what it is outside."""
+    """Where an array lies among the elements of a trajectory, the shape of one row, and its types there and outside."""
 
     elements: slice
-    shape: tuple[int, ...]
+    row: tuple[int, ...]
     inside: np.dtype
     outside: np.dtype
 
     @classmethod
     def of(cls, slot: Slot) -> "_Place":
         outside, elements = np.dtype(slot.dtype), slice(slot.offset, slot.offset + math.prod(slot.shape))
-        return cls(elements, slot.shape, outside if outside == _FLOAT else _WHOLE, outside)
+        return cls(elements, (1, *slot.shape), outside if outside == _FLOAT else _WHOLE, outside)
 
 
 class LaneKernel:
@@ -43,10 +43,9 @@ class LaneKernel:
         self._work_size = layout.work_size * lanes + 1
         self._loaded = Loaded(code)
 
-    def __call__(self, leaves: list[np.ndarray], own: Sequence[bool] = (), size: int | None = None) -> list[np.ndarray]:
-        """The results of `size` trajectories; a leaf that is not their `own` is the same for all. Without a size, those
-        of one, without a leading axis."""
-        if size is None:
+    def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
+        """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
+        if size == self.lanes == 1:
             return self._alone(leaves)
         groups = -(-size // self.lanes)
         packed = np.empty((groups, self._in_size, self.lanes))
@@ -68,7 +67,7 @@ class LaneKernel:
         )
         results = np.empty(self._out_size)
         self._task(packed, results, 0, 1)
-        rows = [np.ndarray(p.shape, p.inside, results, 8 * p.elements.start) for p in self._outputs]
+        rows = [np.ndarray(p.row, p.inside, results, 8 * p.elements.start) for p in self._outputs]
         return [r if p.inside is p.outside else r.astype(p.outside) for p, r in zip(self._outputs, rows, strict=True)]
 
     def _run(self, packed: np.ndarray, results: np.ndarray, groups: int) -> None:
@@ -99,7 +98,7 @@ def _spread(leaf: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:
 def _gathered(part: np.ndarray, place: _Place, size: int) -> np.ndarray:
     groups, count, lanes = part.shape
     rows = part.transpose(0, 2, 1).reshape(groups * lanes, count)[:size]
-    return rows.reshape(size, *place.shape).astype(place.outside, copy=False)
+    return rows.reshape(size, *place.row[1:]).astype(place.outside, copy=False)
 
 
 def _address(memory: np.ndarray) -> int:
