@@ -33,6 +33,7 @@ from naiad.simulation.drive import chunks
 from naiad.simulation.loop import Frame
 from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.pages import Pages
 from naiad.simulation.parameters import parameters
 from naiad.simulation.plan import Chunk, Observable, Plan, Routine, Standing
 from naiad.simulation.record import Columns
@@ -209,9 +210,10 @@ def _run(
     with contextlib.ExitStack() as stack:
         run = chunks(plan, standing, frame)
         kept = next(run)
-        known = {} if out is None else Columns(plan, [kept]).attrs | parameters(system, method)
-        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite, known))
-        keep = pieces.append if writer is None else lambda chunk: writer.append(Columns(plan, [chunk]).dataset())
+        keep = pieces.append
+        if out is not None:
+            known = Columns(plan, [kept]).attrs | parameters(system, method)
+            keep = stack.enter_context(Pages(plan, stack.enter_context(io.Writer(out, overwrite, known)))).append
         bar = stack.enter_context(Bar(plan, shown=progress))
         ear = stack.enter_context(listening())
         keep(kept)
