@@ -64,9 +64,10 @@ class Module(abc.ABC):
         return super().__new__(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self) or name not in _names(type(self)):
+        own = vars(self)
+        if name in own or name not in _names(type(self)):
             raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be set; make a new one.")
-        object.__setattr__(self, name, value)
+        own[name] = value
 
     def __delattr__(self, name: str) -> None:
         raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be deleted.")

@@ -91,7 +91,7 @@ def check_memory(plan: Plan, frame: Any) -> None:
         parts["output_every"] = ("rows of outputs", plan.cadence.output, frame.outputs)
     for option, (what, every, row) in parts.items():
         rows = (plan.last - plan.first) // every + 2
-        size = 8 * rows * sum(np.size(leaf) for leaf in jax.tree.leaves(row))
+        size = 8 * rows * sum([leaf.size for leaf in jax.tree.leaves(row)])
         if size > MEMORY_BYTES:
             enough = math.ceil(every * size / MEMORY_BYTES)
             raise InputError(

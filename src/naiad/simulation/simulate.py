@@ -1,6 +1,7 @@
 """The front door: run a system through time."""
 
 import contextlib
+import functools
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -8,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad import io
@@ -181,13 +183,27 @@ def propagate(
         )
     check_bath_fits(method, system)
     check_increments(noise, method, system, steps)
+    rows = None if noise is None else jnp.asarray(noise, float)
+    leaves, tree = jax.tree.flatten((system, method, state))
+    arrays = [jnp.asarray(leaf, float) if isinstance(leaf, float) else leaf for leaf in leaves]
+    if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):  # what is traced is known by its form
+        return _propagated(tree, steps, arrays, start, h, rows)
+    return _steps(system, method, state, steps, start, h, rows)
 
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _propagated(tree: Any, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
+    return _steps(*jax.tree.unflatten(tree, leaves), steps, start, h, rows)
+
+
+def _steps(
+    system: LagrangianSystem, method: AbstractMethod, state: State, steps: int, start: Any, h: Any, rows: Any
+) -> State:
     def body(carry, each):
         k, increment = each
         inputs = None if increment is None else increment / h
         return method.step(system, carry, start + k * h, h, inputs), None
 
-    rows = None if noise is None else jnp.asarray(noise, float)
     carry, _ = jax.lax.scan(body, method.init(system, state, start, h), (jnp.arange(steps), rows))
     return method.state(system, carry)
 

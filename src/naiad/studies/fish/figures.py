@@ -102,7 +102,9 @@ def torques(found: GaitTorques, title: str) -> "Figure":
             top.plot(*thin(found.times, values), color=PALETTE[k], label=f"τ{k + 1}")
         middle.plot(*thin(found.times, found.power), color=PALETTE[2])
         change = found.kinetic_energy - found.kinetic_energy[0]
-        bottom.plot(*thin(found.times, change), color=PALETTE[0], linewidth=3.0, alpha=0.45, label="change of kinetic energy")
+        bottom.plot(
+            *thin(found.times, change), color=PALETTE[0], linewidth=3.0, alpha=0.45, label="change of kinetic energy"
+        )
         bottom.plot(*thin(found.times, found.work), color=PALETTE[1], linestyle="--", label="work of the torques")
         labels = ("torque [N m/m]", "power [W/m]", "energy [J/m]")
         for ax, label in zip((top, middle, bottom), labels, strict=True):
