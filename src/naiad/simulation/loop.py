@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     def empty(cls, example: Any, most: int) -> "Rows":
         """Room for as many rows like the example as a chunk holds."""
         room = capacity(example, most)
-        buffers = jax.tree.map(lambda leaf: jnp.zeros((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
+        buffers = jax.tree.map(lambda leaf: jax.lax.empty((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
         return cls(jnp.zeros((), int), buffers)
 
     @property

@@ -67,4 +67,5 @@ class Pages:
             self._thread.join()
         self._thread = None
         if self._errors:
+            self._chunks = []  # what comes after rows that are missing is of no use
             raise self._errors.pop()
