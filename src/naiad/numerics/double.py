@@ -20,7 +20,7 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def in_double(*args: P.args, **kwargs: P.kwargs) -> T:
-        if jax.config.jax_enable_x64:
+        if jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
             return function(*args, **kwargs)
         with jax.enable_x64(True):
             return function(*args, **kwargs)

@@ -132,10 +132,14 @@ class Chunk(NamedTuple):
         """The rows of all, and where the run stands after the last."""
         if len(chunks) == 1:
             return chunks[0]
-        rows = [(chunk.times, chunk.frames, chunk.outputs, chunk.crossings) for chunk in chunks]
-        return cls(*jax.tree.map(lambda *leaves: np.concatenate(leaves), *rows), *chunks[-1][4:])
+        return chunks[-1]._with_rows(lambda *leaves: np.concatenate(leaves), chunks)
 
     def ended(self, outcome: Outcome) -> "Chunk":
         """No rows, and the word of how the run ended."""
-        none = jax.tree.map(lambda leaf: leaf[:0], (self.times, self.frames, self.outputs, self.crossings))
-        return Chunk(*none, *self[4:])._replace(standing=self.standing._replace(outcome=np.asarray(int(outcome))))
+        standing = self.standing._replace(outcome=np.asarray(int(outcome)))
+        return self._with_rows(lambda leaf: leaf[:0], [self])._replace(standing=standing)
+
+    def _with_rows(self, change: Callable[..., np.ndarray], chunks: "Sequence[Chunk]") -> "Chunk":
+        rows = [(chunk.times, chunk.frames, chunk.outputs, chunk.crossings) for chunk in chunks]
+        times, frames, outputs, crossings = jax.tree.map(change, *rows)
+        return self._replace(times=times, frames=frames, outputs=outputs, crossings=crossings)

@@ -186,14 +186,15 @@ def propagate(
     rows = None if noise is None else jnp.asarray(noise, float)
     leaves, tree = jax.tree.flatten((system, method, state))
     arrays = [jnp.asarray(leaf, float) if isinstance(leaf, float) else leaf for leaf in leaves]
-    if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):  # what is traced is known by its form
+    if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):  # and no function that may change
         return _propagated(tree, steps, arrays, start, h, rows)
     return _steps(system, method, state, steps, start, h, rows)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _propagated(tree: Any, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
-    return _steps(*jax.tree.unflatten(tree, leaves), steps, start, h, rows)
+    system, method, state = jax.tree.unflatten(tree, leaves)
+    return _steps(system, method, state, steps, start, h, rows)
 
 
 def _steps(

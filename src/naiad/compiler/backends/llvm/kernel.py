@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,8 @@ def _gathered(part: np.ndarray, place: _Place, size: int) -> np.ndarray:
 
 def _address(memory: np.ndarray) -> int:
     """Where the first element is: `memory.ctypes.data`, in a third of the time."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory)) if memory.size else 0
+    data: Any = memory
+    return ctypes.addressof(ctypes.c_char.from_buffer(data)) if memory.size else 0
 
 
 def _cores() -> int:
