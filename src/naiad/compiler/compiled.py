@@ -92,7 +92,7 @@ class Compiled:
         signature, leaves = self._signature(args)
         kernel, tree, _ = self._entry(signature, args)
         rows = kernel(leaves, [False] * len(leaves), 1)
-        return jax.tree.unflatten(tree, [row[0, ...] for row in rows])
+        return tree.unflatten([row[0, ...] for row in rows])
 
     def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
         """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
@@ -136,7 +136,7 @@ class Compiled:
         return self._last
 
     def _signature(self, args: tuple[Any, ...]) -> tuple[Signature, list[np.ndarray]]:
-        everything, structure = jax.tree.flatten(args)
+        everything, structure = jax.tree_util.tree_flatten(args)
         static, shapes, known, leaves = [], [], [], []
         for leaf, folding in zip(everything, _folding(structure, self._parameters), strict=True):
             if type(leaf) is np.ndarray and leaf.dtype in _USUAL:

@@ -16,6 +16,7 @@ from naiad.simulation.noise import Source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.section import Level, Section
 
+ROOM = 4096  # rows of any kind that a chunk holds at most
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
 
 
@@ -34,7 +35,7 @@ class Routine(Module):
     sections: dict[str, Section]
     reconstruct: bool = static(default=True)
     apart: bool = static(default=False)
-    room: int = static(default=4096)
+    room: int = static(default=ROOM)
 
     def step(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """One step of the method; without `reconstruct` the configuration stays where it is."""

@@ -37,7 +37,7 @@ from naiad.simulation.noise import Noise, check_bath_fits, check_increments, sou
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.pages import Pages
 from naiad.simulation.parameters import parameters
-from naiad.simulation.plan import Chunk, Observable, Plan, Routine, Standing
+from naiad.simulation.plan import ROOM, Chunk, Observable, Plan, Routine, Standing
 from naiad.simulation.record import Columns
 from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
@@ -100,8 +100,16 @@ def simulate(
     start, h, steps, rest = check_times(t0, t1, dt)
     state = fitting_state(system.group, State(*state))
     check_reconstruct(reconstruct, system, sections or {}, state, start)
-    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    routine = Routine(system, method, *parts, reconstruct, output_every is not None)
+    routine = Routine.of(
+        system=system,
+        method=method,
+        outputs=dict(outputs or {}),
+        monitors=dict(monitors or {}),
+        sections=dict(sections or {}),
+        reconstruct=reconstruct,
+        apart=output_every is not None,
+        room=ROOM,
+    )
     cadence = check_cadence(save_every, output_every, steps)
     random = source(noise, method, system, steps + (rest > 0.0))
     plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), random)
