@@ -10,6 +10,7 @@ STATEMENTS = {
     "jax": "import jax",
     "naiad": "import naiad",
     "naiad.simulate": "import naiad; naiad.simulate",
+    "naiad.models": "import naiad; naiad.models.ConnectedBodies",
 }
 
 

@@ -1,6 +1,6 @@
 """Prints the tables of README.md as Markdown: all of them, or those named.
 
-python -m benchmarks.compiler [start steps flv kirchhoff connected tree long section planar gaits mujoco]
+python -m benchmarks.compiler [start fixed steps flv kirchhoff connected tree string long section planar gaits mujoco]
 """
 
 import importlib
@@ -8,6 +8,7 @@ import sys
 
 TABLES = {
     "start": ("First simulation in a fresh process", "benchmarks.bench_start"),
+    "fixed": ("Fixed costs", "benchmarks.fixed"),
     "steps": ("Steps: compiled and on XLA", "benchmarks.bench_step"),
     "flv": ("Fast Lie-Verlet against C", "benchmarks.flv"),
     "kirchhoff": ("The Cayley step by automatic differentiation", "benchmarks.kirchhoff"),

@@ -42,3 +42,28 @@ def test_importing_changes_nothing_and_loads_little():
         "assert not {'matplotlib', 'xarray', 'scipy.integrate'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+LATER = ("scipy", "matplotlib", "xarray", "zarr", "pandas", "rich", "typer")
+"""What takes long to load, and comes when it is used."""
+
+LOADING = """
+import importlib, sys
+for package in {packages!r}:
+    home = importlib.import_module(package)
+    for name in ["", *getattr(home, "__all__", [])]:
+        if name:
+            getattr(home, name)
+        loaded = {later!r} & set(sys.modules)
+        assert not loaded, f"{{package}} {{name}} loads {{sorted(loaded)}}"
+from naiad.studies.trees.three_ellipsoids import OMEGA, three_ellipsoids
+three_ellipsoids().joint_state(rates=OMEGA)
+assert "scipy" not in sys.modules, "a state of bodies, which must not overlap, loads scipy"
+"""
+
+
+def test_no_public_name_loads_what_only_its_use_needs():
+    packages = ["naiad.errors", "naiad.numerics", *(f"naiad.{name}" for name in naiad._PACKAGES), "naiad.studies"]
+    script = LOADING.format(packages=packages, later=set(LATER))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert not done.returncode, done.stderr.splitlines()[-1]

@@ -5,6 +5,7 @@ weak reference that exception is printed and dropped, and the run goes on; in co
 returns. So while something listens here, a signal is written down as well, and looked at between the pieces of work.
 """
 
+import _signal  # pyright: ignore[reportMissingImports] - what `signal` wraps: the names of handlers take too long
 import contextlib
 import signal
 import threading
@@ -81,15 +82,15 @@ def listening(*, at_once: bool = False) -> Iterator[Ear]:
         return
     ear = _LISTENING.ear = Ear(at_once)
     main = threading.current_thread() is threading.main_thread()
-    ours = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ours = main and _signal.getsignal(signal.SIGINT) is signal.default_int_handler
     try:
         if ours:
-            signal.signal(signal.SIGINT, ear.interrupt)
+            _signal.signal(signal.SIGINT, ear.interrupt)
         yield ear
         ear.check()
     finally:
         if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _signal.signal(signal.SIGINT, signal.default_int_handler)
         _LISTENING.ear = None
 
 

@@ -613,3 +613,36 @@ def test_derivative_past_an_integer():
 
     with jax.enable_x64(True):
         assert float(nc.compile(pushed, cache=False)(1.5, 4)) == 3 * 1.5**2 * 4
+
+
+def filled(x, start):
+    return lax.fori_loop(0, 50, lambda k, b: b.at[k].set(x * k), start)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: filled(x, jnp.zeros(100)),
+        lambda x: (lambda b: (b, b, b[::-1], b.reshape(10, 10)))(filled(x, jnp.zeros(100))),
+        lambda x: (lambda b: (b, lax.fori_loop(0, 9, lambda k, b: b.at[k].add(1.0), b), 2.0 * b))(
+            filled(x, jnp.zeros(100))
+        ),
+        lambda x: filled(x, lax.empty((100,), jnp.float64))[:50],
+    ],
+    ids=["alone", "several times", "gone on with", "of no value to begin with"],
+)
+def test_a_large_result_lies_where_it_was_made(function):
+    compiled, rows = nc.compile(function, cache=False), np.array([2.0, -1.5, 0.25])
+    with jax.enable_x64(True):
+        expected = [jax.tree.leaves(function(x)) for x in rows]
+    for k, row in enumerate(rows):
+        for got, want in zip(jax.tree.leaves(compiled(row)), expected[k], strict=True):
+            np.testing.assert_array_equal(got, want)
+    for got, *want in zip(jax.tree.leaves(compiled.batch(rows)), *expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_large_result_is_not_copied():
+    compiled = nc.compile(lambda x: filled(x, jnp.zeros(100)), cache=False)
+    compiled(2.0)
+    assert "work" not in compiled.ir.partition("\n")[2]

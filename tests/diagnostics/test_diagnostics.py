@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.compiler import engine
 from naiad.diagnostics import (
     convergence,
     energy_error,
@@ -13,6 +14,7 @@ from naiad.diagnostics import (
     relative_change,
     symplecticity_defect,
 )
+from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 from tests.verification.problems import PROBLEMS
 
 BODY = nd.models.RigidBody((1.0, 2.0, 3.0))
@@ -94,3 +96,11 @@ def test_lyapunov_exponent_of_a_saddle_and_of_a_torus():
     )  # of the Verlet step, not of the flow
     torus = lyapunov_exponent(BODY, START, dt=0.1, steps=4000)
     assert torus == pytest.approx(np.log(400.0) / 400.0, rel=0.3)  # a vector on a torus grows linearly with time
+
+
+def test_derivatives_of_long_steps_are_machine_code(monkeypatch):
+    """The step of three connected ellipsoids, on a group of 12 dimensions, which XLA takes half a minute for."""
+    monkeypatch.setattr(engine, "_jitted_rows", None)
+    bodies = three_ellipsoids()
+    state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
+    assert symplecticity_defect(bodies, nd.TreeVariational(), state, dt=0.01) < 2e-15

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from naiad.errors import InputError
 from naiad.viz import plot
+from naiad.viz.thinning import LIMIT
 
 PANELS = {
     "SO3": ["Omega", "energy", "momentum", "sphere"],
@@ -218,3 +219,19 @@ def test_a_third_axis_that_points_downwards_is_drawn_downwards(trajectories):
     assert over.zaxis_inverted()
     assert over.yaxis_inverted()  # two axes turned: no mirror
     assert "downwards" in over.get_zlabel()
+
+
+def test_lines_over_time_have_no_more_points_than_pixels_show():
+    """Of a run of a million nodes every column of pixels keeps its extremes, and the lines stay short."""
+    time = np.linspace(0.0, 1e4, 10**6)
+    wave = np.sin(7.0 * time)
+    wave[123_456] = 3.0
+    variables = {"v": (("time", "i"), np.stack([wave] * 3, 1)), "energy": ("time", 2.0 + wave)}
+    figure = plot(xr.Dataset(variables, {"time": time}))
+    lines = [line.get_xydata() for ax in figure.axes for line in ax.lines]
+    assert max(map(len, lines)) <= 1.1 * LIMIT
+    for (x, y), size in zip((line.T for line in lines), (1.0, 1.0, 1.0, 0.5), strict=True):
+        assert (x[np.argmax(y)], y.max()) == (time[123_456], pytest.approx(3.0 * size))
+        columns = np.searchsorted(x, np.linspace(0.0, 1e4, 601)[:-1])  # as many as the panel has pixels
+        assert np.maximum.reduceat(y, columns).min() > 0.99 * size
+        assert np.minimum.reduceat(y, columns).max() < -0.99 * size

@@ -23,6 +23,8 @@ from naiad.errors import InputError
 from naiad.interrupts import interruptible
 from naiad.numerics.arguments import checked
 
+_USUAL = (np.dtype(np.float64), np.dtype(np.int64))
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
 NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
 
@@ -90,7 +92,7 @@ class Compiled:
         signature, leaves = self._signature(args)
         kernel, tree, _ = self._entry(signature, args)
         rows = kernel(leaves, [False] * len(leaves), 1)
-        return jax.tree.unflatten(tree, [row.reshape(row.shape[1:]) for row in rows])
+        return tree.unflatten([row[0, ...] for row in rows])
 
     def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
         """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
@@ -134,18 +136,18 @@ class Compiled:
         return self._last
 
     def _signature(self, args: tuple[Any, ...]) -> tuple[Signature, list[np.ndarray]]:
-        folds = [
-            number in self._parameters for number, arg in enumerate(args) for _ in range(len(jax.tree.leaves(arg)))
-        ]
-        everything, structure = jax.tree.flatten(args)
+        everything, structure = jax.tree_util.tree_flatten(args)
         static, shapes, known, leaves = [], [], [], []
-        for leaf, folding in zip(everything, folds, strict=True):
-            if not _is_number(leaf):
+        for leaf, folding in zip(everything, _folding(structure, self._parameters), strict=True):
+            if type(leaf) is np.ndarray and leaf.dtype in _USUAL:
+                array = leaf
+            elif _is_number(leaf):
+                array = _numbers(leaf)
+            else:
                 static.append(leaf)
                 shapes.append(None)
                 known.append(None)
                 continue
-            array = _numbers(leaf)
             leaves.append(array)
             shapes.append((array.shape, array.dtype))
             known.append(_known(array) if folding else None)
@@ -206,11 +208,8 @@ class Compiled:
         with jax.enable_x64(True):
             jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
         traced = time.perf_counter()
-        known = [mask for mask, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
-        masks = [
-            None if mask is None else np.frombuffer(mask, np.int8).reshape(x.shape)
-            for mask, x in zip(known, numbers, strict=True)
-        ]
+        known = [each for each, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
+        masks = [None if each is None else _marks(each, x.shape) for each, x in zip(known, numbers, strict=True)]
         program = trace(jaxpr, masks, platform=self._backend.platform)
         finish(program, fma=self._fma and self._backend.fma)
         return program, trees[0], traced
@@ -247,8 +246,15 @@ def compile(
     return Compiled(function, fma=fma, parameters=parameters, lanes=lanes, cache=cache, backend=backend)
 
 
+@functools.lru_cache
+def _folding(structure: Any, parameters: tuple[int, ...]) -> list[bool]:
+    """For each leaf of the arguments, whether it belongs to one of those whose numbers are `parameters`."""
+    counts = [argument.num_leaves for argument in structure.children()]
+    return [number in parameters for number, count in enumerate(counts) for _ in range(count)]
+
+
 def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic | jax.Array)
+    return isinstance(leaf, _NUMBERS)
 
 
 def _numbers(leaf: Any) -> np.ndarray:
@@ -275,11 +281,17 @@ def _form(leaf: Any) -> jax.ShapeDtypeStruct:
 
 
 def _known(array: np.ndarray) -> bytes | None:
-    """For each element 0 or 1 if it is that, else -1; None if there are none such."""
+    """Which elements are 1, and which are 0, a byte each; None if there are none such."""
     if array.dtype != np.float64:
         return None
-    marks = np.where(array == 1.0, 1, np.where(array == 0.0, 0, -1)).astype(np.int8)
-    return marks.tobytes() if np.any(marks >= 0) else None
+    marks = (array == 1.0).tobytes() + (array == 0.0).tobytes()
+    return marks if b"\1" in marks else None
+
+
+def _marks(known: bytes, shape: tuple[int, ...]) -> np.ndarray:
+    """For each element 0 or 1 if it is known to be that, else -1."""
+    ones, zeros = np.frombuffer(known, np.int8).reshape(2, *shape)
+    return np.asarray(2 * ones + zeros - 1)
 
 
 def _first_rows(args: tuple[Any, ...], shared: Sequence[int], folding: Sequence[int]) -> tuple[tuple[Any, ...], int]:

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from naiad.compiler import execute
 from naiad.diagnostics.fitting import fitting
-from naiad.diagnostics.tangent import coordinates, displaced, one_step
+from naiad.diagnostics.tangent import one_step, pushed
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import LagrangianSystem, State
@@ -39,16 +39,11 @@ def lyapunov_exponent(
 
 def _growth(system: LagrangianSystem, method: AbstractMethod, state: State, h: Any, first: Any, last: Any) -> Any:
     """The sum of the logarithms of the growth over the steps from `first` to `last`."""
-    group = system.group
-    size = 2 * group.dim
+    size = 2 * system.group.dim
 
     def body(k, carried):
         now, tangent, total = carried
-        flow = one_step(system, method, k * h, h)
-        ahead = flow(now)
-        _, grown = jax.jvp(
-            lambda z: coordinates(group, ahead, flow(displaced(group, now, z))), (jnp.zeros(size),), (tangent,)
-        )
+        ahead, grown = pushed(system.group, one_step(system, method, k * h, h), now, tangent)
         length = jnp.sqrt(grown @ grown)
         return ahead, grown / length, total + jnp.where(k < first, 0.0, jnp.log(length))
 

@@ -11,14 +11,16 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.diagnostics.fitting import fitting
 from naiad.groups import AbstractGroup
-from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting
+from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting, Variational
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked, checked_throughout
 from naiad.strings import StringSystem
+from naiad.trees import TreeVariational
 
 Flow = Callable[[State], State]
 COMPILED = 6
-"""The most dimensions of a group for which a derivative, which is taken once, is worth scalar code."""
+"""The most dimensions of a group for which the derivative of any step is worth scalar code; that of a step with one
+stage is for twice as many. XLA takes three to five times as long, but comes to an end with any."""
 
 
 @checked
@@ -70,8 +72,8 @@ def step_jacobian(
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after some steps, and the derivative of their map."""
     n, state = system.group.dim, fitting(system, state, method, dt=dt, t=t)
-    loops = isinstance(system, StringSystem) or isinstance(method, Splitting)  # XLA is slow on long series and sweeps
-    engine = "auto" if n <= COMPILED or loops else "xla"
+    loops = isinstance(system, StringSystem) or isinstance(method, TreeVariational | Splitting)  # code that stays short
+    engine = "auto" if loops or n <= COMPILED or (n <= 2 * COMPILED and isinstance(method, Variational)) else "xla"
     about, numbers = (system, method), (float(t), float(dt)) if steps == 1 else (float(t), float(dt), steps)
     shared = range(2, 3 + len(numbers))
     images, columns = execute_rows(
@@ -83,8 +85,15 @@ def step_jacobian(
 def _pushed(about, direction, state, t, h, steps=None):
     """The state after some steps (one, without a loop to differentiate, if none are given), and the derivative of their
     map in a direction."""
-    (system, method), group = about, about[0].group
+    system, method = about
     flow = one_step(system, method, t, h) if steps is None else many_steps(system, method, t, h, steps)
+    return pushed(system.group, flow, state, direction)
+
+
+def pushed(
+    group: AbstractGroup, flow: Flow, state: State, direction: Float[Array, " m"]
+) -> tuple[State, Float[Array, " m"]]:
+    """The image of a state under a flow, and the derivative of the flow in a direction."""
 
     def local(z):
         image = flow(displaced(group, state, z))

@@ -6,6 +6,8 @@ from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem, has_bath
 from naiad.numerics.arguments import checked
 
+_IN_A_BATH, _ELSE = StochasticVariational(), Variational()
+
 
 @checked
 def default_method(system: LagrangianSystem) -> AbstractMethod:
@@ -13,4 +15,4 @@ def default_method(system: LagrangianSystem) -> AbstractMethod:
     `StochasticVariational` for one in a heat bath, and `Variational` for all others."""
     if system.default_method is not None:
         return system.default_method
-    return StochasticVariational() if has_bath(system) else Variational()
+    return _IN_A_BATH if has_bath(system) else _ELSE

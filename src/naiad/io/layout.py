@@ -132,7 +132,7 @@ def create_array(
         chunks=chunk_shape(shape, itemsize, growing),
         dimension_names=[str(dim) for dim in variable.dims],
         attributes=plain_attributes(variable, name),
-        compressors=[BloscCodec(cname="zstd", clevel=3, shuffle="shuffle"), Crc32cCodec()],
+        compressors=[BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"), Crc32cCodec()],
         fill_value=None,
         config={"write_empty_chunks": True},
         overwrite=True,

@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+import jax
 import numpy as np
 
 from naiad.compiler import execute
@@ -30,7 +31,14 @@ def join_rows(group: AbstractGroup, parts: Any) -> Any:
 @checked_throughout
 def identity(group: AbstractGroup) -> Any:
     """The identity of the group, as NumPy arrays."""
-    return execute(_identity, group, parameters=(0,))
+    leaves, structure = neutral(group)
+    return jax.tree.unflatten(structure, [leaf.copy() for leaf in leaves])
+
+
+@functools.lru_cache
+def neutral(group: AbstractGroup) -> tuple[list[np.ndarray], Any]:
+    """The arrays of the identity, which nobody may change, and their structure."""
+    return jax.tree.flatten(execute(_identity, group, parameters=(0,)))
 
 
 def _identity(group: AbstractGroup) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.mechanics.components import identity, join_rows, split_rows
+from naiad.mechanics.components import join_rows, neutral, split_rows
 from naiad.mechanics.state import State
 from naiad.numerics import check_double
 from naiad.numerics.arguments import checked
@@ -64,9 +64,10 @@ def _is_given(value: Any) -> bool:
 
 
 def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> Any:
-    leaves, treedef = jax.tree.flatten(identity(group))
+    leaves, treedef = neutral(group)
     if g is None:
-        chosen = [components.get(name, leaf) for name, leaf in zip(group.names.element, leaves, strict=True)]
+        named = zip(group.names.element, leaves, strict=True)
+        chosen = [components[name] if name in components else leaf.copy() for name, leaf in named]
     else:
         whole = isinstance(g, tuple | list) and len(g) == len(leaves)
         chosen = list(g) if whole else jax.tree.leaves(g)

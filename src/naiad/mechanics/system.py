@@ -1,6 +1,7 @@
 """What a mechanical system is: a group and a Lagrangian; everything else follows by automatic differentiation."""
 
 import abc
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -15,7 +16,7 @@ from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
 from naiad.mechanics.initial import assembled, fitting_state
 from naiad.mechanics.state import Scalar, State
-from naiad.numerics import Module, Newton, Sparse, check_double, check_rotations, solve
+from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
 from naiad.numerics.arguments import checked
 
 GROUP_TOLERANCE = 1e-8
@@ -169,8 +170,14 @@ class LagrangianSystem(Module):
 @checked
 def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
     """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
-    check_double("The initial state", jax.tree.leaves(state))
     state = fitting_state(system.group, state)
+    if not execute(is_sound, system, state, t, parameters=(0,)):
+        examine(system, state, t)
+    return state
+
+
+def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
+    """Raise an `InputError` that says why a motion cannot start at a state, if it cannot."""
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
         raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
     found = execute(_examination, system, state, t, parameters=(0,))
@@ -193,7 +200,20 @@ def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
             f"{found.constraint_rate:.3g}; expected both below {CONSTRAINT_TOLERANCE:g}); start on the constraint, "
             "with a velocity along it."
         )
-    return state
+
+
+def is_sound(system: LagrangianSystem, state: State, t: Scalar) -> Any:
+    """Whether nothing is wrong with a state, for JAX to trace; False also where only `examine` can tell."""
+    found = _examination(system, state, t)
+    rotations = system.group.rotations(state.g)
+    if any(R.shape[-1] != 3 for R in rotations):
+        return jnp.zeros((), bool)
+    parts = [jnp.isfinite(leaf) for leaf in jax.tree.leaves(state)]
+    parts += [found.group_error <= GROUP_TOLERANCE, *(_determinants(R) > 0.0 for R in rotations)]
+    parts += [value <= CONSTRAINT_TOLERANCE for value in (found.constraint, found.constraint_rate)]
+    if found.inertia is not None:
+        parts.append(is_definite(0.5 * (found.inertia + found.inertia.T)))
+    return functools.reduce(jnp.logical_and, map(jnp.all, parts))
 
 
 class _Examination(NamedTuple):
@@ -215,6 +235,11 @@ def _examination(system: LagrangianSystem, state: State, t: Scalar) -> _Examinat
         value = jnp.max(jnp.abs(system.constraint(g, t)))
         rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
     return _Examination(system.group.error(g), inertia, value, rate)
+
+
+def _determinants(R: Float[Array, "*rows 3 3"]) -> Float[Array, " *rows"]:
+    x, y, z = jnp.moveaxis(R, (-2, -1), (0, 1))
+    return jnp.sum(x * cross(y, z), axis=0)
 
 
 def _lowest(inertia: np.ndarray) -> float:

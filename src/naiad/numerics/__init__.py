@@ -5,7 +5,7 @@ from naiad.numerics.checks import check_rotations
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.numerics.double import check_double, double
 from naiad.numerics.extrapolation import History, extrapolate, history, remember
-from naiad.numerics.linalg import inverse, semidefinite_root, solve, transpose
+from naiad.numerics.linalg import inverse, is_definite, semidefinite_root, solve, transpose
 from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
@@ -42,6 +42,7 @@ __all__ = [
     "history",
     "inverse",
     "inverse3",
+    "is_definite",
     "outer",
     "partitioned_tableau",
     "quarter_turn",

@@ -25,6 +25,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LONGEST = 1000  # elements of a sequence that are looked at one by one
 
+_ARRAYS, _TRACED = (np.ndarray, jax.Array), (core.Tracer, jax.ShapeDtypeStruct)
+
 
 def checked(function: F, owner: str | None = None) -> F:
     """Refuse, by an `InputError` that names the argument, what is missing, unknown, or of another kind than annotated.
@@ -65,6 +67,7 @@ class Door:
     def __init__(self, function: Callable[..., Any], owner: str | None = None):
         self.name = owner or getattr(function, "__name__", repr(function))
         self._function = function
+        self._plans: dict[tuple[Any, ...], list[tuple[str, int | str, Any, Kind]]] = {}
 
     def given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The arguments in a few words each."""
@@ -73,21 +76,32 @@ class Door:
 
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise an `InputError` for the first argument that does not fit."""
+        form = (len(args), *kwargs)
+        plan = self._plans.get(form)
+        if plan is None:
+            plan = self._plans[form] = self._planned(len(args), list(kwargs))
+        for label, place, default, kind in plan:
+            value = kwargs[place] if isinstance(place, str) else args[place]
+            if value is not default and not kind.fits(value):
+                raise InputError(f"{self.name}: {label} = {shown(value)}; expected {kind.words}.{_remedy(value)}")
+
+    def _planned(self, count: int, names: list[str]) -> "list[tuple[str, int | str, Any, Kind]]":
+        """Of a call with so many arguments by place, and some by name: what is looked at, where it is in the call, its
+        default, and the kind that it must be of. It is the same for every such call, and takes longer than the rest."""
+        signature = self._signature
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            bound = signature.bind(*range(count), **{name: name for name in names})
         except TypeError as error:
-            takes = ", ".join(name for name in self._signature.parameters if name != "self") or "nothing"
+            takes = ", ".join(name for name in signature.parameters if name != "self") or "nothing"
             raise InputError(f"{self.name}: {error}; it takes {takes}.") from None
-        for name, kind in self._kinds.items():
-            if name not in bound.arguments:
-                continue
-            parameter, value = self._signature.parameters[name], bound.arguments[name]
-            if value is parameter.default:
-                continue
+        plan = []
+        for name, place in bound.arguments.items():
+            parameter, kind = signature.parameters[name], self._kinds[name]
             many = {parameter.VAR_POSITIONAL: enumerate, parameter.VAR_KEYWORD: dict.items}.get(parameter.kind)
-            for label, each in [(name, value)] if many is None else [(f"{name}[{key!r}]", x) for key, x in many(value)]:
-                if not kind.fits(each):
-                    raise InputError(f"{self.name}: {label} = {shown(each)}; expected {kind.words}.{_remedy(each)}")
+            places = [(name, place)] if many is None else [(f"{name}[{key!r}]", each) for key, each in many(place)]
+            if kind is not ANYTHING:
+                plan += [(label, each, parameter.default, kind) for label, each in places]
+        return plan
 
     @functools.cached_property
     def _signature(self) -> inspect.Signature:
@@ -96,12 +110,10 @@ class Door:
     @functools.cached_property
     def _kinds(self) -> "dict[str, Kind]":
         scope = getattr(inspect.unwrap(self._function), "__globals__", {})
-        found = {}
-        for name, parameter in self._signature.parameters.items():
-            kind = kind_of(_resolved(parameter.annotation, scope))
-            if kind is not ANYTHING:
-                found[name] = kind
-        return found
+        return {
+            name: kind_of(_resolved(parameter.annotation, scope))
+            for name, parameter in self._signature.parameters.items()
+        }
 
 
 class Kind(NamedTuple):
@@ -143,8 +155,22 @@ def kind_of(annotation: Any) -> Kind:
         return _mapping_kind(kind_of(inner[1]) if inner else ANYTHING)
     cls = origin or annotation
     if isinstance(cls, type) and cls is not object and not getattr(cls, "_is_protocol", False):
-        return Kind(lambda x: isinstance(x, cls), _article(cls.__name__))
+        return Kind(_of_class(cls), _article(cls.__name__))
     return ANYTHING
+
+
+def _of_class(cls: type) -> Callable[[Any], bool]:
+    """isinstance(x, cls), which takes long for an abstract class, but not of a type that was seen before."""
+    seen: set[type] = set()
+
+    def fits(x: Any) -> bool:
+        if type(x) in seen:
+            return True
+        if issubclass(type(x), cls):
+            seen.add(type(x))
+        return isinstance(x, cls)
+
+    return fits
 
 
 def shown(value: Any) -> str:
@@ -196,11 +222,11 @@ class _Named:
 
 
 def _is_traced(x: Any) -> bool:
-    return isinstance(x, core.Tracer | jax.ShapeDtypeStruct)
+    return isinstance(x, _TRACED)
 
 
 def _is_number(x: Any) -> bool:
-    if isinstance(x, np.ndarray | jax.Array) and not _is_traced(x):
+    if isinstance(x, _ARRAYS) and not _is_traced(x):
         return x.ndim == 0 and np.dtype(x.dtype).kind in "iuf" and not np.isnan(np.asarray(x, float))
     if isinstance(x, numbers.Real) and not isinstance(x, bool):
         return not math.isnan(x)
@@ -208,14 +234,14 @@ def _is_number(x: Any) -> bool:
 
 
 def _is_whole(x: Any) -> bool:
-    if isinstance(x, np.ndarray | jax.Array) and not _is_traced(x):
+    if isinstance(x, _ARRAYS) and not _is_traced(x):
         return x.ndim == 0 and np.dtype(x.dtype).kind in "iu"
     return (isinstance(x, int | np.integer) and not isinstance(x, bool)) or _is_traced(x)
 
 
 def _shape(x: Any) -> tuple[int, ...] | None:
     """The shape of an array of numbers, or of what can be made into one; None if it is none."""
-    if isinstance(x, np.ndarray | jax.Array | jax.ShapeDtypeStruct):
+    if isinstance(x, (*_ARRAYS, jax.ShapeDtypeStruct)):
         return tuple(x.shape) if np.dtype(x.dtype).kind in "biufc" else None
     try:
         array = np.asarray(x)

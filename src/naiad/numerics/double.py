@@ -12,6 +12,7 @@ from naiad.errors import InputError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_ARRAYS = (np.ndarray, np.generic, jax.Array)
 
 
 def double(function: Callable[P, T]) -> Callable[P, T]:
@@ -19,6 +20,8 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def in_double(*args: P.args, **kwargs: P.kwargs) -> T:
+        if jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+            return function(*args, **kwargs)
         with jax.enable_x64(True):
             return function(*args, **kwargs)
 
@@ -30,12 +33,12 @@ def check_double(name: str, value: Any) -> None:
 
     Such a number is not the one that was meant: 0.1 in float32 is 0.10000000149. Integers are exact.
     """
-    if isinstance(value, np.ndarray | np.generic | jax.Array):
-        if jnp.issubdtype(value.dtype, np.inexact) and value.dtype != np.float64:
+    if isinstance(value, _ARRAYS):
+        if value.dtype != np.float64 and jnp.issubdtype(value.dtype, np.inexact):
             raise InputError(
                 f"{name} is {value.dtype}; naiad computes in float64. Give a Python number or a NumPy array of "
                 "float64, or make the JAX array inside `with jax.enable_x64():`."
             )
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, (list, tuple)):
         for entry in value:
             check_double(name, entry)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 UNROLLED = 24
 
@@ -68,6 +68,19 @@ def semidefinite_root(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
     for k in range(n):
         at = column(k, at)
     return at[1]
+
+
+def is_definite(A: Float[Array, "n n"]) -> Bool[Array, ""]:
+    """Whether a symmetric matrix is positive definite beyond round-off, by the pivots of its elimination; False also
+    where they are not computed, beyond n = `UNROLLED`."""
+    A = jnp.asarray(A)
+    negligible, pivots = A.shape[0] * jnp.finfo(A.dtype).eps * jnp.max(jnp.diagonal(A)), []
+    if A.shape[0] > UNROLLED:
+        return jnp.zeros((), bool)
+    while A.shape[0]:
+        pivots.append(A[0, 0])
+        A = A[1:, 1:] - A[1:, :1] * (A[:1, 1:] / A[0, 0])
+    return jnp.all(jnp.stack(pivots) > negligible)
 
 
 def transpose(linear: Callable[[Vector], Vector], mu: Vector) -> Vector:

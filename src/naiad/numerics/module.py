@@ -2,8 +2,10 @@
 
 import abc
 import dataclasses
+import functools
 import inspect
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import jax
@@ -12,6 +14,8 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked, checked_throughout
 from naiad.numerics.double import check_double, double
+
+_OF_NUMBERS = (np.ndarray, np.generic, jax.Array, list, tuple)
 
 
 def static(**about: Any) -> Any:
@@ -51,18 +55,19 @@ class Module(abc.ABC):
             )
         if (args or kwargs) and cls.__init__ is object.__init__:
             raise InputError(f"{cls.__qualname__}() takes no arguments; {len(args) + len(kwargs)} were given.")
-        fields = {field.name for field in dataclasses.fields(cls)}
         for name in cls.needs:
-            if name not in fields and not hasattr(cls, name):
+            if name not in _names(cls) and not hasattr(cls, name):
                 raise InputError(f"{cls.__qualname__} has no `{name}`; give the class one.")
         for name, value in (*enumerate(args, 1), *kwargs.items()):
-            check_double(f"{cls.__qualname__}: {name if isinstance(name, str) else f'argument {name}'}", value)
+            if isinstance(value, _OF_NUMBERS):
+                check_double(f"{cls.__qualname__}: {name if isinstance(name, str) else f'argument {name}'}", value)
         return super().__new__(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self) or all(name != field.name for field in dataclasses.fields(self)):
+        own = vars(self)
+        if name in own or name not in _names(type(self)):
             raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be set; make a new one.")
-        object.__setattr__(self, name, value)
+        own[name] = value
 
     def __delattr__(self, name: str) -> None:
         raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be deleted.")
@@ -83,9 +88,20 @@ class Module(abc.ABC):
         for name in values:
             if isinstance(getattr(cls, name, None), property):
                 raise InputError(f"{cls.__qualname__}.{name} is a property; it must be a field, so that it can vary.")
+        return cls.of(**{**vars(self), **values})
+
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """The module with these fields, all of them, from code that knows them to fit: nothing is looked at."""
         new = object.__new__(cls)
-        vars(new).update(vars(self), **values)
+        vars(new).update(fields)
         return new
+
+
+@functools.cache
+def _names(cls: type[Module]) -> frozenset[str]:
+    """The names of the fields."""
+    return frozenset(field.name for field in dataclasses.fields(cls))
 
 
 def _register(cls: type[Module]) -> None:
@@ -94,8 +110,10 @@ def _register(cls: type[Module]) -> None:
     constants = tuple(field.name for field in fields if field.metadata.get("static"))
     keys = tuple(map(jax.tree_util.GetAttrKey, branches))
 
+    of_branches, of_constants = _getter(branches), _getter(constants)
+
     def flatten(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return tuple(getattr(module, name) for name in branches), tuple(getattr(module, name) for name in constants)
+        return of_branches(module), of_constants(module)
 
     def flatten_with_keys(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         children, values = flatten(module)
@@ -107,6 +125,13 @@ def _register(cls: type[Module]) -> None:
         return new
 
     jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """The attributes with these names, whatever their number, at the speed of `operator.attrgetter`."""
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return (lambda module: (getattr(module, names[0]),)) if names else (lambda module: ())
 
 
 def _same(one: Any, other: Any) -> bool:

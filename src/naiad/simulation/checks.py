@@ -1,6 +1,7 @@
 """What is checked before a run starts."""
 
 import math
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,8 +23,9 @@ WHOLE = 1e-9  # a remainder below this fraction of a step is rounding
 
 def check_system(system: LagrangianSystem) -> LagrangianSystem:
     """The system with its numbers in double precision, or an `InputError`."""
-    leaves, structure = jax.tree_util.tree_flatten_with_path(system)
-    return jax.tree.unflatten(structure, [_double_leaf(type(system).__name__, path, leaf) for path, leaf in leaves])
+    leaves, structure = jax.tree.flatten(system)
+    exact = [_double_leaf(system, i, leaf) for i, leaf in enumerate(leaves)]
+    return system if all(map(operator.is_, leaves, exact)) else jax.tree.unflatten(structure, exact)
 
 
 def check_method(method: AbstractMethod, system: LagrangianSystem) -> None:
@@ -89,7 +91,7 @@ def check_memory(plan: Plan, frame: Any) -> None:
         parts["output_every"] = ("rows of outputs", plan.cadence.output, frame.outputs)
     for option, (what, every, row) in parts.items():
         rows = (plan.last - plan.first) // every + 2
-        size = 8 * rows * sum(np.size(leaf) for leaf in jax.tree.leaves(row))
+        size = 8 * rows * sum([leaf.size for leaf in jax.tree.leaves(row)])
         if size > MEMORY_BYTES:
             enough = math.ceil(every * size / MEMORY_BYTES)
             raise InputError(
@@ -98,13 +100,15 @@ def check_memory(plan: Plan, frame: Any) -> None:
             )
 
 
-def _double_leaf(owner: str, path: Any, leaf: Any) -> Any:
-    name = f"{owner}{jax.tree_util.keystr(path)}"
+def _double_leaf(system: LagrangianSystem, number: int, leaf: Any) -> Any:
     if isinstance(leaf, float):
         leaf = np.float64(leaf)
-    if not isinstance(leaf, np.ndarray | np.generic | jax.Array) or not np.issubdtype(leaf.dtype, np.floating):
+    if not isinstance(leaf, (np.ndarray, np.generic, jax.Array)):
         return leaf
+    if leaf.dtype == np.float64 and np.isfinite(leaf).all():
+        return np.asarray(leaf)
+    if not np.issubdtype(leaf.dtype, np.floating):
+        return leaf
+    name = f"{type(system).__name__}{jax.tree_util.keystr(jax.tree.leaves_with_path(system)[number][0])}"
     check_double(name, leaf)
-    if not np.all(np.isfinite(leaf)):
-        raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
-    return np.asarray(leaf)
+    raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")

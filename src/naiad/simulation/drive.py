@@ -12,7 +12,6 @@ from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
 from naiad.simulation.loop import Filled, Frame, Rows, advance, crossing_within, pair_within
 from naiad.simulation.noise import Inputs
-from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
 from naiad.simulation.section import Passage
 from naiad.simulation.turn import angle
@@ -26,9 +25,9 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
     first = _first(plan, standing, frame)
     yield first
     budget, inputs, end, turn = FIRST_STEPS, None, plan.first, first.turn
-    while standing.node < plan.last and standing.outcome == Outcome.COMPLETED:
+    while (node := int(standing.node)) < plan.last and standing.goes_on:
         interrupts.check()
-        node, started = int(standing.node), time.perf_counter()
+        started = time.perf_counter()
         stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
         if plan.noise is not None:
             if node >= end:
@@ -41,7 +40,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
         yield chunk
         taken = max(int(standing.node) - node, 1)
         budget = next_budget(budget, taken, seconds)
-    if plan.rest and standing.outcome == Outcome.COMPLETED:
+    if plan.rest and standing.goes_on:
         before = plan.t0 + plan.last * plan.h
         if plan.noise is not None:
             inputs, _ = plan.noise.block(0, plan.rest, counted=plan.last)
@@ -52,7 +51,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
 
 def next_budget(budget: int, taken: int, seconds: float) -> int:
     """How many steps the next chunk may take, after one of so many."""
-    return int(np.clip(taken * CHUNK_SECONDS / max(seconds, 1e-6), 1, 256 * budget))
+    return max(1, min(int(taken * CHUNK_SECONDS / max(seconds, 1e-6)), 256 * budget))
 
 
 def every_step(cadence: Cadence) -> Cadence:
@@ -69,7 +68,7 @@ def _advance(
 
 
 def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
-    row = jax.tree.map(lambda leaf: np.asarray(leaf)[None], frame)
+    row = jax.tree.map(lambda leaf: leaf[None], frame)
     t = plan.t0 + int(standing.node) * plan.h
     outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
     row = row._replace(outputs={}) if plan.routine.apart else row
@@ -85,9 +84,8 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
     outputs = None if apart is None else (t0 + apart.node * h, apart.values)
-    none = jax.tree.map(lambda leaf: leaf[:0], frames.state)
     crossings = {
-        name: located(plan, name, rows.rows, (np.arange(int(rows.count)),), h, none)[:2]
+        name: located(plan, name, rows.rows, (np.arange(int(rows.count)),), h, _taken(frames.state, slice(0)))[:2]
         for name, rows in filled.passages.items()
     }
     turn = max(turn, angle(frames.versine))
@@ -116,7 +114,8 @@ def located(
 
 
 def _rows(filled: Rows) -> Any:
-    return jax.tree.map(lambda buffer: np.array(buffer[: int(filled.count)]), filled.rows)
+    count = int(filled.count)
+    return jax.tree.map(lambda buffer: buffer[:count].copy(), filled.rows)
 
 
 def _taken(rows: Any, which: Any) -> Any:

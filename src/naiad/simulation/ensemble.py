@@ -14,7 +14,8 @@ from naiad.compiler import Engine, check_engine, execute_rows
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
-from naiad.mechanics import LagrangianSystem, State, check_state
+from naiad.mechanics import LagrangianSystem, State, fitting_state
+from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
@@ -31,7 +32,7 @@ from naiad.simulation.drive import FIRST_STEPS, every_step, located, next_budget
 from naiad.simulation.noise import Inputs, Noise, Source, source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Chunk, Observable, Plan, Routine, Standing
-from naiad.simulation.record import record_chunk
+from naiad.simulation.record import Columns
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
 from naiad.simulation.turn import angle, too_far
@@ -73,7 +74,7 @@ def simulate_many(
     if noise is not None and (isinstance(noise, Noise) or len(noise) != len(states)):
         raise InputError(f"simulate_many: noise = {noise!r:.60}; expected one for each of the {len(states)} states.")
     sources = [source(each, method, system, steps + (rest > 0.0)) for each in noise or [None] * len(states)]
-    each = [check_state(system, State(*state), start) for state in states]
+    each = [fitting_state(system.group, State(*state)) for state in states]
     check_reconstruct(reconstruct, system, sections or {}, each[0], start)
     room = int(np.clip(ROOM // len(each), 64, 4096))
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
@@ -82,7 +83,7 @@ def simulate_many(
     plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), None)
     run = _run(plan, sources, jax.tree.map(lambda *leaves: np.stack(leaves), *each), progress)
     runs = [
-        Trajectory(system, method, record_chunk(plan._replace(noise=noise), chunk))
+        Trajectory(system, method, Columns(plan._replace(noise=noise), [chunk]))
         for noise, chunk in zip(sources, run, strict=True)
     ]
     warning = too_far(max((run.statistics["turn_max"] for run in runs if not run.outcome.failed), default=0.0), h)
@@ -126,7 +127,9 @@ def _run(
 ) -> Iterator[Chunk]:
     """The whole run of each."""
     size = len(states.mu)
-    standing, frames = _rows(plan, loop.start, states, plan.t0, plan.h)
+    standing, frames, sound = _rows(plan, loop.start, states, plan.t0, plan.h)
+    for k in np.flatnonzero(~sound):
+        examine(plan.routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], states), plan.t0)
     check_memory(plan, frames)
     whose, node, t = np.arange(size), np.zeros(size, int), np.full(size, plan.t0)
     saved, outputs = [_Part(whose, t, frames)], []

@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from naiad.integrators import StepInfo
 from naiad.mechanics import State
+from naiad.mechanics.system import is_sound
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
@@ -28,7 +29,7 @@ class Rows(NamedTuple):
     def empty(cls, example: Any, most: int) -> "Rows":
         """Room for as many rows like the example as a chunk holds."""
         room = capacity(example, most)
-        buffers = jax.tree.map(lambda leaf: jnp.zeros((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
+        buffers = jax.tree.map(lambda leaf: jax.lax.empty((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
         return cls(jnp.zeros((), int), buffers)
 
     @property
@@ -79,9 +80,10 @@ def capacity(example: Any, most: int) -> int:
     return min(max(BUFFER_BYTES // size, 64), most)
 
 
-def start(routine: Routine, state: State, t: Any, h: Any) -> tuple[Standing, Frame]:
-    """Where a run stands before its first step, and its first frame."""
-    return begin(routine, routine.method.init(routine.system, state, t, h), jnp.zeros((), int), t, h)
+def start(routine: Routine, state: State, t: Any, h: Any) -> tuple[Standing, Frame, Bool[Array, ""]]:
+    """Where a run stands before its first step, its first frame, and whether it can start there."""
+    begun = begin(routine, routine.method.init(routine.system, state, t, h), jnp.zeros((), int), t, h)
+    return *begun, is_sound(routine.system, state, t)
 
 
 def begin(routine: Routine, carry: Any, node: Any, t: Any, h: Any) -> tuple[Standing, Frame]:

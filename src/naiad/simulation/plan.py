@@ -1,8 +1,9 @@
 """What a run does at every step, how far it goes, and what comes of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
@@ -12,8 +13,10 @@ from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Source
+from naiad.simulation.outcome import Outcome
 from naiad.simulation.section import Level, Section
 
+ROOM = 4096  # rows of any kind that a chunk holds at most
 Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
 
 
@@ -32,7 +35,7 @@ class Routine(Module):
     sections: dict[str, Section]
     reconstruct: bool = static(default=True)
     apart: bool = static(default=False)
-    room: int = static(default=4096)
+    room: int = static(default=ROOM)
 
     def step(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """One step of the method; without `reconstruct` the configuration stays where it is."""
@@ -105,6 +108,11 @@ class Standing(NamedTuple):
     levels: dict[str, Level]
     outcome: Int[Array, ""]
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether nothing has ended the run."""
+        return int(self.outcome) == Outcome.COMPLETED
+
 
 class Chunk(NamedTuple):
     """A piece of a run, as NumPy arrays: the saved nodes, outputs that do not go with them (times and values, or None),
@@ -119,3 +127,20 @@ class Chunk(NamedTuple):
     t: float
     standing: Standing
     turn: float
+
+    @classmethod
+    def joined(cls, chunks: "Sequence[Chunk]") -> "Chunk":
+        """The rows of all, and where the run stands after the last."""
+        if len(chunks) == 1:
+            return chunks[0]
+        return chunks[-1]._with_rows(lambda *leaves: np.concatenate(leaves), chunks)
+
+    def ended(self, outcome: Outcome) -> "Chunk":
+        """No rows, and the word of how the run ended."""
+        standing = self.standing._replace(outcome=np.asarray(int(outcome)))
+        return self._with_rows(lambda leaf: leaf[:0], [self])._replace(standing=standing)
+
+    def _with_rows(self, change: Callable[..., np.ndarray], chunks: "Sequence[Chunk]") -> "Chunk":
+        rows = [(chunk.times, chunk.frames, chunk.outputs, chunk.crossings) for chunk in chunks]
+        times, frames, outputs, crossings = jax.tree.map(change, *rows)
+        return self._replace(times=times, frames=frames, outputs=outputs, crossings=crossings)

@@ -1,8 +1,9 @@
 """The rows of a run: the saved nodes along `time`, the crossings along `crossing`, and outputs with a cadence of their
 own along `output_time`."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -19,14 +20,39 @@ if TYPE_CHECKING:
 STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max", "turn_max")
 
 
-class Columns(NamedTuple):
-    """The rows of a run or of a piece of it: arrays by name with their dimensions, and where the run stands after them.
+class Columns:
+    """The rows of a run or of pieces of it: arrays by name with their dimensions, and where the run stands after them.
 
-    It becomes a labelled dataset when somebody looks at it, so that a run need not load xarray.
+    They are made when somebody looks at them, and become a labelled dataset when somebody asks for one, so that a run
+    takes no longer than it must and need not load xarray.
     """
 
-    arrays: dict[str, tuple[tuple[str, ...], np.ndarray]]
-    attrs: dict[str, Any]
+    def __init__(self, plan: Plan, chunks: Sequence[Chunk]):
+        self._plan = plan
+        self._chunks = chunks
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: what was made, which needs none of the functions of the run."""
+        return {"arrays": self.arrays, "attrs": self.attrs}
+
+    @functools.cached_property
+    def arrays(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        """Dimensions and values, by name."""
+        routine, chunk = self._plan.routine, Chunk.joined(self._chunks)
+        arrays = {"time": (("time",), chunk.times)} | state_variables(routine, chunk.frames.state, "time")
+        arrays |= {name: variable("time", name, values) for name, values in chunk.frames.outputs.items()}
+        if chunk.outputs is not None:
+            times, outputs = chunk.outputs
+            arrays["output_time"] = ("output_time",), times
+            arrays |= {name: variable("output_time", name, values) for name, values in outputs.items()}
+        if routine.sections:
+            arrays |= _crossing_variables(routine, chunk)
+        return arrays
+
+    @functools.cached_property
+    def attrs(self) -> dict[str, Any]:
+        """Where the run stands."""
+        return _standing(self._plan, self._chunks[-1])
 
     def dataset(self) -> "xr.Dataset":
         """The same, labelled."""
@@ -39,34 +65,6 @@ class Columns(NamedTuple):
     def values(self, name: str) -> np.ndarray:
         """An array."""
         return self.arrays[name][1]
-
-    def ended(self, outcome: Outcome) -> "Columns":
-        """No rows, and the word of how the run ended."""
-        nothing = {name: (dims, values[:0]) for name, (dims, values) in self.arrays.items()}
-        return Columns(nothing, {**self.attrs, "outcome": outcome.name})
-
-
-def joined(pieces: list[Columns]) -> Columns:
-    """The pieces of a run in one table, with the standing of the last."""
-    arrays = {
-        name: (dims, np.concatenate([piece.values(name) for piece in pieces]))
-        for name, (dims, _) in pieces[0].arrays.items()
-    }
-    return Columns(arrays, pieces[-1].attrs)
-
-
-def record_chunk(plan: Plan, chunk: Chunk) -> Columns:
-    """The rows of a chunk."""
-    routine = plan.routine
-    arrays = {"time": (("time",), chunk.times)} | state_variables(routine, chunk.frames.state, "time")
-    arrays |= {name: variable("time", name, values) for name, values in chunk.frames.outputs.items()}
-    if chunk.outputs is not None:
-        times, outputs = chunk.outputs
-        arrays["output_time"] = ("output_time",), times
-        arrays |= {name: variable("output_time", name, values) for name, values in outputs.items()}
-    if routine.sections:
-        arrays |= _crossing_variables(routine, chunk)
-    return Columns(arrays, _standing(plan, chunk))
 
 
 def state_variables(routine: Routine, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
@@ -96,7 +94,7 @@ def algebra_variables(names: tuple[str, ...], group: AbstractGroup, rows: np.nda
 def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
     standing = chunk.standing
     steps, figures = chunk.node - plan.first, standing.statistics
-    halfway = standing.outcome == Outcome.COMPLETED and chunk.node < plan.end
+    halfway = standing.goes_on and chunk.node < plan.end
     mean = float(figures.iterations) / steps if steps else 0.0
     largest = (int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
     numbers = (mean, *largest, chunk.turn)

@@ -1,6 +1,7 @@
 """The front door: run a system through time."""
 
 import contextlib
+import functools
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -8,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad import io
@@ -15,7 +17,8 @@ from naiad.compiler import Engine, check_engine, execute
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
-from naiad.mechanics import LagrangianSystem, Scalar, State, check_state
+from naiad.mechanics import LagrangianSystem, Scalar, State, fitting_state
+from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
@@ -32,9 +35,10 @@ from naiad.simulation.drive import chunks
 from naiad.simulation.loop import Frame
 from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.pages import Pages
 from naiad.simulation.parameters import parameters
-from naiad.simulation.plan import Observable, Plan, Routine, Standing
-from naiad.simulation.record import Columns, joined, record_chunk
+from naiad.simulation.plan import ROOM, Chunk, Observable, Plan, Routine, Standing
+from naiad.simulation.record import Columns
 from naiad.simulation.saved import check_attributes, restored_carry
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
@@ -94,15 +98,25 @@ def simulate(
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
-    state = check_state(system, State(*state), start)
+    state = fitting_state(system.group, State(*state))
     check_reconstruct(reconstruct, system, sections or {}, state, start)
-    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    routine = Routine(system, method, *parts, reconstruct, output_every is not None)
+    routine = Routine.of(
+        system=system,
+        method=method,
+        outputs=dict(outputs or {}),
+        monitors=dict(monitors or {}),
+        sections=dict(sections or {}),
+        reconstruct=reconstruct,
+        apart=output_every is not None,
+        room=ROOM,
+    )
     cadence = check_cadence(save_every, output_every, steps)
     random = source(noise, method, system, steps + (rest > 0.0))
     plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), random)
-    begun = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
-    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
+    standing, frame, sound = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
+    if not sound:
+        examine(system, state, start)
+    return _run(plan, standing, frame, out=out, overwrite=overwrite, progress=progress, throw=throw)
 
 
 @checked
@@ -177,13 +191,28 @@ def propagate(
         )
     check_bath_fits(method, system)
     check_increments(noise, method, system, steps)
+    rows = None if noise is None else jnp.asarray(noise, float)
+    leaves, tree = jax.tree.flatten((system, method, state))
+    arrays = [jnp.asarray(leaf, float) if isinstance(leaf, float) else leaf for leaf in leaves]
+    if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):  # and no function that may change
+        return _propagated(tree, steps, arrays, start, h, rows)
+    return _steps(system, method, state, steps, start, h, rows)
 
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _propagated(tree: Any, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
+    system, method, state = jax.tree.unflatten(tree, leaves)
+    return _steps(system, method, state, steps, start, h, rows)
+
+
+def _steps(
+    system: LagrangianSystem, method: AbstractMethod, state: State, steps: int, start: Any, h: Any, rows: Any
+) -> State:
     def body(carry, each):
         k, increment = each
         inputs = None if increment is None else increment / h
         return method.step(system, carry, start + k * h, h, inputs), None
 
-    rows = None if noise is None else jnp.asarray(noise, float)
     carry, _ = jax.lax.scan(body, method.init(system, state, start, h), (jnp.arange(steps), rows))
     return method.state(system, carry)
 
@@ -202,34 +231,35 @@ def _run(
     system, method = plan.routine.system, plan.routine.method
     if out is None:
         check_memory(plan, frame)
-    pieces: list[Columns] = []
+    pieces: list[Chunk] = []
     with contextlib.ExitStack() as stack:
         run = chunks(plan, standing, frame)
-        kept = record_chunk(plan, next(run))
-        known = kept.attrs if out is None else kept.attrs | parameters(system, method)
-        writer = None if out is None else stack.enter_context(io.Writer(out, overwrite, known))
-        keep = pieces.append if writer is None else lambda piece: writer.append(piece.dataset())
+        kept = next(run)
+        keep = pieces.append
+        if out is not None:
+            known = Columns(plan, [kept]).attrs | parameters(system, method)
+            keep = stack.enter_context(Pages(plan, stack.enter_context(io.Writer(out, overwrite, known)))).append
         bar = stack.enter_context(Bar(plan, shown=progress))
         ear = stack.enter_context(listening())
         keep(kept)
         try:
             bar.update(plan.first)
             for chunk in run:
-                piece = record_chunk(plan, chunk)
-                keep(piece)
-                kept = piece
+                keep(chunk)
+                kept = chunk
                 bar.update(chunk.node)
         except KeyboardInterrupt:
             if ear.at_once:
                 raise
             ear.forget()
-            keep(kept.ended(Outcome.INTERRUPTED))
-    trajectory = Trajectory(system, method, joined(pieces) if out is None else io.open_lazily(out))
-    if throw and trajectory.outcome not in (Outcome.COMPLETED, Outcome.EVENT):
+            kept = kept.ended(Outcome.INTERRUPTED)
+            keep(kept)
+    trajectory = Trajectory(system, method, Columns(plan, pieces) if out is None else io.open_lazily(out))
+    outcome, warning = Outcome(int(kept.standing.outcome)), too_far(kept.turn, plan.h)
+    if throw and outcome not in (Outcome.COMPLETED, Outcome.EVENT):
         where = f"the run stopped at t = {trajectory.attrs['t']:g} s of {plan.t1:g} s"
         raise RunError(f"{where}: {trajectory.ending}")
-    warning = too_far(trajectory.statistics["turn_max"], plan.h)
-    if trajectory.outcome.failed:
+    if outcome.failed:
         where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"
         warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=5)
     elif warning is not None:

@@ -21,8 +21,9 @@ def versine(angle: Any) -> Any:
 
 
 def angle(versines: Any) -> float:
-    """The largest angle of some `versine`."""
-    versine = float(np.max(versines, initial=0.0))
+    """The largest angle of some `versine`; 0 of none."""
+    versines = np.asarray(versines)
+    versine = float(versines.max()) if versines.size else 0.0
     return versine - 2.0 + math.pi if versine > 2.0 else 2.0 * math.asin(math.sqrt(0.5 * versine))
 
 

@@ -182,17 +182,19 @@ def _centres(tree: Tree, g: Any) -> Float[Array, "N 3"]:
 
 def absolute(tree: Tree, turns: Any, rates: Any) -> tuple[np.ndarray, np.ndarray]:
     """R_i = R_p Q_i and Omega_i = Q_i^T Omega_p + rates_i from the turns and the rates of the joints."""
-    from scipy.spatial.transform import Rotation
-
-    count = tree.count
-    theta, rate = (np.zeros((count, 3)) if rows is None else _rows(rows, count) for rows in (turns, rates))
-    Q = np.asarray(tree.rest) @ Rotation.from_rotvec(theta).as_matrix()
-    R, Omega = Q.copy(), rate.copy()
+    Q = np.array(tree.rest) if turns is None else np.asarray(tree.rest) @ _rotations(_rows(turns, tree.count))
+    R, Omega = Q.copy(), np.zeros((tree.count, 3)) if rates is None else _rows(rates, tree.count).copy()
     for i, parent in enumerate(tree.parents):
         if i:
             R[i] = R[parent] @ Q[i]
             Omega[i] += Q[i].T @ Omega[parent]
     return R, Omega
+
+
+def _rotations(theta: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation  # takes a while to load, and few need it
+
+    return Rotation.from_rotvec(theta).as_matrix()
 
 
 def _rows(value: Any, count: int) -> np.ndarray:

@@ -1,25 +1,28 @@
 """Do two ellipsoids overlap?"""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
+
+HALVINGS = 60  # of the interval in which the maximum lies: down to the spacing of numbers
 
 
 def contact(axes_a: ArrayLike, R_a: ArrayLike, axes_b: ArrayLike, R_b: ArrayLike, apart: ArrayLike) -> float:
     """The contact function of two ellipsoids whose centres are `apart`: below 1 they overlap, at 1 they touch.
 
-    max over 0 < s < 1 of s (1 - s) r . ((1 - s) A + s B)^-1 r, with A = R_a diag(a^2) R_a^T and so B [perram1985].
+    max over 0 < s < 1 of s (1 - s) r . ((1 - s) A + s B)^-1 r, with A = R_a diag(a^2) R_a^T and so B [perram1985]. In
+    the frame in which A is the identity and B has the diagonal d, that is the maximum of the concave sum of
+    u_i^2 s (1 - s) / (1 - s + s d_i), where the sum of u_i^2 ((1 - s)^2 - s^2 d_i) / (1 - s + s d_i)^2 changes sign.
     """
-    A, B = (np.asarray(R) * np.asarray(axes) ** 2 @ np.asarray(R).T for axes, R in ((axes_a, R_a), (axes_b, R_b)))
-    r = np.asarray(apart, float)
-
-    def negative(s: float) -> float:
-        return -s * (1.0 - s) * float(r @ np.linalg.solve((1.0 - s) * A + s * B, r))
-
-    found: Any = minimize_scalar(negative, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-12})
-    return -float(found.fun)
+    halves = [np.asarray(R) * np.asarray(axes, float) for axes, R in ((axes_a, R_a), (axes_b, R_b))]
+    V, d, _ = np.linalg.svd(np.linalg.solve(halves[0], halves[1]))
+    u = V.T @ np.linalg.solve(halves[0], np.asarray(apart, float))
+    terms = list(zip((u**2).tolist(), (d**2).tolist(), strict=True))
+    low, high, s = 0.0, 1.0, 0.5
+    for _ in range(HALVINGS):
+        rises = sum(u2 * ((1.0 - s) ** 2 - s**2 * d) / (1.0 - s + s * d) ** 2 for u2, d in terms) > 0.0
+        low, high = (s, high) if rises else (low, s)
+        s = 0.5 * (low + high)
+    return sum(u2 * s * (1.0 - s) / (1.0 - s + s * d) for u2, d in terms)
 
 
 def overlapping(axes: np.ndarray, R: np.ndarray, centres: np.ndarray) -> list[tuple[int, int]]:

@@ -26,7 +26,8 @@ def momentum_error(dataset: "xr.Dataset") -> tuple[np.ndarray, str] | None:
     momentum = momentum.reshape(len(momentum), -1)
     if momentum.shape[1] == 0:
         return None
-    change = np.linalg.norm(momentum - momentum[0], axis=1)
+    moved = momentum - momentum[0]
+    change = np.sqrt(np.einsum("ti,ti->t", moved, moved))
     size = np.linalg.norm(momentum[0])
     if size == 0:
         return change, "momentum error\n$|J-J_0|$ [SI]"

@@ -180,11 +180,13 @@ def _stack(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
 
 @rule("empty", "empty2", ignores="shape memory_space")
 def _empty(tracer: Tracer, eqn: Any) -> Value:
+    """Anything: what the memory holds of a large array, whose elements cost nothing then, and zeros of a small one."""
     aval = eqn.outvars[0].aval
-    zero = tracer.builder.const(0, kind(aval.dtype))
-    if tracer.arrays.is_large(aval.shape):
-        return tracer.arrays.lazy(aval.shape, zero.type, lambda index: zero, view=True)
-    return np.full(aval.shape, zero, object)
+    if not tracer.arrays.is_large(aval.shape):
+        return np.full(aval.shape, tracer.builder.const(0, kind(aval.dtype)), object)
+    buffer = tracer.builder.buffer(math.prod(aval.shape), kind(aval.dtype))
+    buffer.mutable = True
+    return tracer.arrays.whole(buffer, aval.shape)
 
 
 @rule("platform_index", reads="platforms")

@@ -39,7 +39,10 @@ def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = 
     for slot, value in zip(outputs, values, strict=True):
         if isinstance(value, Lazy):
             size, type = math.prod(slot.shape), known_kind(np.dtype(slot.dtype), "a result")
-            arrays.fill(Buffer("out", slot.offset, size, type, region=b.root), value)
+            if value.buffer is not None and value.buffer.space == "work" and value.buffer.size == size:
+                value.buffer.space, value.buffer.offset = "out", slot.offset  # it was made where it is wanted
+            else:
+                arrays.fill(Buffer("out", slot.offset, size, type, region=b.root), value)
         else:
             results += [(slot.offset + i, node) for i, node in enumerate(value.reshape(-1))]
     return Program(b.root, inputs, outputs, results, b.tables, in_size, out_size, b.work_size)

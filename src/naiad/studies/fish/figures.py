@@ -49,12 +49,13 @@ def paper(cases: "Cases") -> "Figure":
 def draw_motions(left: "Axes", right: "Axes", motions: Mapping[str, FishMotion]) -> None:
     """Paths to scale on the left, the angles on the right."""
     from naiad.viz.style import PALETTE, dress
+    from naiad.viz.thinning import thin
 
     for name, line in LINES.items():
         motion, (beta, x, y) = motions[name], motions[name].poses.T
         left.plot(x, y, color=PALETTE[0], linestyle=line, label=name)
         left.plot(x[-1], y[-1], "o", color=PALETTE[0], markersize=3.5, fillstyle=FILLS[name])
-        right.plot(motion.times, beta, color=PALETTE[0], linestyle=line)
+        right.plot(*thin(motion.times, beta), color=PALETTE[0], linestyle=line)
     dress(left, "x [m]", "y [m]")
     left.set_aspect("equal", adjustable="datalim")
     left.margins(0.08)
@@ -92,16 +93,19 @@ def torques(found: GaitTorques, title: str) -> "Figure":
     """The torques, and the balance of energy: the work on top of the first kinetic energy is the kinetic energy."""
     from naiad import viz
     from naiad.viz.style import FAINT, PALETTE, dress
+    from naiad.viz.thinning import thin
 
     with viz.house():
         figure = viz.new_figure(7.0, 6.4, title)
         top, middle, bottom = figure.subplots(3, 1, sharex=True)
         for k, values in enumerate(found.torques.T):
-            top.plot(found.times, values, color=PALETTE[k], label=f"τ{k + 1}")
-        middle.plot(found.times, found.power, color=PALETTE[2])
+            top.plot(*thin(found.times, values), color=PALETTE[k], label=f"τ{k + 1}")
+        middle.plot(*thin(found.times, found.power), color=PALETTE[2])
         change = found.kinetic_energy - found.kinetic_energy[0]
-        bottom.plot(found.times, change, color=PALETTE[0], linewidth=3.0, alpha=0.45, label="change of kinetic energy")
-        bottom.plot(found.times, found.work, color=PALETTE[1], linestyle="--", label="work of the torques")
+        bottom.plot(
+            *thin(found.times, change), color=PALETTE[0], linewidth=3.0, alpha=0.45, label="change of kinetic energy"
+        )
+        bottom.plot(*thin(found.times, found.work), color=PALETTE[1], linestyle="--", label="work of the torques")
         labels = ("torque [N m/m]", "power [W/m]", "energy [J/m]")
         for ax, label in zip((top, middle, bottom), labels, strict=True):
             dress(ax, "", label)

@@ -157,6 +157,7 @@ def _words(name: str) -> str:
 def _neptune(runs: dict[str, nd.Trajectory]) -> Any:
     """How each method changes the size of Neptune's orbit, whose osculating ellipse swings with Jupiter."""
     from naiad import viz
+    from naiad.viz.thinning import thin
 
     with viz.house():
         figure = viz.new_figure(6.8, 3.8)
@@ -164,7 +165,7 @@ def _neptune(runs: dict[str, nd.Trajectory]) -> Any:
         for colour, (name, run) in zip(viz.PALETTE, runs.items(), strict=False):
             axes = semi_major_axes(run.g, np.reshape(run.states.mu, (-1, 6, 3)) / MASSES[:, None])
             years = 1994.68 + run.t.to_numpy() / 365.25
-            ax.plot(years, axes[:, 3] / axes[0, 3], color=colour, label=_words(name))
+            ax.plot(*thin(years, axes[:, 3] / axes[0, 3]), color=colour, label=_words(name))
         ax.set(xlabel="year", ylabel="semi-major axis of Neptune / initial")
         ax.grid(True, color="#E4E4E4", linewidth=0.6)
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))

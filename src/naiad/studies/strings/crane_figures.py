@@ -16,13 +16,14 @@ def swings(moves: "dict[str, Move]") -> "Figure":
     """Trolley, and swing of the payload, over time."""
     from naiad import viz
     from naiad.viz.style import colours, dress
+    from naiad.viz.thinning import thin
 
     with viz.house():
         figure = viz.new_figure(7.2, 5.0)
         above, below = figure.subplots(2, 1, sharex=True)
         for (name, move), colour in zip(moves.items(), colours(len(moves)), strict=True):
-            above.plot(move.times, move.observed[:, 2], color=colour, label=name)
-            below.plot(move.times, move.swing, color=colour, label=name)
+            above.plot(*thin(move.times, move.observed[:, 2]), color=colour, label=name)
+            below.plot(*thin(move.times, move.swing), color=colour, label=name)
             below.axvline(move.last, color=colour, linestyle=":", linewidth=1.0)
         dress(above, "", "trolley [m]")
         dress(below, "time [s] (dotted: the trolley has stopped)", "swing [degrees]")
@@ -56,14 +57,15 @@ def hoist(moves: "dict[str, Move]") -> "Figure":
     """The length outside, the tension at the trolley, and the moment on the drum."""
     from naiad import viz
     from naiad.viz.style import colours, dress
+    from naiad.viz.thinning import thin
 
     with viz.house():
         figure = viz.new_figure(7.2, 6.0)
         first, second, third = figure.subplots(3, 1, sharex=True)
         for (name, move), colour in zip(moves.items(), colours(len(moves)), strict=True):
-            first.plot(move.times, move.observed[:, 3], color=colour, label=name)
-            second.plot(move.times, move.observed[:, 4] / 1e3, color=colour)
-            third.plot(move.times, move.moment() / 1e3, color=colour)
+            first.plot(*thin(move.times, move.observed[:, 3]), color=colour, label=name)
+            second.plot(*thin(move.times, move.observed[:, 4] / 1e3), color=colour)
+            third.plot(*thin(move.times, move.moment() / 1e3), color=colour)
         dress(first, "", "cable outside [m]")
         dress(second, "", "tension [kN]")
         dress(third, "time [s]", "moment [kN m]")

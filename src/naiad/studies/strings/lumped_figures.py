@@ -39,14 +39,15 @@ def motion(found: "dict[str, nd.Trajectory]") -> "Figure":
     """Stretched length and second component of Omega, as in Fig. 2 (c)."""
     from naiad import viz
     from naiad.viz.style import colours, dress
+    from naiad.viz.thinning import thin
 
     with viz.house():
         figure = viz.new_figure(7.6, 4.8)
         above, below = figure.subplots(2, 1, sharex=True)
         for (name, run), colour in zip(found.items(), colours(len(found)), strict=True):
             seen = run.record["observed"].to_numpy()
-            above.plot(run.t, seen[:, 3], color=colour, label=name)
-            below.plot(run.t, seen[:, 5], color=colour)
+            above.plot(*thin(run.t, seen[:, 3]), color=colour, label=name)
+            below.plot(*thin(run.t, seen[:, 5]), color=colour)
         dress(above, "", "stretched length [m]")
         dress(below, "time [s]", r"$\Omega_2$ [rad/s]")
         above.legend(loc="upper left")

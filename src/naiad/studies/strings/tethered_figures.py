@@ -14,14 +14,15 @@ def deployment(flight: "Flight", lean: float) -> "Figure":
     """Length outside, and the angles in and across the plane of the orbit."""
     from naiad import viz
     from naiad.viz.style import dress
+    from naiad.viz.thinning import thin
 
     orbits = flight.times * flight.rate / (2.0 * np.pi)
     with viz.house():
         figure = viz.new_figure(7.2, 5.2)
         above, below = figure.subplots(2, 1, sharex=True)
-        above.plot(orbits, flight.observed[:, 0] / 1e3)
+        above.plot(*thin(orbits, flight.observed[:, 0] / 1e3))
         for angle, name in zip(flight.angles.T, ("in the plane", "across"), strict=True):
-            below.plot(orbits, angle, label=name)
+            below.plot(*thin(orbits, angle), label=name)
         until = flight.until * flight.rate / (2.0 * np.pi)
         below.plot([0.0, until], [np.degrees(lean)] * 2, "k--", linewidth=1.0, label="sin(2 angle) = 4c/3n")
         dress(above, "", "tether outside [km]")
@@ -53,16 +54,17 @@ def tension(flight: "Flight", mass: float, density: float) -> "Figure":
     """The tension at the spacecraft, beside that of a tether at rest, and the moment on the drum."""
     from naiad import viz
     from naiad.viz.style import dress
+    from naiad.viz.thinning import thin
 
     orbits = flight.times * flight.rate / (2.0 * np.pi)
     length = flight.observed[:, 0]
     with viz.house():
         figure = viz.new_figure(7.2, 5.2)
         above, below = figure.subplots(2, 1, sharex=True)
-        above.plot(orbits, flight.observed[:, 1], label="elastic, at the spacecraft")
+        above.plot(*thin(orbits, flight.observed[:, 1]), label="elastic, at the spacecraft")
         steady = 3.0 * flight.rate**2 * (mass + 0.5 * density * length) * length
-        above.plot(orbits, steady, "k--", linewidth=1.0, label="3 n² (m + μ l/2) l")
-        below.plot(orbits, flight.moment())
+        above.plot(*thin(orbits, steady), "k--", linewidth=1.0, label="3 n² (m + μ l/2) l")
+        below.plot(*thin(orbits, flight.moment()))
         dress(above, "", "tension [N]")
         dress(below, "time [orbits]", "moment on the drum [N m]")
         above.legend(loc="lower right")

@@ -31,6 +31,7 @@ def trajectory(run: nd.Trajectory) -> Any:
     from naiad import viz
     from naiad.viz.space import ELEVATION, dress_space, to_scale
     from naiad.viz.style import dress
+    from naiad.viz.thinning import thin
 
     q = run.g.q
     with viz.house():
@@ -47,7 +48,7 @@ def trajectory(run: nd.Trajectory) -> Any:
         space.view_init(ELEVATION, AZIMUTH)
         over_time = figure.add_subplot(grid[1])
         for index, (name, dashes) in enumerate(zip("xyz", ("-", "--", "-"), strict=True)):
-            over_time.plot(run.t, q[:, index], dashes, color=viz.PALETTE[index], label=f"${name}$")
+            over_time.plot(*thin(run.t, q[:, index]), dashes, color=viz.PALETTE[index], label=f"${name}$")
         over_time.invert_yaxis()
         dress(over_time, "time [s]", "position [m], $z$ downwards")
         over_time.legend()

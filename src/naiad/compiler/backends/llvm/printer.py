@@ -35,7 +35,7 @@ class _Printer:
         self.uniform = uniform(program, shared) if lanes > 1 else set[int]()
         self.parts: list[str] = []
         self.in_part = False
-        self.buffers: list[int] = []
+        self.buffers: list[tuple[str, int]] = []
         self.plain_loops = 0
 
     # -- the module
@@ -313,13 +313,14 @@ end:
 
     def _alone(self, buffer: Buffer) -> str:
         """A mark that says which buffer is meant: buffers do not overlap, and so loops over them may be vectorised."""
-        if buffer.space != "work" or self.lanes > 1:
+        place = (buffer.space, buffer.offset)
+        if buffer.space not in ("work", "out") or self.lanes > 1:
             return ""
-        if buffer.offset not in self.buffers:
+        if place not in self.buffers:
             if len(self.buffers) == MARKED:
                 return ""
-            self.buffers.append(buffer.offset)
-        at = 1 + 3 * self.buffers.index(buffer.offset)
+            self.buffers.append(place)
+        at = 1 + 3 * self.buffers.index(place)
         return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
 
     def _marks(self) -> list[str]:
