@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Midpoint,
         MidpointLieNewmark,
         MoserVeselov,
+        Nystrom,
         Projected,
         Reduced,
         Right,
@@ -66,7 +67,7 @@ _HOMES = {
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
-    "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
+    "MoserVeselov Nystrom Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
     "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
@@ -121,6 +122,7 @@ __all__ = [
     "Midpoint",
     "MidpointLieNewmark",
     "MoserVeselov",
+    "Nystrom",
     "NaiadError",
     "Newmark",
     "Newton",

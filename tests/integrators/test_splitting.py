@@ -8,7 +8,7 @@ import pytest
 import naiad as nd
 from naiad.errors import InputError
 from naiad.integrators.flows import AlongAxis, Kick, Screw, Sphere, Turns
-from naiad.integrators.splitting import schedule
+from naiad.numerics.splittings import schedule
 from naiad.numerics.series import stumpff, stumpff_below, stumpff_polynomial
 from naiad.numerics.splittings import BLANES_MOAN_RKN_4
 

@@ -9,6 +9,7 @@ from naiad.integrators.krysl import Krysl
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.moser_veselov import MoserVeselov
+from naiad.integrators.nystrom import Nystrom
 from naiad.integrators.projected import Projected
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.rules import (
@@ -51,6 +52,7 @@ __all__ = [
     "Midpoint",
     "MidpointLieNewmark",
     "MoserVeselov",
+    "Nystrom",
     "OneStepCarry",
     "Own",
     "Projected",

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup, Power, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.numerics import AbstractStructure, Dense, static
+from naiad.numerics import AbstractStructure, Dense, reciprocal_root, static
 from naiad.numerics.checks import masses, positive
 
 
@@ -35,7 +35,7 @@ class PointMasses(LagrangianSystem):
         v, q, m = jnp.reshape(xi, (-1, 3)), jnp.asarray(g), jnp.asarray(self.m)
         first, second = np.triu_indices(len(self.m), 1)
         gap = q[first] - q[second]
-        attraction = jnp.sum(m[first] * m[second] / jnp.sqrt(jnp.sum(gap**2, axis=1)))
+        attraction = jnp.sum(m[first] * m[second] * reciprocal_root(jnp.sum(gap**2, axis=1)))
         return 0.5 * jnp.sum(m[:, None] * v**2) + self.G * attraction
 
     def symmetry(self, s: Float[Array, "6"], g: Float[Array, "N 3"]) -> Float[Array, "N 3"]:

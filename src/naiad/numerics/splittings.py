@@ -5,11 +5,51 @@ through the parts of a Hamiltonian once and its adjoint chi*(h) runs through the
 from both ends, so the methods are symmetric.
 """
 
+from collections.abc import Mapping, Sequence
+
+from naiad.errors import InputError
 from naiad.numerics.composition import KAHAN_LI_8
+
+
+def coefficients_of(
+    owner: str, order: int, given: Sequence[float] | None, published: Mapping[int, tuple[float, ...]]
+) -> tuple[float, ...]:
+    """The published coefficients of an order, or those that are given, if they are a symmetric splitting."""
+    if given is None and order not in published:
+        orders = [str(each) for each in published]
+        raise InputError(
+            f"{owner}: order = {order!r}; expected {', '.join(orders[:-1])} or {orders[-1]}, or coefficients of your "
+            "own."
+        )
+    a = published[order] if given is None else tuple(float(each) for each in given)
+    if len(a) % 2 or abs(sum(a) - 1.0) > 1e-12 or a != a[::-1]:
+        raise InputError(f"{owner}: the coefficients {a} must be an even palindrome that sums to 1.")
+    return a
+
+
+def schedule(parts: int, coefficients: Sequence[float]) -> list[tuple[int, float]]:
+    """The flows of a step, as the number of the part and its fraction of h; equal neighbours are one."""
+    flows: list[tuple[int, float]] = []
+    for turn, a in enumerate(coefficients):
+        for number in range(parts) if turn % 2 == 0 else reversed(range(parts)):
+            if flows and flows[-1][0] == number:
+                flows[-1] = (number, flows[-1][1] + a)
+            else:
+                flows.append((number, a))
+    return flows
 
 
 def _palindrome(*half: float) -> tuple[float, ...]:
     return half + half[::-1]
+
+
+def _alternating(*flows: float) -> tuple[float, ...]:
+    """The list for two parts, from the first half of its flows: of the first part, the second, the first, ..., without
+    the one in the middle, which is what is left."""
+    half: list[float] = []
+    for flow in flows:
+        half.append(flow - (half[-1] if half else 0.0))
+    return _palindrome(*half)
 
 
 STRANG = _palindrome(0.5)
@@ -34,6 +74,21 @@ BLANES_MOAN_RKN_4 = _palindrome(
 )
 """SRKN_6^b of order 4 [blanes2002, table 3], for parts of which the first (the kick) commutes with its brackets."""
 
+BLANES_MOAN_RKN_6 = _alternating(
+    0.0414649985182624,
+    0.123229775946271,
+    0.198128671918067,
+    0.290553797799558,
+    -0.0400061921041533,
+    -0.127049212625417,
+    0.0752539843015807,
+    -0.246331761062075,
+    -0.0115113874206879,
+    0.357208872795928,
+    0.2366699247869311,
+)
+"""SRKN_11^b of order 6 [blanes2002, table 3]: b_1, a_1, b_2, ..., b_6."""
+
 BLANES_MOAN_6 = _palindrome(
     0.050262764400392,
     0.098553683500650,
@@ -48,10 +103,10 @@ BLANES_MOAN_6 = _palindrome(
 )
 """S_10 of order 6 [blanes2002, table 2]."""
 
-SPLITTINGS: dict[int, tuple[float, ...]] = {
-    2: STRANG,
-    4: BLANES_MOAN_4,
-    6: BLANES_MOAN_6,
-    8: tuple(0.5 * weight for weight in KAHAN_LI_8 for _ in range(2)),
-}
+_KAHAN_LI = tuple(0.5 * weight for weight in KAHAN_LI_8 for _ in range(2))
+
+SPLITTINGS: dict[int, tuple[float, ...]] = {2: STRANG, 4: BLANES_MOAN_4, 6: BLANES_MOAN_6, 8: _KAHAN_LI}
 """The coefficients by the order."""
+
+NYSTROM: dict[int, tuple[float, ...]] = {2: STRANG, 4: BLANES_MOAN_RKN_4, 6: BLANES_MOAN_RKN_6, 8: _KAHAN_LI}
+"""Those for two parts of which the first commutes with its brackets with the second, as a kick does."""
