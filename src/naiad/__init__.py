@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Trapezoid,
         TrapezoidalLieNewmark,
         Variational,
+        WisdomHolman,
     )
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, double
@@ -68,7 +69,7 @@ _HOMES = {
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Nystrom Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
-    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
+    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
@@ -155,6 +156,7 @@ __all__ = [
     "TreeSystem",
     "TreeVariational",
     "Variational",
+    "WisdomHolman",
     "compile",
     "compiler",
     "diagnostics",

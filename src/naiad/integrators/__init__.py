@@ -32,6 +32,7 @@ from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from naiad.integrators.variational import Legs, Variational
 from naiad.integrators.vprk import VPRK, StageBalance
+from naiad.integrators.wisdom_holman import WisdomHolman
 
 __all__ = [
     "RK4",
@@ -69,6 +70,7 @@ __all__ = [
     "Trapezoid",
     "TrapezoidalLieNewmark",
     "Variational",
+    "WisdomHolman",
     "default_method",
     "slopes_by_autodiff",
 ]

@@ -80,7 +80,7 @@ class Nystrom(AbstractOneStepMethod):
 
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Vector:
         """What kicks at the node."""
-        return _kick(system, state.g, t)
+        return kick(system, state.g, t)
 
     def advance(self, system, state, memory, t, h, inputs):
         group, flows = system.group, schedule(2, self.coefficients)
@@ -91,7 +91,7 @@ class Nystrom(AbstractOneStepMethod):
             g, mu, _ = at
             drift, elapsed, kick = each
             g = group.advance(g, group.expm1(drift * h * velocity(mu)))
-            pull = _kick(system, g, t + elapsed * h)
+            pull = kick(system, g, t + elapsed * h)
             return (g, mu + kick * h * pull, pull), None
 
         start = (state.g, state.mu + kicks[0] * h * memory, memory)
@@ -100,7 +100,7 @@ class Nystrom(AbstractOneStepMethod):
         return State(g, mu), pull, StepInfo.explicit(correction)
 
 
-def _kick(system: LagrangianSystem, g: Any, t: Scalar) -> Vector:
+def kick(system: LagrangianSystem, g: Any, t: Scalar) -> Vector:
     """-dV, and the force."""
     rest = jnp.zeros(system.group.dim)
     pull = left_gradient(system.group, lambda x: system.lagrangian(x, rest, t), g)

@@ -7,6 +7,8 @@ from both ends, so the methods are symmetric.
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from naiad.errors import InputError
 from naiad.numerics.composition import KAHAN_LI_8
 
@@ -110,3 +112,29 @@ SPLITTINGS: dict[int, tuple[float, ...]] = {2: STRANG, 4: BLANES_MOAN_4, 6: BLAN
 
 NYSTROM: dict[int, tuple[float, ...]] = {2: STRANG, 4: BLANES_MOAN_RKN_4, 6: BLANES_MOAN_RKN_6, 8: _KAHAN_LI}
 """Those for two parts of which the first commutes with its brackets with the second, as a kick does."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+_ABA_10_6_4 = (
+    (
+        0.03809449742241219545697532230863756534060,
+        0.1452987161169137492940200726606637497442,
+        0.2076276957255412507162056113249882065158,
+        0.4359097036515261592231548624010651844006,
+        -0.6538612258327867093807117373907094120024,
+    ),
+    (
+        0.09585888083707521061077150377145884776921,
+        0.2044461531429987806805077839164344779763,
+        0.2170703479789911017143385924306336714532,
+        -0.01737538195906509300561788011852699719871,
+    ),
+)
+
+NEAR_INTEGRABLE: dict[tuple[int, ...], tuple[tuple[float, ...], tuple[float, ...]]] = {
+    (2, 2): ((1.0,), (0.5, 0.5)),
+    (8, 2): (tuple(np.diff(0.5 * _NODES, prepend=-0.5, append=0.5).tolist()), tuple((0.5 * _WEIGHTS).tolist())),
+    (10, 6, 4): (_ABA_10_6_4[0] + _ABA_10_6_4[0][-2::-1], _palindrome(*_ABA_10_6_4[1])),
+}
+"""Splittings of H = A + epsilon B, by their orders in h at the powers of epsilon: the flows of A and those of epsilon B in
+turn, beginning with the kind of which there are more. SABA_4 [laskar2001] and ABA1064 [blanes2013, table 3]."""
