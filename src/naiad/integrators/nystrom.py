@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
+from naiad.integrators.method import AbstractMethod, StepInfo, renormalised
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import static
 from naiad.numerics.splittings import NYSTROM, coefficients_of, schedule
@@ -22,7 +22,15 @@ SIZES = ((1.0, 1.0, 0.3), (1e-6, 1e3, 1e4), (1e6, 1e-3, -7.0), (0.1, 1e6, 1e8))
 TOLERANCE = 1e-12
 
 
-class Nystrom(AbstractOneStepMethod):
+class KickCarry(NamedTuple):
+    """The state, what kicks there, which the last step found and the next begins with, and how the last step went."""
+
+    state: State
+    pull: Any
+    info: StepInfo
+
+
+class Nystrom(AbstractMethod):
     """ell = xi . M xi / 2 - V(g, t) with a constant M, by kicks and drifts in turn, of order 2, 4, 6 or 8:
 
         mu -> mu + b_i h (F - dV)(g, t),    g -> g exp(a_i h M^-1 mu),    t -> t + a_i h.
@@ -46,31 +54,33 @@ class Nystrom(AbstractOneStepMethod):
         name, n = type(system).__name__, system.group.dim
         if system.constraint is not None:
             raise InputError(f"Nystrom takes no constraints; {name} has one. Use Variational.")
-        rng = np.random.default_rng(0)
-        directions = rng.standard_normal((2, n))
-        found = [
-            execute(_examination, system, x * directions[0], v * directions[1], t, parameters=(0,))
-            for x, v, t in SIZES
-        ]
+        place, velocity = np.random.default_rng(0).standard_normal((2, n))
+        found = [execute(_examination, system, x * place, v * velocity, t, parameters=(0,)) for x, v, t in SIZES]
         M = found[0].inertia
-        for (_, v, _), each in zip(SIZES, found, strict=True):
-            mu, xi = M @ (v * directions[1]), v * directions[1]
-            size = TOLERANCE * np.max(np.abs(M)) * np.max(np.abs(xi))
-            if not np.all(np.abs(each.momentum - mu) <= n * size):
-                raise InputError(
-                    f"Nystrom needs a Lagrangian xi . M xi / 2 - V(g, t) with a constant M; that of {name} is of "
-                    "another form. Use Variational."
-                )
-            if not np.all(np.abs(each.turning) <= n * size * np.max(np.abs(xi))):
-                raise InputError(
-                    f"Nystrom needs a momentum that stays when the body drifts freely, as on vector spaces and for "
-                    f"equal moments of inertia; that of {name} turns. Use Variational."
-                )
-            if not np.array_equal(each.moving_force, each.force, equal_nan=True):
-                raise InputError(
-                    f"Nystrom takes forces that depend on g and t alone; that of {name} depends on the velocity. Use "
-                    "Variational."
-                )
+        speeds = [v * np.max(np.abs(velocity)) for _, v, _ in SIZES]
+        rounding = [TOLERANCE * n * np.max(np.abs(M)) * speed for speed in speeds]
+
+        if not all(
+            np.all(np.abs(each.momentum - v * (M @ velocity)) <= small)
+            for (_, v, _), each, small in zip(SIZES, found, rounding, strict=True)
+        ):
+            raise InputError(
+                f"Nystrom needs a Lagrangian xi . M xi / 2 - V(g, t) with a constant M; that of {name} is of another "
+                "form. Use Variational."
+            )
+        if not all(
+            np.all(np.abs(each.turning) <= small * speed)
+            for each, small, speed in zip(found, rounding, speeds, strict=True)
+        ):
+            raise InputError(
+                f"Nystrom needs a momentum that stays when the body drifts freely, as on vector spaces and for equal "
+                f"moments of inertia; that of {name} turns. Use Variational."
+            )
+        if not all(np.array_equal(each.moving_force, each.force, equal_nan=True) for each in found):
+            raise InputError(
+                f"Nystrom takes forces that depend on g and t alone; that of {name} depends on the velocity. Use "
+                "Variational."
+            )
 
     def order(self, system: LagrangianSystem) -> int:
         return self.target
@@ -78,26 +88,27 @@ class Nystrom(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
-    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Vector:
-        """What kicks at the node."""
-        return kick(system, state.g, t)
+    def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> KickCarry:
+        state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
+        return KickCarry(state, kick(system, state.g, t), StepInfo.explicit())
 
-    def advance(self, system, state, memory, t, h, inputs):
+    def step(self, system: LagrangianSystem, carry: KickCarry, t: Scalar, h: Scalar, inputs: Any = None) -> KickCarry:
+        state, pull, _ = carry
         group, flows = system.group, schedule(2, self.coefficients)
         kicks, drifts = (jnp.array([a for part, a in flows if part == number]) for number in (0, 1))
         velocity = system.structure.inverse(lambda xi: system.legendre(state.g, xi, t), group.dim)
 
         def stage(at, each):
             g, mu, _ = at
-            drift, elapsed, kick = each
+            drift, elapsed, strength = each
             g = group.advance(g, group.expm1(drift * h * velocity(mu)))
             pull = kick(system, g, t + elapsed * h)
-            return (g, mu + kick * h * pull, pull), None
+            return (g, mu + strength * h * pull, pull), None
 
-        start = (state.g, state.mu + kicks[0] * h * memory, memory)
+        start = (state.g, state.mu + kicks[0] * h * pull, pull)
         (g, mu, pull), _ = jax.lax.scan(stage, start, (drifts, jnp.cumsum(drifts), kicks[1:]))
         g, correction = renormalised(group, g)
-        return State(g, mu), pull, StepInfo.explicit(correction)
+        return KickCarry(State(g, mu), pull, StepInfo.explicit(correction))
 
 
 def kick(system: LagrangianSystem, g: Any, t: Scalar) -> Vector:

@@ -1,6 +1,6 @@
 """Wisdom-Holman splitting of planets: Kepler's orbits about the heaviest body, and kicks by all the rest."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import Power, Rn
 from naiad.integrators.kepler import kepler_flow
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo
-from naiad.integrators.nystrom import Nystrom, kick
+from naiad.integrators.method import AbstractMethod, StepInfo
+from naiad.integrators.nystrom import KickCarry, Nystrom, kick
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import reciprocal_root, static
 from naiad.numerics.splittings import NEAR_INTEGRABLE
@@ -77,7 +77,7 @@ class Orbits(NamedTuple):
     nearness: Float[Array, " N-1"]
 
 
-class WisdomHolman(AbstractOneStepMethod):
+class WisdomHolman(AbstractMethod):
     """Point masses of which the first is by far the heaviest, in Jacobi's coordinates: the exact motion of each along
     an orbit of Kepler, and kicks by what is left of the potential, in turn [wisdom1991].
 
@@ -124,24 +124,24 @@ class WisdomHolman(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
-    def memory(self, system: LagrangianSystem, state: State, t: Scalar):
-        """The accelerations that kick at the node, where a step begins with a kick."""
+    def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> KickCarry:
+        state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
         drifts, kicks = NEAR_INTEGRABLE[self.orders]
-        if len(drifts) > len(kicks):
-            return ()
         planets = Planets.of(system, state, t)
-        return planets.pull(system, planets.orbits(state), t)
+        pull = () if len(drifts) > len(kicks) else planets.pull(system, planets.orbits(state), t)
+        return KickCarry(state, pull, StepInfo.explicit())
 
-    def advance(self, system, state, memory, t, h, inputs):
+    def step(self, system: LagrangianSystem, carry: KickCarry, t: Scalar, h: Scalar, inputs: Any = None) -> KickCarry:
+        state = carry.state
         drifts, kicks = map(np.array, NEAR_INTEGRABLE[self.orders])
         planets = Planets.of(system, state, t)
         first = at = planets.orbits(state)
         begins_with_drift = len(drifts) > len(kicks)
         if not begins_with_drift:
-            at, kicks = at._replace(v=at.v + kicks[0] * h * memory), kicks[1:]
+            at, kicks = at._replace(v=at.v + kicks[0] * h * carry.pull), kicks[1:]
 
-        def stage(carry, each):
-            at, _, found = carry
+        def stage(so_far, each):
+            at, _, found = so_far
             drift, elapsed, strength = each
             at, found_here = planets.drifted(at, drift * h)
             pull = planets.pull(system, at, t + elapsed * h)
@@ -156,7 +156,7 @@ class WisdomHolman(AbstractOneStepMethod):
         way = planets.absolute(at.x - first.x)  # by changes: rounding of the coordinates would add up
         push = planets.m[:, None] * planets.absolute(at.v - first.v)
         end = State(state.g + way, state.mu + push.reshape(-1))
-        return end, pull, StepInfo.explicit()._replace(converged=found)
+        return KickCarry(end, pull, StepInfo.explicit()._replace(converged=found))
 
 
 def _inertia(system: LagrangianSystem) -> Float[Array, "n n"]:
