@@ -121,7 +121,9 @@ class OfMass(nd.LagrangianSystem):
 @pytest.mark.parametrize("size", [1.0, 1e-10])
 def test_another_form_is_refused_on_every_scale(name, size):
     nd.Nystrom().check(OfMass())
-    with pytest.raises(nd.InputError, match=r"needs a Lagrangian xi . M xi / 2 - V\(g, t\) .* OfMass .* Use Variational"):
+    with pytest.raises(
+        nd.InputError, match=r"needs a Lagrangian xi . M xi / 2 - V\(g, t\) .* OfMass .* Use Variational"
+    ):
         nd.Nystrom().check(OfMass(**{name: size}))
 
 

@@ -48,7 +48,11 @@ def nystrom_defects(kicks: np.ndarray, drifts: np.ndarray, order: int) -> list[f
                 values, power = values * c, power + 1
             else:
                 inner, factor, k = stages(branch[1])
-                values, coefficient, power = values * (A @ inner), coefficient * factor / ((k + 1) * (k + 2)), power + k + 2
+                values, coefficient, power = (
+                    values * (A @ inner),
+                    coefficient * factor / ((k + 1) * (k + 2)),
+                    power + k + 2,
+                )
         return values, coefficient, power
 
     defects = []
@@ -74,10 +78,8 @@ def test_nystrom_coefficients_have_their_order_and_no_more(order):
 def iterated_defect(drifts: np.ndarray, kicks: np.ndarray, powers: tuple[int, ...]) -> float:
     """sum over i_1 <= ... <= i_p of b_i1 c_i1^k1 ... b_ip c_ip^kp, equal indices by the exponential series, less the
     integral of t_1^k1 ... t_p^kp over 0 < t_1 < ... < t_p < 1: the word of the kicks in the picture of the orbits."""
-    if len(drifts) > len(kicks):
-        c = np.cumsum(drifts)[:-1]
-    else:
-        c = np.concatenate([[0.0], np.cumsum(drifts)])
+    c = np.concatenate([[0.0], np.cumsum(drifts)])
+    c = c[1:-1] if len(drifts) > len(kicks) else c
     total = 0.0
     for chosen in itertools.combinations_with_replacement(range(len(kicks)), len(powers)):
         repeats = [len(list(group)) for _, group in itertools.groupby(chosen)]

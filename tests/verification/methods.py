@@ -76,6 +76,7 @@ ROTATIONS = {"free-body", "heavy-top", "double-pendulum", "buoyant-vehicle", "tr
 TREES = {"tree"}
 VECTORS = {"henon-heiles", "ball-on-a-sphere", "planets"}
 SEPARABLE = {"henon-heiles", "planets"}
+PLANETS = {"planets"}
 ONLY: dict[str, set[str]] = {
     **dict.fromkeys(("new", "new-midpoint"), ROTATIONS | VECTORS),
     **dict.fromkeys(("skew", "skew-midpoint"), ROTATIONS | VECTORS | {"free-body-so5"}),
@@ -86,7 +87,7 @@ ONLY: dict[str, set[str]] = {
     **dict.fromkeys(("mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"), FREE),
     **dict.fromkeys(("split2", "split4", "split6", "split8"), FREE),
     **dict.fromkeys(("nystrom2", "nystrom4", "nystrom6", "nystrom8"), SEPARABLE),
-    **dict.fromkeys(("wisdom-holman2", "wisdom-holman8", "wisdom-holman10"), {"planets"}),
+    **dict.fromkeys(("wisdom-holman2", "wisdom-holman8", "wisdom-holman10"), PLANETS),
     "projected-momentum": FREE | {"buoyant-vehicle", "swimmer", "string", "string-inextensible", "planets"},
 }
 NOT: dict[str, set[str]] = {

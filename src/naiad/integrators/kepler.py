@@ -96,7 +96,7 @@ def _solved(orbits: _Constants, near: Numbers, time: Scalar) -> tuple[Numbers, B
     def bracketed(at: _Search) -> _Search:
         new = approach(at.X)
         low, high = jnp.where(new.missing > 0.0, at.X, at.low), jnp.where(new.missing > 0.0, at.high, at.X)
-        trusted = (new.X >= low) & (new.X <= high) & (jnp.abs(new.bend) < 0.4)  # 0.5 far out on a hyperbola
+        trusted = (low <= new.X) & (high >= new.X) & (jnp.abs(new.bend) < 0.4)  # 0.5 far out on a hyperbola
         middle = jnp.where(jnp.isinf(high), 2.0 * at.X, 0.5 * (low + high))
         return _Search(jnp.where(trusted | new.found, new.X, middle), low, high, new.found, at.iterations + 1)
 
@@ -104,7 +104,11 @@ def _solved(orbits: _Constants, near: Numbers, time: Scalar) -> tuple[Numbers, B
     guess = y * (1.0 - 0.5 * y * near * (eta - y * (eta * eta * near - zeta / 3.0)))
     first = approach(guess)
     start = _Search(
-        jnp.where(first.found, first.X, y), jnp.zeros_like(y), jnp.full_like(y, jnp.inf), first.found, jnp.zeros((), int)
+        jnp.where(first.found, first.X, y),
+        jnp.zeros_like(y),
+        jnp.full_like(y, jnp.inf),
+        first.found,
+        jnp.zeros((), int),
     )
     end = jax.lax.while_loop(lambda at: ~jnp.all(at.found) & (at.iterations < MOST_ITERATIONS), bracketed, start)
     return end.X, jnp.all(end.found)

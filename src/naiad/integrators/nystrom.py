@@ -1,6 +1,6 @@
 """Kicks and drifts of a kinetic energy and a potential: explicit splittings of Runge-Kutta-Nystrom type."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -96,7 +96,7 @@ class Nystrom(AbstractMethod):
         state, pull, _ = carry
         group, flows = system.group, schedule(2, self.coefficients)
         kicks, drifts = (jnp.array([a for part, a in flows if part == number]) for number in (0, 1))
-        velocity = system.structure.inverse(lambda xi: system.legendre(state.g, xi, t), group.dim)
+        velocity = _velocity(system, state.g, t)
 
         def stage(at, each):
             g, mu, _ = at
@@ -109,6 +109,13 @@ class Nystrom(AbstractMethod):
         (g, mu, pull), _ = jax.lax.scan(stage, start, (drifts, jnp.cumsum(drifts), kicks[1:]))
         g, correction = renormalised(group, g)
         return KickCarry(State(g, mu), pull, StepInfo.explicit(correction))
+
+
+def _velocity(system: LagrangianSystem, g: Any, t: Scalar) -> Callable[[Vector], Vector]:
+    """M^-1, the system's own if it has one."""
+    if type(system).velocity is LagrangianSystem.velocity:
+        return system.structure.inverse(lambda xi: system.legendre(g, xi, t), system.group.dim)
+    return lambda mu: system.velocity(g, mu, t)
 
 
 def kick(system: LagrangianSystem, g: Any, t: Scalar) -> Vector:

@@ -110,7 +110,7 @@ class WisdomHolman(AbstractMethod):
         Nystrom().check(system)
         M = execute(_inertia, system, parameters=(0,))
         m = np.diag(M)[::3]
-        if np.any(M != np.kron(np.diag(m), np.eye(3))):
+        if np.any(np.kron(np.diag(m), np.eye(3)) != M):
             raise InputError(f"WisdomHolman needs a mass for each body; the inertia of {name} is not of this form.")
         if not m[0] > np.max(m[1:]):
             raise InputError(

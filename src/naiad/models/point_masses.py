@@ -38,6 +38,10 @@ class PointMasses(LagrangianSystem):
         attraction = jnp.sum(m[first] * m[second] * reciprocal_root(jnp.sum(gap**2, axis=1)))
         return 0.5 * jnp.sum(m[:, None] * v**2) + self.G * attraction
 
+    def velocity(self, g: Float[Array, "N 3"], mu: Float[Array, " 3N"], t: Scalar = 0.0) -> Float[Array, " 3N"]:
+        """Momenta over masses."""
+        return mu * jnp.repeat(1.0 / jnp.asarray(self.m), 3)
+
     def symmetry(self, s: Float[Array, "6"], g: Float[Array, "N 3"]) -> Float[Array, "N 3"]:
         """Turns about the origin, and shifts."""
         return g @ SO3().exp(s[:3]).T + s[3:]
