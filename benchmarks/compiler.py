@@ -1,6 +1,6 @@
 """Prints the tables of README.md as Markdown: all of them, or those named.
 
-python -m benchmarks.compiler [start steps flv kirchhoff connected tree long section planar gaits mujoco]
+python -m benchmarks.compiler [start steps flv kirchhoff connected tree long section planets planar gaits mujoco]
 """
 
 import importlib
@@ -16,6 +16,7 @@ TABLES = {
     "string": ("Strings", "benchmarks.string"),
     "long": ("Long runs", "benchmarks.long_run"),
     "section": ("A Poincare section", "benchmarks.section"),
+    "planets": ("The outer solar system", "benchmarks.planets"),
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),
     "gaits": ("Gaits of the three-link fish", "benchmarks.gaits"),
     "mujoco": ("A free body beside MuJoCo", "benchmarks.mujoco_body"),

@@ -33,7 +33,7 @@ def kepler_flow(
     """Positions, velocities and nearness 1/|x| of some orbits after a time dt, of any sign; and whether Kepler's
     equation was solved.
 
-    x(dt) = x + (f - 1) x + g v with Gauss's functions in G_n = X^n c_n(beta X^2) [wisdom2015; rein2015]. The equation
+    x(dt) = x + (f - 1) x + g v with Gauss's functions in G_n = X^n c_n(beta X^2) [rein2015]. The equation
     is solved by a series of third order for the root, and by bisection where that leaves the bracket; a last step of
     Newton's method carries the derivatives.
     """

@@ -83,9 +83,9 @@ class WisdomHolman(AbstractMethod):
 
     Where the planets' masses are epsilon times the sun's, the error of the energy is of the order of the terms in
 
-        epsilon h^2                                  (2, 2): one orbit and one kick a step, the classical method
-        epsilon h^8 + epsilon^2 h^2                  (8, 2): five orbits and four kicks [laskar2001]
-        epsilon h^10 + epsilon^2 h^6 + epsilon^3 h^4 (10, 6, 4): nine orbits and eight kicks [blanes2013].
+        epsilon h^2                                    (2, 2): one orbit and one kick a step, the classical method,
+        epsilon h^8 + epsilon^2 h^2                    (8, 2): five orbits and four kicks [laskar2001],
+        epsilon h^10 + epsilon^2 h^6 + epsilon^3 h^4   (10, 6, 4): nine orbits and eight kicks [blanes2013].
 
     The system is a `PointMasses`, or one with `G` and a Lagrangian of the form that `Nystrom` takes on (R^3)^N: what
     its potential has besides gravity, and forces of g and t, are in the kicks. Bodies are best given in the order of

@@ -135,7 +135,7 @@ def stumpff_of_any_sign(u: Float[Array, "..."]) -> Four:
     """c_0, c_1, c_2, c_3 of an array of positive, zero and negative u: circular, parabolic and hyperbolic.
 
     All u are quartered until |u| <= 1, where c_4 and c_5 are short polynomials and the others follow from c_k = 1/k! -
-    u c_{k+2}; c_k(4u) from c_k(u) are the formulas of the double angle [mikkola1997].
+    u c_{k+2}; c_k(4u) from c_k(u) are the formulas of the double angle [rein2015].
     """
     return _up_to_five(u)[:4]
 

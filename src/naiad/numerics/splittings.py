@@ -137,4 +137,4 @@ NEAR_INTEGRABLE: dict[tuple[int, ...], tuple[tuple[float, ...], tuple[float, ...
     (10, 6, 4): (_ABA_10_6_4[0] + _ABA_10_6_4[0][-2::-1], _palindrome(*_ABA_10_6_4[1])),
 }
 """Splittings of H = A + epsilon B, by their orders in h at the powers of epsilon: the flows of A and those of epsilon B
-in turn, beginning with the kind of which there are more. SABA_4 [laskar2001] and ABA1064 [blanes2013, table 3]."""
+in turn, beginning with the kind of which there are more. SABA_4 [laskar2001] and ABA1064 [blanes2013]."""
