@@ -12,8 +12,9 @@ from naiad.numerics.series import stumpff_of_any_sign
 Numbers = Float[Array, " N"]
 Vectors = Float[Array, "N 3"]
 
-BENT = 1e-5
-"""The largest square of the bend of Kepler's equation over the last correction: what is left is below round-off."""
+BENT, SHORT = 1e-5, 0.04
+"""The largest squares of the bend of Kepler's equation over a correction, and of its angle, for what is left to be
+below round-off after one step of Newton's method more."""
 MOST_ITERATIONS = 100
 
 
@@ -33,9 +34,9 @@ def kepler_flow(
     """Positions, velocities and nearness 1/|x| of some orbits after a time dt, of any sign; and whether Kepler's
     equation was solved.
 
-    x(dt) = x + (f - 1) x + g v with Gauss's functions in G_n = X^n c_n(beta X^2) [rein2015]. The equation
-    is solved by a series of third order for the root, and by bisection where that leaves the bracket; a last step of
-    Newton's method carries the derivatives.
+    x(dt) = x + (f - 1) x + g v with Gauss's functions in G_n = X^n c_n(beta X^2) [rein2015]. The equation is solved by
+    a series of third order for the root, and by bisection where that leaves the bracket; a last step of Newton's method
+    carries the derivatives.
     """
     way = jnp.where(dt < 0.0, -1.0, 1.0)  # backwards is forwards with the velocities reversed
     time, near = jnp.abs(dt), nearness
@@ -91,7 +92,8 @@ def _solved(orbits: _Constants, near: Numbers, time: Scalar) -> tuple[Numbers, B
         bend = 0.5 * nearness * (eta * G0 + zeta * G1) * newton
         second = nearness * (zeta * G0 - beta * eta * G1) * (newton * newton) / 6.0
         better = X + newton * (1.0 - bend + 2.0 * bend * bend - second)
-        return _Approach(better, missing, bend, bend * bend + jnp.abs(second) <= BENT)
+        short = (bend * bend + jnp.abs(second) <= BENT) & (jnp.abs(beta) * (newton * newton) <= SHORT)
+        return _Approach(better, missing, bend, short)
 
     def bracketed(at: _Search) -> _Search:
         new = approach(at.X)

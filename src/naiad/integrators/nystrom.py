@@ -51,36 +51,7 @@ class Nystrom(AbstractMethod):
         self.coefficients = coefficients_of("Nystrom", order, coefficients, NYSTROM)
 
     def check(self, system: LagrangianSystem) -> None:
-        name, n = type(system).__name__, system.group.dim
-        if system.constraint is not None:
-            raise InputError(f"Nystrom takes no constraints; {name} has one. Use Variational.")
-        place, velocity = np.random.default_rng(0).standard_normal((2, n))
-        found = [execute(_examination, system, x * place, v * velocity, t, parameters=(0,)) for x, v, t in SIZES]
-        M = found[0].inertia
-        speeds = [v * np.max(np.abs(velocity)) for _, v, _ in SIZES]
-        rounding = [TOLERANCE * n * np.max(np.abs(M)) * speed for speed in speeds]
-
-        if not all(
-            np.all(np.abs(each.momentum - v * (M @ velocity)) <= small)
-            for (_, v, _), each, small in zip(SIZES, found, rounding, strict=True)
-        ):
-            raise InputError(
-                f"Nystrom needs a Lagrangian xi . M xi / 2 - V(g, t) with a constant M; that of {name} is of another "
-                "form. Use Variational."
-            )
-        if not all(
-            np.all(np.abs(each.turning) <= small * speed)
-            for each, small, speed in zip(found, rounding, speeds, strict=True)
-        ):
-            raise InputError(
-                f"Nystrom needs a momentum that stays when the body drifts freely, as on vector spaces and for equal "
-                f"moments of inertia; that of {name} turns. Use Variational."
-            )
-        if not all(np.array_equal(each.moving_force, each.force, equal_nan=True) for each in found):
-            raise InputError(
-                f"Nystrom takes forces that depend on g and t alone; that of {name} depends on the velocity. Use "
-                "Variational."
-            )
+        check_separable("Nystrom", system)
 
     def order(self, system: LagrangianSystem) -> int:
         return self.target
@@ -109,6 +80,40 @@ class Nystrom(AbstractMethod):
         (g, mu, pull), _ = jax.lax.scan(stage, start, (drifts, jnp.cumsum(drifts), kicks[1:]))
         g, correction = renormalised(group, g)
         return KickCarry(State(g, mu), pull, StepInfo.explicit(correction))
+
+
+def check_separable(method: str, system: LagrangianSystem) -> None:
+    """Raise an `InputError` unless kicks and drifts are the flows of the two parts of the energy."""
+    name, n = type(system).__name__, system.group.dim
+    if system.constraint is not None:
+        raise InputError(f"{method} takes no constraints; {name} has one. Use Variational.")
+    place, velocity = np.random.default_rng(0).standard_normal((2, n))
+    found = [execute(_examination, system, x * place, v * velocity, t, parameters=(0,)) for x, v, t in SIZES]
+    M = found[0].inertia
+    speeds = [v * np.max(np.abs(velocity)) for _, v, _ in SIZES]
+    rounding = [TOLERANCE * n * np.max(np.abs(M)) * speed for speed in speeds]
+
+    if not all(
+        np.all(np.abs(each.momentum - v * (M @ velocity)) <= small)
+        for (_, v, _), each, small in zip(SIZES, found, rounding, strict=True)
+    ):
+        raise InputError(
+            f"{method} needs a Lagrangian xi . M xi / 2 - V(g, t) with a constant M; that of {name} is of another "
+            "form. Use Variational."
+        )
+    if not all(
+        np.all(np.abs(each.turning) <= small * speed)
+        for each, small, speed in zip(found, rounding, speeds, strict=True)
+    ):
+        raise InputError(
+            f"{method} needs a momentum that stays when the body drifts freely, as on vector spaces and for equal "
+            f"moments of inertia; that of {name} turns. Use Variational."
+        )
+    if not all(np.array_equal(each.moving_force, each.force, equal_nan=True) for each in found):
+        raise InputError(
+            f"{method} takes forces that depend on g and t alone; that of {name} depends on the velocity. Use "
+            "Variational."
+        )
 
 
 def _velocity(system: LagrangianSystem, g: Any, t: Scalar) -> Callable[[Vector], Vector]:

@@ -12,7 +12,7 @@ from naiad.errors import InputError
 from naiad.groups import Power, Rn
 from naiad.integrators.kepler import kepler_flow
 from naiad.integrators.method import AbstractMethod, StepInfo
-from naiad.integrators.nystrom import KickCarry, Nystrom, kick
+from naiad.integrators.nystrom import KickCarry, check_separable, kick
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import reciprocal_root, static
 from naiad.numerics.splittings import NEAR_INTEGRABLE
@@ -107,7 +107,7 @@ class WisdomHolman(AbstractMethod):
                 f"WisdomHolman needs two or more point masses in space with a constant of gravity G, as PointMasses "
                 f"has; {name} was given. Use Nystrom or Variational."
             )
-        Nystrom().check(system)
+        check_separable("WisdomHolman", system)
         M = execute(_inertia, system, parameters=(0,))
         m = np.diag(M)[::3]
         if np.any(np.kron(np.diag(m), np.eye(3)) != M):
