@@ -225,6 +225,7 @@ def test_what_does_not_fit_is_refused(system, said):
 def test_orders_that_are_not_there_and_compositions_are_refused():
     with pytest.raises(nd.InputError, match=r"orders = \(4, 2\); expected one of \(2, 2\), \(8, 2\), \(10, 6, 4\)"):
         nd.WisdomHolman((4, 2))
-    for method in (nd.WisdomHolman(), nd.Nystrom(2)):
-        with pytest.raises(nd.InputError, match=r"Composition.* method"):
-            nd.Composition(method, 4)
+    for method in (nd.WisdomHolman(), nd.Nystrom(2)):  # a step begins with what the one before it found
+        for outer in (nd.Composition, nd.Symmetrised, nd.Adjoint, nd.Projected):
+            with pytest.raises(nd.InputError, match=rf"{outer.__name__}.* method"):
+                outer(method)
