@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Midpoint,
         MidpointLieNewmark,
         MoserVeselov,
+        Nystrom,
         Projected,
         Reduced,
         Right,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         Trapezoid,
         TrapezoidalLieNewmark,
         Variational,
+        WisdomHolman,
     )
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, Sparse, double
@@ -66,8 +68,8 @@ _HOMES = {
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
-    "MoserVeselov Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
-    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational",
+    "MoserVeselov Nystrom Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
+    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
@@ -125,6 +127,7 @@ __all__ = [
     "Newmark",
     "Newton",
     "Noise",
+    "Nystrom",
     "Outcome",
     "PerFactor",
     "Power",
@@ -154,6 +157,7 @@ __all__ = [
     "TreeSystem",
     "TreeVariational",
     "Variational",
+    "WisdomHolman",
     "compile",
     "compiler",
     "diagnostics",

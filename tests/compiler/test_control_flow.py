@@ -646,3 +646,29 @@ def test_a_large_result_is_not_copied():
     compiled = nc.compile(lambda x: filled(x, jnp.zeros(100)), cache=False)
     compiled(2.0)
     assert "work" not in compiled.ir.partition("\n")[2]
+
+
+def test_a_loop_over_single_numbers_leaves_other_arrays_of_its_length_alone():
+    """Only a loop that goes through rows puts stacks of that many rows into memory."""
+    weights = np.linspace(0.1, 1.0, 17)
+
+    def program(column):
+        def stage(total, weight):
+            for _ in range(60):
+                total = jnp.sin(weight * total) + weight
+            return total, None
+
+        grown, _ = jax.lax.scan(stage, jnp.sum(column), jnp.asarray(weights))
+        return grown * (2.0 * column + 1.0)
+
+    compiled = nc.compile(program)
+    column = np.arange(17.0)[:, None]
+    found = compiled(column)
+    operations = compiled.stats["operations"]
+    assert operations["loop"] == 1
+    assert "store" not in operations
+    total = column.sum()
+    for weight in weights:
+        for _ in range(60):
+            total = np.sin(weight * total) + weight
+    np.testing.assert_allclose(found, total * (2.0 * column + 1.0), rtol=1e-12)

@@ -91,6 +91,8 @@ METHODS: dict[type, list[Row]] = {
     nd.ImplicitEuler: [row("heavy-top", **MAP, **SOLVER), CUT],
     nd.Krysl: [row("free-body", **SOLVER)],
     nd.MoserVeselov: [row("free-body", **SOLVER)],
+    nd.Nystrom: [row("planets", order=6, coefficients=(0.2, 0.3, 0.3, 0.2))],
+    nd.WisdomHolman: [row("planets", orders=[(2, 2), (8, 2)])],
     nd.SimoWong: [row("free-body", renormalise=False)],
     nd.SimoWongPerp: [row("free-body", **SOLVER)],
     nd.Splitting: [

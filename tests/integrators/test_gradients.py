@@ -42,7 +42,7 @@ def test_forward_and_reverse_gradients_equal_finite_differences(name):
     assert np.min(np.abs(numeric)) > 1e-3  # every parameter matters
 
 
-PREFERRED = ("heavy-top", "free-body", "buoyant-vehicle", "tree", "string")
+PREFERRED = ("heavy-top", "free-body", "buoyant-vehicle", "tree", "string", "planets")
 
 
 @pytest.mark.long

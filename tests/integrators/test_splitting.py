@@ -8,9 +8,8 @@ import pytest
 import naiad as nd
 from naiad.errors import InputError
 from naiad.integrators.flows import AlongAxis, Kick, Screw, Sphere, Turns
-from naiad.integrators.splitting import schedule
 from naiad.numerics.series import stumpff, stumpff_below, stumpff_polynomial
-from naiad.numerics.splittings import BLANES_MOAN_RKN_4
+from naiad.numerics.splittings import BLANES_MOAN_RKN_4, schedule
 
 rng = np.random.default_rng(3)
 COUPLED = nd.models.KirchhoffBody(

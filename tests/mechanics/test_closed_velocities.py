@@ -8,7 +8,7 @@ import naiad as nd
 from tests.verification.problems import PROBLEMS
 
 
-@pytest.mark.parametrize("problem", ["free-body", "free-body-s3", "vehicle"])
+@pytest.mark.parametrize("problem", ["free-body", "free-body-s3", "vehicle", "planets"])
 def test_closed_velocity_is_the_inverse_of_the_legendre_transform(problem):
     system, (g, mu) = PROBLEMS[problem].system, PROBLEMS[problem].state
     with jax.enable_x64(True):

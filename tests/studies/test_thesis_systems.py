@@ -66,6 +66,17 @@ def test_the_planets_are_where_they_should_be():
     np.testing.assert_allclose(tilt, (1.30, 2.49, 0.77, 1.77, 17.14), atol=0.03)
 
 
+def test_methods_for_long_runs_of_the_planets():
+    names = ("splitting6", "splitting8", "wisdom-holman")
+    results = OuterSolarSystem(methods=names, dt=200.0, t1=20000.0).run(Progress()).results
+    for name, error in zip(names, (2e-9, 6e-10, 3e-14), strict=True):
+        assert 0.1 * error < results["energy_error_max"][name] < 1.5 * error
+        assert results["angular_momentum_error_max"][name] < 1e-14
+    first, *others = (results["positions"][name] for name in reversed(names))
+    for other, distance in zip(others, (1e-6, 3e-6), strict=True):  # AU
+        assert np.max(np.abs(other - first)) == pytest.approx(distance, rel=0.1)
+
+
 @pytest.mark.long
 def test_projection_keeps_its_invariants_and_loses_neptune():
     results = OuterSolarSystem().run(Progress()).results

@@ -47,6 +47,13 @@ METHODS: dict[str, AbstractMethod] = {
     "split4": nd.Splitting(4),
     "split6": nd.Splitting(6),
     "split8": nd.Splitting(8),
+    "nystrom2": nd.Nystrom(2),
+    "nystrom4": nd.Nystrom(4),
+    "nystrom6": nd.Nystrom(6),
+    "nystrom8": nd.Nystrom(8),
+    "wisdom-holman2": nd.WisdomHolman((2, 2)),
+    "wisdom-holman8": nd.WisdomHolman((8, 2)),
+    "wisdom-holman10": nd.WisdomHolman((10, 6, 4)),
     "stochastic": nd.StochasticVariational(CAYLEY),
     "rkmk1": nd.RKMK("euler"),
     "rkmk2": nd.RKMK("heun2"),
@@ -67,7 +74,9 @@ STRINGS = {"string", "string-reel", "string-inextensible"}
 CONSTRAINED = {"ball-on-a-sphere", "string-inextensible"}
 ROTATIONS = {"free-body", "heavy-top", "double-pendulum", "buoyant-vehicle", "tree", "rotor-chain"} | STRINGS
 TREES = {"tree"}
-VECTORS = {"henon-heiles", "ball-on-a-sphere"}
+VECTORS = {"henon-heiles", "ball-on-a-sphere", "planets"}
+SEPARABLE = {"henon-heiles", "planets"}
+PLANETS = {"planets"}
 ONLY: dict[str, set[str]] = {
     **dict.fromkeys(("new", "new-midpoint"), ROTATIONS | VECTORS),
     **dict.fromkeys(("skew", "skew-midpoint"), ROTATIONS | VECTORS | {"free-body-so5"}),
@@ -77,7 +86,9 @@ ONLY: dict[str, set[str]] = {
     "moser-veselov": {"free-body", "free-body-s3"},
     **dict.fromkeys(("mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"), FREE),
     **dict.fromkeys(("split2", "split4", "split6", "split8"), FREE),
-    "projected-momentum": FREE | {"buoyant-vehicle", "swimmer", "string", "string-inextensible"},
+    **dict.fromkeys(("nystrom2", "nystrom4", "nystrom6", "nystrom8"), SEPARABLE),
+    **dict.fromkeys(("wisdom-holman2", "wisdom-holman8", "wisdom-holman10"), PLANETS),
+    "projected-momentum": FREE | {"buoyant-vehicle", "swimmer", "string", "string-inextensible", "planets"},
 }
 NOT: dict[str, set[str]] = {
     **dict.fromkeys(("gauss2", "gauss3", "lobatto3", "implicit-euler"), CONSTRAINED),

@@ -200,6 +200,7 @@ def problems() -> dict[str, Problem]:
     reeled, reeled_state = hanging_string(reel=True)
     links, links_state = hanging_string(reel=False, stiffness=nd.models.Inextensible())
     ball = BallOnASphere(1.4)
+    planets = nd.models.PointMasses((1.0, 0.1, 0.05))
 
     def turn_pose(s, g):
         R = about_vertical(s)
@@ -260,6 +261,16 @@ def problems() -> dict[str, Problem]:
             lambda s, R: about_vertical(s) @ R,
         ),
         "henon-heiles": Problem(Anharmonic(), Anharmonic().state(q=(0.3, 0.2), v=(0.2, -0.3)), 3.0, refinement=2),
+        "planets": Problem(
+            planets,
+            planets.state(
+                q=((0.0, 0.0, 0.0), (1.0, 0.0, 0.1), (-0.3, 2.0, 0.0)),
+                v=((0.0, -0.04, 0.0), (0.0, 1.0, 0.2), (-0.75, 0.0, 0.1)),
+            ),
+            3.0,
+            lambda s, q: q @ about_vertical(s).T,
+            refinement=2,
+        ),
         "driven-pendulum": Problem(
             DrivenPendulum(0.15), DrivenPendulum(0.15).state(beta=1.0, Omega=0.5), 3.0, conservative=False
         ),

@@ -9,6 +9,7 @@ from naiad.integrators.krysl import Krysl
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.moser_veselov import MoserVeselov
+from naiad.integrators.nystrom import Nystrom
 from naiad.integrators.projected import Projected
 from naiad.integrators.reduced import Reduced
 from naiad.integrators.rules import (
@@ -31,6 +32,7 @@ from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from naiad.integrators.variational import Legs, Variational
 from naiad.integrators.vprk import VPRK, StageBalance
+from naiad.integrators.wisdom_holman import WisdomHolman
 
 __all__ = [
     "RK4",
@@ -51,6 +53,7 @@ __all__ = [
     "Midpoint",
     "MidpointLieNewmark",
     "MoserVeselov",
+    "Nystrom",
     "OneStepCarry",
     "Own",
     "Projected",
@@ -67,6 +70,7 @@ __all__ = [
     "Trapezoid",
     "TrapezoidalLieNewmark",
     "Variational",
+    "WisdomHolman",
     "default_method",
     "slopes_by_autodiff",
 ]

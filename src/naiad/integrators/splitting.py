@@ -15,6 +15,7 @@ from naiad.integrators.flows import AbstractFlow, AlongAxis, Kick, Screw, Sphere
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import SPLITTINGS, inverse, static
+from naiad.numerics.splittings import coefficients_of, schedule
 
 Parts = Literal["screws", "axes", "top", "kicked-top"]
 Part = tuple[AbstractFlow, ...]
@@ -52,8 +53,6 @@ class Splitting(AbstractOneStepMethod):
         axes: Sequence[int] = (1, 2, 0),
         reach: float | Sequence[float] = 0.5,
     ):
-        if coefficients is None and order not in SPLITTINGS:
-            raise InputError(f"Splitting: order = {order!r}; expected 2, 4, 6 or 8, or coefficients of your own.")
         if parts not in get_args(Parts):
             raise InputError(f"Splitting: parts = {parts!r}; expected one of {', '.join(map(repr, get_args(Parts)))}.")
         if sorted(axes) != [0, 1, 2]:
@@ -64,15 +63,12 @@ class Splitting(AbstractOneStepMethod):
                 "out, or use parts='top' or 'kicked-top'."
             )
         self.target = order
-        self.coefficients = SPLITTINGS[order] if coefficients is None else tuple(float(a) for a in coefficients)
+        self.coefficients = coefficients_of("Splitting", order, coefficients, SPLITTINGS)
         self.parts = parts
         self.axes = (int(axes[0]), int(axes[1]), int(axes[2]))
         self.reach = tuple(float(each) for each in (reach if isinstance(reach, Sequence) else (reach,)))
         if not all(0 < each <= 2 for each in self.reach):
             raise InputError(f"Splitting: reach = {reach!r}; expected angles in (0, 2] radians.")
-        a = self.coefficients
-        if len(a) % 2 or abs(sum(a) - 1.0) > 1e-12 or a != a[::-1]:
-            raise InputError(f"Splitting: the coefficients {a} must be an even palindrome that sums to 1.")
 
     def fitted(self, system: EulerPoincareSystem, state: State, dt: float) -> "Splitting":
         """The same with the shortest series that serve every motion of the energy of this state with steps of dt."""
@@ -176,18 +172,6 @@ class Splitting(AbstractOneStepMethod):
         top: Part = (Sphere(A[s, s]), Screw(A[k, k] - A[s, s], unit[k]))
         rest: Part = (Screw(A[b, b] - A[s, s], unit[b]),)
         return [*kick, rest, top] if self.parts == "kicked-top" else [rest, *kick, top]
-
-
-def schedule(parts: int, coefficients: Sequence[float]) -> list[tuple[int, float]]:
-    """The flows of a step, as the number of the part and its fraction of h; equal neighbours are one."""
-    flows: list[tuple[int, float]] = []
-    for turn, a in enumerate(coefficients):
-        for number in range(parts) if turn % 2 == 0 else reversed(range(parts)):
-            if flows and flows[-1][0] == number:
-                flows[-1] = (number, flows[-1][1] + a)
-            else:
-                flows.append((number, a))
-    return flows
 
 
 def _run(part: Part, turns: Turns, state: State, h: Scalar) -> State:

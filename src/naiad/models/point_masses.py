@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup, Power, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.numerics import AbstractStructure, Sparse, static
+from naiad.numerics import AbstractStructure, Sparse, reciprocal_root, static
 from naiad.numerics.checks import masses, positive
 
 
@@ -35,8 +35,12 @@ class PointMasses(LagrangianSystem):
         v, q, m = jnp.reshape(xi, (-1, 3)), jnp.asarray(g), jnp.asarray(self.m)
         first, second = np.triu_indices(len(self.m), 1)
         gap = q[first] - q[second]
-        attraction = jnp.sum(m[first] * m[second] / jnp.sqrt(jnp.sum(gap**2, axis=1)))
+        attraction = jnp.sum(m[first] * m[second] * reciprocal_root(jnp.sum(gap**2, axis=1)))
         return 0.5 * jnp.sum(m[:, None] * v**2) + self.G * attraction
+
+    def velocity(self, g: Float[Array, "N 3"], mu: Float[Array, " 3N"], t: Scalar = 0.0) -> Float[Array, " 3N"]:
+        """Momenta over masses."""
+        return mu * jnp.repeat(1.0 / jnp.asarray(self.m), 3)
 
     def symmetry(self, s: Float[Array, "6"], g: Float[Array, "N 3"]) -> Float[Array, "N 3"]:
         """Turns about the origin, and shifts."""

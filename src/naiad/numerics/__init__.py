@@ -12,7 +12,7 @@ from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, st
 from naiad.numerics.splittings import SPLITTINGS
 from naiad.numerics.structure import AbstractStructure, Chain, Dense, Sparse
 from naiad.numerics.tableaux import PARTITIONED, TABLEAUX, PartitionedTableau, Tableau, partitioned_tableau
-from naiad.numerics.vectors import cross, hat, hat_times, inverse3, outer, quarter_turn, times_hat, vee
+from naiad.numerics.vectors import cross, hat, hat_times, inverse3, outer, quarter_turn, reciprocal_root, times_hat, vee
 
 __all__ = [
     "COMPOSITIONS",
@@ -46,6 +46,7 @@ __all__ = [
     "outer",
     "partitioned_tableau",
     "quarter_turn",
+    "reciprocal_root",
     "remember",
     "rotation_angle_ratio",
     "semidefinite_root",

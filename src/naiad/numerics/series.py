@@ -121,3 +121,47 @@ def stumpff_below(k: int, v: Scalar, scale: Scalar | float, limit: float) -> Sca
         coefficients.append(c * power)
         power = power * scale
     return estrin(coefficients, v)
+
+
+NEAR = 1.0
+NEAR_TERMS = 8
+MOST_QUARTERS = 64
+
+Four = tuple[Float[Array, "..."], Float[Array, "..."], Float[Array, "..."], Float[Array, "..."]]
+
+
+@jax.custom_jvp
+def stumpff_of_any_sign(u: Float[Array, "..."]) -> Four:
+    """c_0, c_1, c_2, c_3 of an array of positive, zero and negative u: circular, parabolic and hyperbolic.
+
+    All u are quartered until |u| <= 1, where c_4 and c_5 are short polynomials and the others follow from c_k = 1/k! -
+    u c_{k+2}; c_k(4u) from c_k(u) are the formulas of the double angle [rein2015].
+    """
+    return _up_to_five(u)[:4]
+
+
+@stumpff_of_any_sign.defjvp
+def _slopes_of_any_sign(at: tuple[Any], change: tuple[Any]) -> tuple[Four, Four]:
+    c = _up_to_five(at[0])
+    slopes = [0.5 * (k * c[k + 2] - c[k + 1]) * change[0] for k in range(4)]
+    return c[:4], (slopes[0], slopes[1], slopes[2], slopes[3])
+
+
+def _up_to_five(u: Float[Array, "..."]) -> tuple[Any, ...]:
+    def is_far(at):
+        return (jnp.max(jnp.abs(at[0])) > NEAR) & (at[1] < MOST_QUARTERS)
+
+    def double(at):
+        (c0, c1, c2, c3, c4, c5), quarters = at
+        doubled = (
+            2.0 * c0 * c0 - 1.0, c0 * c1, 0.5 * c1 * c1, 0.25 * (c2 + c0 * c3), 0.125 * (1.0 + c1) * c3,
+            0.0625 * (c5 + c4 + c3 * c2),
+        )  # fmt: skip
+        return doubled, quarters - 1
+
+    u, quarters = jax.lax.while_loop(is_far, lambda at: (0.25 * at[0], at[1] + 1), (u, jnp.zeros((), int)))
+    series = [[(-1.0) ** j / math.factorial(2 * j + k) for j in range(NEAR_TERMS)] for k in (4, 5)]
+    c4, c5 = (estrin(coefficients, u) for coefficients in series)
+    c2, c3 = 0.5 - u * c4, 1.0 / 6.0 - u * c5
+    near = (1.0 - u * c2, 1.0 - u * c3, c2, c3, c4, c5)
+    return jax.lax.while_loop(lambda at: at[1] > 0, double, (near, quarters))[0]

@@ -55,3 +55,16 @@ def inverse3(A: Float[Array, "3 3"]) -> Float[Array, "3 3"]:
 def quarter_turn(v: Float[Array, "2"]) -> Float[Array, "2"]:
     """J v = e_3 cross v: the vector of the plane turned by a quarter turn."""
     return jnp.stack([-v[1], v[0]])
+
+
+@jax.custom_jvp
+def reciprocal_root(s: Float[Array, "..."]) -> Float[Array, "..."]:
+    """1/sqrt(s), the reciprocal of a length from its square, with derivatives that are powers of it: one root and one
+    division serve the value and all derivatives."""
+    return 1.0 / jnp.sqrt(s)
+
+
+@reciprocal_root.defjvp
+def _reciprocal_root_derivative(at, change):
+    root = reciprocal_root(at[0])
+    return root, -0.5 * (root * root * root) * change[0]

@@ -64,15 +64,24 @@ def operations_of(jaxpr: core.Jaxpr) -> int:
 
 
 def stacks_of(jaxpr: core.Jaxpr) -> frozenset[int]:
-    """The lengths of the scans that stay loops, and those of what is left of their rows without the first or last."""
+    """The lengths of the scans that stay loops over rows, and those of what is left of their rows without the first or
+    last."""
     found: set[int] = set()
     for eqn in jaxpr.eqns:
         for inner in _inside(eqn):
             found |= stacks_of(inner)
             length = eqn.params.get("length", 0)
-            if eqn.primitive.name == "scan" and length * operations_of(inner) > UNROLLED_OPERATIONS:
+            if _goes_through_rows(eqn) and length * operations_of(inner) > UNROLLED_OPERATIONS:
                 found |= {length, length - 1}
     return frozenset(found)
+
+
+def _goes_through_rows(eqn: Any) -> bool:
+    """Whether an equation is a scan that reads or writes more than single numbers."""
+    if eqn.primitive.name != "scan":
+        return False
+    consts, carried = eqn.params["num_consts"], eqn.params["num_carry"]
+    return any(v.aval.ndim > 1 for v in [*eqn.invars[consts + carried :], *eqn.outvars[carried:]])
 
 
 def _inside(eqn: Any) -> list[core.Jaxpr]:

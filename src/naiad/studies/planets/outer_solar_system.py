@@ -58,6 +58,9 @@ METHODS = {
     "implicit-euler": ("implicit Euler", nd.ImplicitEuler()),
     "verlet": ("Stormer-Verlet (variational, trapezoid)", nd.Variational()),
     "compose8": ("Stormer-Verlet composed to order 8", nd.Composition(nd.Variational(), 8)),
+    "splitting6": ("kicks and drifts (Runge-Kutta-Nystrom), order 6", nd.Nystrom(6)),
+    "splitting8": ("kicks and drifts, order 8", nd.Nystrom(8)),
+    "wisdom-holman": ("orbits of Kepler and kicks, orders 10, 6, 4 in the masses", nd.WisdomHolman()),
 }
 
 COLOURS = ("#E69F00", "#D55E00", "#56B4E9", "#0072B2", "#222222")
