@@ -8,12 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend import core
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 Function = Callable[[Float[Array, " n"]], Float[Array, " n"]]
-Pattern = Bool[np.ndarray, "*shape n"]
-"""For each element of an array, the unknowns that it may depend on."""
+Pattern = Any
+"""A `Bool[np.ndarray, "*shape n"]`: for each element of an array, the unknowns that it may depend on."""
 
 Value = Callable[[], Any]
 """What an array is, asked for where it is an index; None if it is not known."""
@@ -38,14 +39,14 @@ def operations(function: Function, n: int) -> int:
     return _operations(jax.make_jaxpr(function)(jnp.zeros(n)).jaxpr)
 
 
-def _operations(jaxpr: core.Jaxpr) -> int:
+def _operations(jaxpr: Any) -> int:
     return sum(
         sum(map(_operations, inner)) if (inner := _inside(eqn)) else sum(v.aval.size for v in eqn.outvars)
         for eqn in jaxpr.eqns
     )
 
 
-def _inside(eqn: Any) -> list[core.Jaxpr]:
+def _inside(eqn: Any) -> list[Any]:
     leaves = jax.tree.leaves(list(eqn.params.values()), is_leaf=lambda x: isinstance(x, core.Jaxpr | core.ClosedJaxpr))
     return [getattr(leaf, "jaxpr", leaf) for leaf in leaves if isinstance(leaf, core.Jaxpr | core.ClosedJaxpr)]
 
@@ -54,17 +55,17 @@ def narrow_order(pattern: Pattern) -> tuple[Int[np.ndarray, " n"], int]:
     """An order of the unknowns, and how far from the diagonal the entries of the reordered matrix are: the order given,
     or that of Cuthill and McKee if it is narrower [golub2013, section 11.1.5]."""
     n = len(pattern)
-    linked = pattern | pattern.T
+    linked = np.logical_or(pattern, pattern.T)
     places = [np.flatnonzero(row) for row in linked]
     degree = linked.sum(axis=1)
     order: list[int] = []
     waiting = np.ones(n, dtype=bool)
     while len(order) < n:
-        order.append(min(np.flatnonzero(waiting), key=lambda i: degree[i]))
+        order.append(int(min(np.flatnonzero(waiting), key=lambda i: degree[i])))
         waiting[order[-1]] = False
         done = len(order) - 1
         while done < len(order):
-            nearby = [i for i in places[order[done]] if waiting[i]]
+            nearby = [int(i) for i in places[order[done]] if waiting[i]]
             waiting[nearby] = False
             order += sorted(nearby, key=lambda i: degree[i])
             done += 1
@@ -82,7 +83,7 @@ def _through(
     jaxpr: core.Jaxpr, consts: Sequence[Any], arguments: Sequence[Pattern | None], values: Sequence[Value], n: int
 ) -> list[Pattern]:
     """The patterns of the outputs of a jaxpr; None stands for an argument that depends on no unknown."""
-    patterns = dict(zip(jaxpr.invars, arguments, strict=True))
+    patterns: dict[Any, Pattern] = dict(zip(jaxpr.invars, arguments, strict=True))
     known: dict[Any, Value] = dict(zip(jaxpr.invars, values, strict=True))
     known |= {
         variable: functools.partial(_concrete, const) for variable, const in zip(jaxpr.constvars, consts, strict=True)
@@ -102,11 +103,12 @@ def _through(
             patterns |= dict(zip(eqn.outvars, _step(eqn, inputs, value, n), strict=True))
         elif not eqn.primitive.multiple_results:
             known[eqn.outvars[0]] = functools.partial(computed, eqn)
-    return [_full(patterns.get(atom), atom.aval.shape, n) for atom in jaxpr.outvars]
+    outputs: list[Any] = jaxpr.outvars
+    return [_full(patterns.get(atom), atom.aval.shape, n) for atom in outputs]
 
 
 def _concrete(const: Any) -> Any:
-    return None if isinstance(const, jax.core.Tracer) else const
+    return None if isinstance(const, Tracer) else const
 
 
 def _step(eqn: Any, inputs: list[Pattern | None], value: Callable[[Any], Any], n: int) -> list[Pattern]:

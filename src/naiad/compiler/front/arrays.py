@@ -149,7 +149,7 @@ class Arrays:
 
     def _written(self, value: Small) -> Lazy:
         """A small array in a buffer, written once: where its elements are known, outside the loops that read it."""
-        nodes = value.reshape(-1)
+        nodes = list(value.reshape(-1))
         with self.builder.outside(nodes) as region:
             key = (id(region), value.shape, *(node.number for node in nodes))
             if key not in self._buffers:
