@@ -122,3 +122,21 @@ def test_a_program_in_parts_computes_the_same(part, monkeypatch):
     assert_same(in_parts(x, n), want)
     assert "@part1" in in_parts.llvm
     assert_same(in_parts.batch(*rows), want_rows)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, empty: jnp.where(x[:, None] > 0, lax.cummax(jnp.broadcast_to(empty, (40, 0)), 1, reverse=True), 1.0),
+        lambda x, empty: jax.vmap(
+            lambda y: lax.switch(jnp.where(y > 0, 1, 0), [lambda: 2 * lax.cumprod(empty), lambda: empty])
+        )(x),
+        lambda x, empty: lax.scan(lambda c, y: (c + y, (y * empty, c)), 0.0, x),
+        lambda x, empty: jnp.sum(jnp.sin(x[:, None] * empty), axis=1),
+    ],
+    ids=["choices", "branches", "rows of a scan", "sums"],
+)
+def test_long_arrays_without_elements(function):
+    """They are no loops: nothing is read of what they are computed from."""
+    x, empty = np.linspace(-1.0, 1.0, 40), np.zeros(0)
+    assert_same(nc.compile(function, cache=False)(x, empty), xla(function, x, empty))

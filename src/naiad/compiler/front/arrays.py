@@ -70,8 +70,8 @@ class Arrays:
         self._buffers: dict[Any, Lazy] = {}
 
     def is_large(self, shape: Sequence[int]) -> bool:
-        """Whether an array of this shape lives in memory."""
-        if math.prod(shape) > MANY_ELEMENTS or max(shape, default=0) > LONG_AXIS:
+        """Whether an array of this shape lives in memory; one without elements, however long, does not."""
+        if math.prod(shape) > MANY_ELEMENTS or (max(shape, default=0) > LONG_AXIS and math.prod(shape)):
             return True
         return len(shape) > 1 and shape[0] > TALL and shape[0] in self.stacks and math.prod(shape[1:]) <= NARROW
 

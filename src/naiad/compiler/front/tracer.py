@@ -86,7 +86,10 @@ class Tracer:
                 if not kind(variable.aval.dtype):
                     raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
             rule = RULES[name]
-            outputs = rule.apply(self, eqn.replace(params=rule.parameters(eqn)), *inputs)
+            known = eqn.replace(params=rule.parameters(eqn))
+            if all(0 in variable.aval.shape for variable in eqn.outvars):
+                return [np.empty(variable.aval.shape, object) for variable in eqn.outvars]  # nothing to compute
+            outputs = rule.apply(self, known, *inputs)
         except Refusal as what:
             raise Unsupported(
                 f"{what} cannot be compiled{self._where()}; write it otherwise, or leave it to XLA (jax.jit, "
