@@ -378,6 +378,9 @@ TABLE = {
         jnp.linalg.matrix_norm(x)
         jnp.linalg.diagonal(x, offset=1)
         jnp.linalg.det(x[:2, :2])
+        jnp.linalg.solve(x @ x.T + jnp.eye(len(x)), x[:, :2])
+        jnp.linalg.inv(x @ x.T + jnp.eye(len(x)))
+        lax.linalg.triangular_solve(x @ x.T + jnp.eye(len(x)), x, left_side=True, lower=True)
         lax.dot(x, x.T)
         lax.dot_general(x, x, (((0,), (0,)), ((), ())))
         lax.dot_general(x, x, (((1,), (1,)), ((0,), (0,))))
@@ -582,7 +585,7 @@ TABLE = {
 REFUSED = """
     jnp.sort(x)
     jnp.convolve(x[0], x[1])
-    jnp.linalg.solve(x[:2, :2], x[:2, 0])
+    jnp.linalg.eigh(x[:2, :2])
     jnp.fft.fft(x[0])
     jnp.searchsorted(x[0], 0.5)
     jnp.interp(0.5, x[0], x[1])
