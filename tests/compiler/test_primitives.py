@@ -222,6 +222,14 @@ ARRAYS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
         lambda n: [lax.reduce_and(n, (0,)), lax.reduce_or(n, (0,)), lax.reduce_xor(n, (0,))],
         [(integers(5),), (integers(40),), (mask(5),)],
     ),
+    "lu": (
+        lambda A: (lax.linalg.lu(A), lax.linalg.lu_pivots_to_permutation(lax.linalg.lu(A)[1], len(A))),
+        [(np.array([[2.0, 1.0, 0.0], [4.0, 4.0, 2.0], [2.0, -1.0, 2.0]]),)],
+    ),
+    "triangle": (
+        lambda A, b: lax.linalg.triangular_solve(A, b, left_side=True, lower=True),
+        [(np.array([[2.0, 0.0], [4.0, 0.5]]), np.array([[3.0], [5.0]]))],
+    ),
     "integer sum": (lambda n: (n.sum(), n.prod(-1), n.max(), n.min(-1)), [(integers(*s),) for s in SHAPES]),
     "short sum": (
         lambda n: (jnp.sum(n, dtype=jnp.int32) > 0, jnp.prod(n, -1, dtype=jnp.int32) > 0, jnp.sum(n, dtype=jnp.int32)),

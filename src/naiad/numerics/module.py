@@ -88,10 +88,10 @@ class Module(abc.ABC):
         for name in values:
             if isinstance(getattr(cls, name, None), property):
                 raise InputError(f"{cls.__qualname__}.{name} is a property; it must be a field, so that it can vary.")
-        return cls.of(**{**vars(self), **values})
+        return cls.unchecked(**{**vars(self), **values})
 
     @classmethod
-    def of(cls, **fields: Any) -> Self:
+    def unchecked(cls, **fields: Any) -> Self:
         """The module with these fields, all of them, from code that knows them to fit: nothing is looked at."""
         new = object.__new__(cls)
         vars(new).update(fields)

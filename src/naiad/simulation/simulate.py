@@ -100,7 +100,7 @@ def simulate(
     start, h, steps, rest = check_times(t0, t1, dt)
     state = fitting_state(system.group, State(*state))
     check_reconstruct(reconstruct, system, sections or {}, state, start)
-    routine = Routine.of(
+    routine = Routine.unchecked(
         system=system,
         method=method,
         outputs=dict(outputs or {}),
