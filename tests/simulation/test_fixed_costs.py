@@ -35,7 +35,7 @@ def calls_of(work) -> int:
         (lambda k: run(BODY, BODY.state(Omega=(0.7, 0.4, 0.1 * k))), 1200),
         (lambda k: run(nd.models.RigidBody((1.0, 2.0, 2.5 + 0.1 * k)), STATE), 1000),
         (lambda k: VEHICLE.state(Omega=(0.2, 0.1, 0.1 * k), v=(1.0, 0.0, 0.0)), 450),
-        (lambda k: nd.propagate(BODY, STATE, dt=0.01 + 0.001 * k, steps=100), 3000),
+        (lambda k: nd.propagate(BODY, STATE, dt=0.01 + 0.001 * k, steps=100), 4500),
         (lambda k: SINE(np.full(3, 0.1 * k)), 50),
     ],
     ids=["state and simulate", "other parameters", "state", "propagate", "compile"],
@@ -103,3 +103,25 @@ def test_gradients_pass_what_is_traced_once():
     with jax.enable_x64(True):
         slope, near = jax.grad(end)(1.0), (end(1.0 + 1e-5) - end(1.0 - 1e-5)) / 2e-5
     assert slope == pytest.approx(float(near), rel=1e-8)
+
+
+STIFFNESS = 1.0
+
+
+class Global(nd.LagrangianSystem):
+    """A particle on a spring whose stiffness is a global number."""
+
+    group = nd.Rn(1)
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * v @ v - 0.5 * STIFFNESS * q @ q
+
+
+def test_a_global_that_a_lagrangian_names_is_noticed(monkeypatch):
+    """By `propagate`, in one process."""
+    system = Global()
+    state = system.state(q=[1.0])
+    for stiffness in (1.0, 9.0):
+        monkeypatch.setitem(globals(), "STIFFNESS", stiffness)
+        exact = np.cos(0.5 * np.sqrt(stiffness))
+        assert float(nd.propagate(system, state, dt=0.01, steps=50).g[0]) == pytest.approx(exact, abs=1e-4)

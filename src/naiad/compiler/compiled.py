@@ -219,7 +219,7 @@ class Compiled:
         maker = (type(self._backend), self._backend.tag())
         versions = (Compiled, jax.__version__, *maker)  # a class of ours stands for all of our code
         try:
-            return fingerprint(self.function, _nodes(structure), rest, self._fma, how, versions)
+            return fingerprint(self.function, nodes(structure), rest, self._fma, how, versions)
         except Unfingerprintable:
             return None
 
@@ -270,9 +270,9 @@ def _numbers(leaf: Any) -> np.ndarray:
     return array
 
 
-def _nodes(structure: Any) -> Any:
+def nodes(structure: Any) -> Any:
     """The classes and constants of a tree, without its leaves."""
-    return structure.node_data(), [_nodes(child) for child in structure.children()]
+    return structure.node_data(), [nodes(child) for child in structure.children()]
 
 
 def _form(leaf: Any) -> jax.ShapeDtypeStruct:

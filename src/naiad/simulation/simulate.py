@@ -5,7 +5,7 @@ import functools
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
+from naiad.compiler.compiled import nodes
+from naiad.compiler.fingerprint import Unfingerprintable, fingerprint
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
@@ -194,14 +196,22 @@ def propagate(
     rows = None if noise is None else jnp.asarray(noise, float)
     leaves, tree = jax.tree.flatten((system, method, state))
     arrays = [jnp.asarray(leaf, float) if isinstance(leaf, float) else leaf for leaf in leaves]
-    if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):  # and no function that may change
-        return _propagated(tree, steps, arrays, start, h, rows)
+    if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):
+        with contextlib.suppress(Unfingerprintable):
+            return _propagated(_Code(tree, fingerprint(nodes(tree))), steps, arrays, start, h, rows)
     return _steps(system, method, state, steps, start, h, rows)
 
 
+class _Code(NamedTuple):
+    """The structure of arguments, and a digest of what their classes compute, with every global that they name."""
+
+    tree: Any
+    digest: str
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _propagated(tree: Any, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
-    system, method, state = jax.tree.unflatten(tree, leaves)
+def _propagated(code: _Code, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
+    system, method, state = jax.tree.unflatten(code.tree, leaves)
     return _steps(system, method, state, steps, start, h, rows)
 
 
