@@ -226,7 +226,7 @@ def test_python_numbers_keep_their_kinds():
 def test_a_number_is_an_argument_and_not_a_constant():
     compiled = nc.compile(lambda x, y: x * y, cache=False)
     assert [compiled(2.0, y) for y in (0.0, 1.0, 3.0)] == [0.0, 2.0, 6.0]
-    assert len(compiled._entries) == 1
+    assert [len(made.entries) for made in compiled._made.values()] == [1]
 
 
 # -- what is simplified
@@ -461,11 +461,9 @@ def test_an_axis_of_length_one_stretches_in_registers_and_in_memory(columns):
 def test_the_compiler_itself_is_part_of_every_key(monkeypatch):
     """Otherwise code that an older compiler made wrongly would be loaded after it was mended."""
     compiled = nc.compile(plain)
-    args = (np.ones(2),)
-    signature, _ = compiled._signature(args)
-    before = compiled._key(signature, args, 1)
+    before = compiled._key("version", 1)
     monkeypatch.setattr(origins, "naiad_digest", lambda: "another")
-    assert compiled._key(signature, args, 1) != before is not None
+    assert compiled._key("version", 1) != before is not None
 
 
 def plain(x):

@@ -117,11 +117,19 @@ class Global(nd.LagrangianSystem):
         return 0.5 * v @ v - 0.5 * STIFFNESS * q @ q
 
 
-def test_a_global_that_a_lagrangian_names_is_noticed(monkeypatch):
-    """By `propagate`, in one process."""
+@pytest.mark.parametrize("way", ["simulate", "xla", "many", "propagate"])
+def test_a_global_that_a_lagrangian_names_is_noticed(way, monkeypatch):
+    """In one process, by the motion and by the energy."""
     system = Global()
     state = system.state(q=[1.0])
-    for stiffness in (1.0, 9.0):
+    for stiffness in (1.0, 9.0, 1.0, 4.0):
         monkeypatch.setitem(globals(), "STIFFNESS", stiffness)
-        exact = np.cos(0.5 * np.sqrt(stiffness))
-        assert float(nd.propagate(system, state, dt=0.01, steps=50).g[0]) == pytest.approx(exact, abs=1e-4)
+        if way == "propagate":
+            q = nd.propagate(system, state, dt=0.01, steps=50).g
+        elif way == "many":
+            q = nd.simulate_many(system, [state, state], t1=0.5, dt=0.01)[1].final.g
+        else:
+            run = nd.simulate(system, state, t1=0.5, dt=0.01, engine="xla" if way == "xla" else "auto")
+            q = run.final.g
+            np.testing.assert_allclose(run.energy, 0.5 * stiffness, rtol=1e-3)
+        assert float(q[0]) == pytest.approx(np.cos(0.5 * np.sqrt(stiffness)), abs=1e-4)

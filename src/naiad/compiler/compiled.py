@@ -13,7 +13,7 @@ from jax import core
 
 from naiad.compiler.backends import Backend, Kernel, default_backend
 from naiad.compiler.cache import default_cache
-from naiad.compiler.fingerprint import Unfingerprintable, fingerprint, is_reachable
+from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.front.trace import trace
@@ -46,12 +46,21 @@ class Entry(NamedTuple):
     stats: dict[str, Any]
 
 
+class Made(NamedTuple):
+    """What was made for arguments of one structure: the version of what they compute, and the code (or why there is
+    none) by version, shapes and lanes."""
+
+    version: Version
+    entries: dict[Any, Entry | Unsupported]
+
+
 class Compiled:
     """A pure JAX function as machine code, compiled for each new form of its arguments when it is first called.
 
     Numbers and arrays in the arguments are arguments of the code; anything else is part of it. For the arguments named
     in `parameters`, elements that are exactly 0 or 1 are part of it too, so that the zeros of an inertia matrix cost
-    nothing. `batch` runs many at once, in lanes and on all cores; `backend` makes the code.
+    nothing. `batch` runs many at once, in lanes and on all cores; `backend` makes the code. What the function and the
+    classes of its arguments name (globals, cells, arrays) is part of the code, which is made again when it changes.
     """
 
     @checked
@@ -75,7 +84,7 @@ class Compiled:
         self._lanes = lanes
         self._caches = cache
         self._backend = backend or default_backend()
-        self._entries: dict[Any, Entry | Unsupported] = {}
+        self._made: dict[Any, Made] = {}
         self._last: tuple[Entry, Signature, tuple[Any, ...]] | None = None
         functools.update_wrapper(self, function, updated=())
 
@@ -156,21 +165,33 @@ class Compiled:
     def _entry(
         self, signature: Signature, args: tuple[Any, ...], lanes: int = 1, shared: tuple[bool, ...] = ()
     ) -> Entry:
-        entry = self._entries.get((signature, lanes, shared))
+        structure, static, *forms = signature
+        made = self._made.get((structure, static))
+        if made is None:
+            made = self._made[structure, static] = Made(Version(self.function, nodes(structure), static), {})
+        version = made.version.current()
+        entry = made.entries.get((version, *forms, lanes, shared))
         if entry is None:
             try:
-                entry = self._made(signature, args, lanes, shared)
+                entry = self._make(version, signature, args, lanes, shared)
             except Unsupported as refusal:
                 entry = refusal
-            self._entries[signature, lanes, shared] = entry
+            made.entries[version, *forms, lanes, shared] = entry
         if isinstance(entry, Unsupported):
             raise entry
         self._last = (entry, signature, args)
         return entry
 
-    def _made(self, signature: Signature, args: tuple[Any, ...], lanes: int, shared: tuple[bool, ...]) -> Entry:
+    def _make(
+        self,
+        version: str | Unknown,
+        signature: Signature,
+        args: tuple[Any, ...],
+        lanes: int,
+        shared: tuple[bool, ...],
+    ) -> Entry:
         cache = default_cache() if self._caches else None
-        key = self._key(signature, lanes, shared) if cache is not None else None
+        key = self._key(version, signature.shapes, signature.known, lanes, shared) if cache is not None else None
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
@@ -214,14 +235,13 @@ class Compiled:
         finish(program, fma=self._fma and self._backend.fma)
         return program, trees[0], traced
 
-    def _key(self, signature: Signature, *how: Any) -> str | None:
-        structure, *rest = signature
-        maker = (type(self._backend), self._backend.tag())
-        versions = (Compiled, jax.__version__, *maker)  # a class of ours stands for all of our code
-        try:
-            return fingerprint(self.function, nodes(structure), rest, self._fma, how, versions)
-        except Unfingerprintable:
+    def _key(self, version: str | Unknown, *how: Any) -> str | None:
+        """The key of the cache on disk; None where what is computed is not known before it is traced."""
+        if isinstance(version, Unknown):
             return None
+        maker = (type(self._backend), self._backend.tag())
+        ours = (Compiled, jax.__version__, *maker)  # a class of ours stands for all of our code
+        return fingerprint(version, self._fma, how, ours)
 
 
 @checked
@@ -272,7 +292,7 @@ def _numbers(leaf: Any) -> np.ndarray:
 
 def nodes(structure: Any) -> Any:
     """The classes and constants of a tree, without its leaves."""
-    return structure.node_data(), [nodes(child) for child in structure.children()]
+    return structure.node_data(), tuple(nodes(child) for child in structure.children())
 
 
 def _form(leaf: Any) -> jax.ShapeDtypeStruct:

@@ -10,7 +10,8 @@ from typing import Any, Literal, cast, get_args
 import jax
 import numpy as np
 
-from naiad.compiler.compiled import Compiled
+from naiad.compiler.compiled import Compiled, nodes
+from naiad.compiler.fingerprint import Unknown, Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.errors import InputError, RunWarning
 
@@ -94,10 +95,11 @@ def _jitted_rows(function: Callable[..., Any], shared: tuple[int, ...]) -> Calla
 
 
 def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`jax.jit`, for arguments in which anything that is not an array is part of the code."""
+    """`jax.jit`, for arguments in which anything that is not an array is part of the code, as is what it names."""
+    versions: dict[Any, Version] = {}
 
-    @functools.partial(jax.jit, static_argnums=(0, 1))
-    def run(tree: Any, others: tuple[Any, ...], arrays: list[Any]) -> Any:
+    @functools.partial(jax.jit, static_argnums=(0, 1, 2))
+    def run(_: str | Unknown, tree: Any, others: tuple[Any, ...], arrays: list[Any]) -> Any:
         given = iter(arrays)
         leaves = [next(given) if other is None else other for other in others]
         return function(*jax.tree.unflatten(tree, leaves))
@@ -105,7 +107,10 @@ def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
         others = tuple(None if isinstance(leaf, np.ndarray | jax.Array) else leaf for leaf in leaves)
-        return run(tree, others, [leaf for leaf, other in zip(leaves, others, strict=True) if other is None])
+        if (tree, others) not in versions:
+            versions[tree, others] = Version(function, nodes(tree), others)
+        arrays = [leaf for leaf, other in zip(leaves, others, strict=True) if other is None]
+        return run(versions[tree, others].current(), tree, others, arrays)
 
     return call
 

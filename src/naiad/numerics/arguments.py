@@ -69,6 +69,10 @@ class Door:
         self._function = function
         self._plans: dict[tuple[Any, ...], list[tuple[str, int | str, Any, Kind]]] = {}
 
+    def __reduce__(self) -> Any:
+        """Without what it remembers of calls."""
+        return Door, (self._function, self.name)
+
     def given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The arguments in a few words each."""
         named = self._signature.bind(*args, **kwargs).arguments

@@ -153,7 +153,7 @@ def _placed(eqn: Any, given: list[Pattern], value: Callable[[Any], Any]) -> Patt
             arguments = [next(left) if k in moved else other for k, other in enumerate(others)]
             return eqn.primitive.bind(*arguments, **eqn.params)
 
-        columns = [jnp.asarray(given[k], float) for k in moved]
+        columns = [jnp.asarray(given[k], eqn.invars[k].aval.dtype) for k in moved]
         return np.asarray(jax.vmap(act, in_axes=-1, out_axes=-1)(columns)) > 0
 
 

@@ -5,7 +5,7 @@ import functools
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from naiad import io
 from naiad.compiler import Engine, check_engine, execute
 from naiad.compiler.compiled import nodes
-from naiad.compiler.fingerprint import Unfingerprintable, fingerprint
+from naiad.compiler.fingerprint import Unknown, Version
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
@@ -197,21 +197,19 @@ def propagate(
     leaves, tree = jax.tree.flatten((system, method, state))
     arrays = [jnp.asarray(leaf, float) if isinstance(leaf, float) else leaf for leaf in leaves]
     if all(isinstance(leaf, (np.ndarray, np.generic, jax.Array)) for leaf in arrays):
-        with contextlib.suppress(Unfingerprintable):
-            return _propagated(_Code(tree, fingerprint(nodes(tree))), steps, arrays, start, h, rows)
+        return _propagated(_version(tree).current(), tree, steps, arrays, start, h, rows)
     return _steps(system, method, state, steps, start, h, rows)
 
 
-class _Code(NamedTuple):
-    """The structure of arguments, and a digest of what their classes compute, with every global that they name."""
+@functools.lru_cache
+def _version(tree: Any) -> Version:
+    """Which version of what the classes of a tree compute is in force."""
+    return Version(nodes(tree))
 
-    tree: Any
-    digest: str
 
-
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _propagated(code: _Code, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
-    system, method, state = jax.tree.unflatten(code.tree, leaves)
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _propagated(_: str | Unknown, tree: Any, steps: int, leaves: list[Any], start: Any, h: Any, rows: Any) -> State:
+    system, method, state = jax.tree.unflatten(tree, leaves)
     return _steps(system, method, state, steps, start, h, rows)
 
 

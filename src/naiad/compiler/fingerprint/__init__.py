@@ -12,9 +12,9 @@ from typing import Any
 
 from naiad.compiler.fingerprint import origins
 from naiad.compiler.fingerprint.origins import Unfingerprintable, is_reachable
-from naiad.compiler.fingerprint.walk import Walk
+from naiad.compiler.fingerprint.walk import Sight, Walk, is_unchanged
 
-__all__ = ["Unfingerprintable", "fingerprint", "is_reachable"]
+__all__ = ["Unfingerprintable", "Unknown", "Version", "fingerprint", "is_reachable"]
 
 _FORMAT = "naiad fingerprint 2"
 
@@ -25,13 +25,39 @@ def fingerprint(*things: Any) -> str:
     Arrays count by their values wherever they are: what a traced function reads is a constant of its code. Of an array
     that is an argument, give a `jax.ShapeDtypeStruct`.
     """
-    walk = Walk()
+    return _walked(Walk(), things)
+
+
+class Version:
+    """Which version of what things compute is in force, within a process: their fingerprint, computed again only when
+    something that it read has changed (a global that a function names, a cell, a method of a class, an array)."""
+
+    def __init__(self, *things: Any):
+        self._things = things
+        self._current: str | Unknown = Unknown()
+        self._sights: list[Sight] | None = None
+
+    def current(self) -> "str | Unknown":
+        """The fingerprint; of things that have none, a new object whenever what could be read of them has changed."""
+        if self._sights is None or not is_unchanged(self._sights):
+            walk = Walk()
+            try:
+                self._current = _walked(walk, self._things)
+            except Unfingerprintable:
+                self._current = Unknown()
+            self._sights = walk.sights
+        return self._current
+
+
+class Unknown:
+    """The version of things that have no fingerprint."""
+
+
+def _walked(walk: Walk, things: tuple[Any, ...]) -> str:
     walk.write("format", _FORMAT, origins.PYTHON, origins.environment())
     try:
         for i, thing in enumerate(things):
             walk.visit(thing, f"argument {i}")
-    except Unfingerprintable:
-        raise
     except RecursionError as error:
         raise Unfingerprintable("too deeply nested to be fingerprinted; use fewer levels") from error
     except Exception as error:  # attributes of a user's objects may be code, and that may fail in any way

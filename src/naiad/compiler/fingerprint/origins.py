@@ -78,6 +78,9 @@ def environment() -> str:
 @functools.cache
 def naiad_digest() -> str:
     """Of all files of the package, which must be those that this process has loaded."""
+    loaded = [m.__file__ for name, m in list(sys.modules.items()) if name.partition(".")[0] == NAIAD and m.__file__]
+    if max(map(os.path.getmtime, loaded)) > started():
+        raise Unfingerprintable("naiad's files changed after this process started; restart it to cache compiled code")
     package = sys.modules[NAIAD]
     folder = Path(package.__file__ or "").parent
     digest = hashlib.sha256()
@@ -85,9 +88,6 @@ def naiad_digest() -> str:
         if path.is_file() and path.parent.name != "__pycache__":
             data = path.read_bytes()
             digest.update(f"{path.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
-    loaded = [m.__file__ for name, m in list(sys.modules.items()) if name.partition(".")[0] == NAIAD and m.__file__]
-    if max(map(os.path.getmtime, loaded)) > started():
-        raise Unfingerprintable("naiad's files changed after this process started; restart it to cache compiled code")
     return digest.hexdigest()
 
 

@@ -6,10 +6,11 @@ import enum
 import functools
 import hashlib
 import importlib.util
+import operator
 import struct
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from naiad.compiler.fingerprint import origins
@@ -35,6 +36,7 @@ _DYNAMIC = frozenset(
 """What reaches things that the bytecode does not name: other code, files, the environment."""
 
 _REDUCERS = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
+_Slot = types.MemberDescriptorType
 _DESCRIPTORS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
@@ -84,20 +86,39 @@ def _digested(code: types.CodeType) -> _Code:
     return _Code(walk.digest(), frozenset(found), frozenset(cells), frozenset(imports))
 
 
+Sight = tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]
+"""A look at a place whose contents may change, and what it gave."""
+
+
+def is_unchanged(sights: Iterable[Sight]) -> bool:
+    """Whether all places hold the very same things."""
+    for look, seen in sights:
+        now = look()
+        if len(now) != len(seen) or not all(map(operator.is_, now, seen)):
+            return False
+    return True
+
+
 class Walk:
     """Writes things into a hash, each as a tag and its parts with their lengths, so that no two read the same.
 
     Functions, classes and modules met again are written as their position in the walk, other things while they are
-    being written.
+    being written. What it read and may change is in `sights`; where something cannot be followed, the walk goes on, so
+    that they are complete, and there is no digest.
     """
 
     def __init__(self, within: "Walk | None" = None):
+        self.sights: list[Sight] = [] if within is None else within.sights
+        self._refusals: list[origins.Unfingerprintable] = [] if within is None else within._refusals
         self._hash = hashlib.sha256()
         self._seen: dict[int, tuple[int, Any]] = {} if within is None else dict(within._seen)
         self._met = 0 if within is None else within._met
         self._path: list[str] = [] if within is None else list(within._path)
 
     def digest(self) -> bytes:
+        """Of all that was visited; raises `Unfingerprintable` if some of it cannot be followed."""
+        if self._refusals:
+            raise self._refusals[0]
         return self._hash.digest()
 
     def write(self, tag: str, *parts: str | bytes) -> None:
@@ -114,11 +135,18 @@ class Walk:
             self.write(type(thing).__name__, atom(thing))
             return
         self._path.append(label)
-        if id(thing) in self._seen:
-            self.write("again", str(self._seen[id(thing)][0]))
-        elif not self._array(thing):
-            self._compound(thing)
+        try:
+            if id(thing) in self._seen:
+                self.write("again", str(self._seen[id(thing)][0]))
+            elif not self._array(thing):
+                self._compound(thing)
+        except origins.Unfingerprintable as refusal:
+            self._refusals.append(refusal)
         self._path.pop()
+
+    def watch(self, look: Callable[[], tuple[Any, ...]]) -> None:
+        """Remember what a look gives now."""
+        self.sights.append((look, look()))
 
     def refuse(self, thing: Any, why: str) -> origins.Unfingerprintable:
         kind = type(thing)
@@ -167,7 +195,10 @@ class Walk:
             raise self.refuse(array, f"its value cannot be read: {type(error).__name__}") from error
         if data.dtype != array.dtype:
             raise self.refuse(array, f"its type {array.dtype} has no bytes of its own")
-        self.write("value", *about, data.tobytes())
+        value = data.tobytes()
+        self.write("value", *about, value)
+        if type(array) is sys.modules["numpy"].ndarray:
+            self.watch(lambda: (array.tobytes() == value,))
 
     def _dtype(self, dtype: Any) -> tuple[str, str]:
         if getattr(dtype, "hasobject", False):
@@ -183,6 +214,8 @@ class Walk:
         else:
             self._other(items)
             return
+        if type(items) is list:
+            self.watch(lambda: tuple(items))
         for i, item in enumerate(items):
             self.visit(item, f"[{i}]")
 
@@ -191,6 +224,7 @@ class Walk:
             self._other(items)
             return
         self.write("dict", str(len(items)))
+        self.watch(lambda: (*items.keys(), *items.values()))
         for key, value in items.items():
             self.visit(key, "key")
             self.visit(value, f"[{key!r}]" if isinstance(key, str | int) else "value")
@@ -201,6 +235,8 @@ class Walk:
             self._other(items)
             return
         digests = []
+        if type(items) is set:
+            self.watch(lambda: tuple(items))
         for item in items:
             walk = Walk(within=self)
             walk.visit(item, "element")
@@ -245,6 +281,8 @@ class Walk:
         origin = origins.origin_of(home)
         place = () if origin is None else (origin, str(home), function.__code__.co_qualname)
         self.write("function", function.__qualname__, code.digest, *place)
+        names = sorted({path[0] for path in code.globals}) if origin is None else ()
+        self.watch(lambda: _parts_of(function, names))
         self.visit(function.__defaults__, "defaults")
         self.visit(function.__kwdefaults__, "defaults")
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -257,10 +295,7 @@ class Walk:
             self._named("attributes", vars(function))
 
     def _cell(self, name: str, cell: types.CellType, code: _Code) -> None:
-        try:
-            contents = cell.cell_contents
-        except ValueError:
-            contents = _ABSENT
+        contents = _contents(cell)
         paths = [path for path in sorted(code.cells) if path[0] == name]
         for path in paths if isinstance(contents, types.ModuleType) and paths else [(name,)]:
             self._load(contents, path)
@@ -272,9 +307,11 @@ class Walk:
             if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == origins.NAIAD:
                 break
             try:
-                value = getattr(value, name, _ABSENT)
+                module, value = value, getattr(value, name, _ABSENT)
             except Exception as error:
                 raise self.refuse(value, f"its attribute {name} cannot be read: {error}") from error
+            if origins.origin_of(module.__name__) is None:
+                self.watch(lambda module=module, name=name: (getattr(module, name, _ABSENT),))
         if value is _ABSENT:
             self.write("absent")
         else:
@@ -305,6 +342,7 @@ class Walk:
         origin = origins.origin_of(module.__name__)
         self.write("module", module.__name__, origin or "")
         if origin is None:
+            self.watch(lambda: tuple(vars(module).values()))
             self._named("contents", vars(module))
 
     def _class(self, cls: type) -> None:
@@ -315,6 +353,7 @@ class Walk:
             self.write("class", origin, cls.__module__, cls.__qualname__)
             return
         self.write("own class", cls.__qualname__)
+        self.watch(lambda: tuple(vars(cls).values()))
         self.visit(type(cls), "metaclass")
         self.visit(cls.__bases__, "bases")
         contents = dict(vars(cls))
@@ -329,8 +368,10 @@ class Walk:
 
     def _field(self, name: str, field: dataclasses.Field[Any]) -> None:
         kind = getattr(field, "_field_type", None)
+        known = len(self.sights)
         for part in (field.default, field.default_factory, field.init, field.kw_only, field.metadata, kind):
             self.visit(part, name)
+        del self.sights[known:]  # what a field says is read when its class and the instances are made
 
     def _method(self, method: Any) -> None:
         self.write(type(method).__name__)
@@ -412,14 +453,47 @@ class Walk:
         parts: tuple[Any, ...] = (*reduced, None, None, None, None)[:6]
         make, arguments, state, items, pairs, setter = parts
         self.write("instance")
+        if cls.__module__.partition(".")[0] != origins.NAIAD:  # whose objects do not change what they compute
+            slots = [part for base in cls.__mro__ for part in vars(base).values() if type(part) is _Slot]
+            self.watch(lambda: _parts_of_instance(thing, slots))
         self.visit(cls, "class")
         self.visit((make, arguments, setter), cls.__qualname__)
-        self.visit(None if items is None else list(items), "items")
-        self.visit(None if pairs is None else list(pairs), "items")
+        self.visit(None if items is None else tuple(items), "items")
+        self.visit(None if pairs is None else tuple(pairs), "items")
         if type(state) is dict and all(type(name) is str for name in state):
             self._named("state", state)
         else:
             self.visit(state, "state")
+
+
+def _parts_of_instance(thing: Any, slots: Collection[_Slot]) -> tuple[Any, ...]:
+    """Attributes, slots and items."""
+    attributes = getattr(thing, "__dict__", {}).values()
+    items = thing if isinstance(thing, list | set | dict) else ()
+    values = thing.values() if isinstance(thing, dict) else ()
+    return (*attributes, *(_slot(thing, part) for part in slots), *items, *values)
+
+
+def _slot(thing: Any, slot: _Slot) -> Any:
+    try:
+        return slot.__get__(thing)
+    except AttributeError:
+        return _ABSENT
+
+
+def _parts_of(function: types.FunctionType, names: Collection[str]) -> tuple[Any, ...]:
+    """What a function is made of, and the globals that it names."""
+    return (
+        function.__code__, function.__defaults__, function.__kwdefaults__, *vars(function).values(),
+        *map(_contents, function.__closure__ or ()), *map(function.__globals__.get, names),
+    )  # fmt: skip
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _ABSENT
 
 
 def _is_module_class(cls: type) -> bool:
