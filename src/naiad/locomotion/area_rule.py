@@ -58,7 +58,7 @@ def area_rule(
     inside = middle + rule.places[:, None] * spokes[:, None, :]
     K, slopes = (
         each.reshape(rays, nodes, *each.shape[1:])
-        for each in swimmer.inertias_with_slopes(inside.reshape(-1, swimmer.joints))
+        for each in swimmer.inertias_with_slopes(inside.reshape(-1, swimmer.angle_count))
     )
     plain, flat, carried, ends = execute_rows(
         _spoke, (frame, rule), swimmer.inertias(shape.theta), K, slopes, spokes, shape.rates, parameters=(0,)

@@ -89,13 +89,13 @@ def curvature_map(
     """F_ab on a grid of the angles a and b, `plane`, from `low` to `high` (a number, or one for each of the two); the
     other angles are those of `rest` (0)."""
     a, b = plane
-    if not (0 <= a < swimmer.joints and 0 <= b < swimmer.joints and a != b) or count < 2:
+    if not (0 <= a < swimmer.angle_count and 0 <= b < swimmer.angle_count and a != b) or count < 2:
         raise InputError(f"plane = {plane!r}, count = {count!r}; expected two different angles and at least two rows.")
     ends = np.broadcast_to(low, 2), np.broadcast_to(high, 2)
     first, second = (np.linspace(ends[0][k], ends[1][k], count) for k in range(2))
-    shapes = np.tile(np.zeros(swimmer.joints) if rest is None else np.asarray(rest, float), (count, count, 1))
+    shapes = np.tile(np.zeros(swimmer.angle_count) if rest is None else np.asarray(rest, float), (count, count, 1))
     shapes[..., a], shapes[..., b] = np.meshgrid(first, second, indexing="ij")
-    F = curvature(swimmer, shapes.reshape(-1, swimmer.joints))[:, a, b]
+    F = curvature(swimmer, shapes.reshape(-1, swimmer.angle_count))[:, a, b]
     return CurvatureMap(first, second, F.reshape(count, count, -1))
 
 

@@ -51,7 +51,7 @@ class DrivenSwimmer(LagrangianSystem):
             )
         if stiffness is not None and not isinstance(swimmer.links.shape, Rn):
             raise InputError("This swimmer has ball joints, and springs are for hinges; use `ConnectedBodies` for it.")
-        joints = swimmer.joints
+        joints = swimmer.angle_count
         self.swimmer, self.torque = swimmer, hinge_torque(torque, joints)
         self.stiffness, self.damping = _matrix("stiffness", stiffness, joints), _matrix("damping", damping, joints)
         self.rest = _angles("rest", rest, joints)
@@ -108,7 +108,7 @@ class DrivenSwimmer(LagrangianSystem):
 
     def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
         d = self.swimmer.frame.dim
-        rates, torques = xi[d:], jnp.zeros(self.swimmer.joints)
+        rates, torques = xi[d:], jnp.zeros(self.swimmer.angle_count)
         if self.torque is not None:
             torques = torques + self.torque(g.theta, rates, t)
         if self.damping is not None:

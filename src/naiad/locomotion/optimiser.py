@@ -142,15 +142,15 @@ def _checked(
 ) -> np.ndarray:
     if objective not in OBJECTIVES:
         raise InputError(f"objective = {objective!r}; expected one of {', '.join(OBJECTIVES)}.")
-    if swimmer.joints < 2:
+    if swimmer.angle_count < 2:
         raise InputError("A swimmer with one hinge comes back to where it was; expected at least two.")
     check_double("bound", bound)
     limits = np.asarray(bound, float)
-    if limits.shape not in ((), (swimmer.joints,)) or not np.all(np.isfinite(limits) & (limits > 0.0)):
+    if limits.shape not in ((), (swimmer.angle_count,)) or not np.all(np.isfinite(limits) & (limits > 0.0)):
         raise InputError(
-            f"bound = {bound!r}; expected a finite number above 0, or one for each of {swimmer.joints} angles."
+            f"bound = {bound!r}; expected a finite number above 0, or one for each of {swimmer.angle_count} angles."
         )
     for name, value, least in (("harmonics", harmonics, 1), ("points", points, FEWEST), ("starts", starts, 1)):
         if value is not None and value < least:
             raise InputError(f"{name} = {value!r}; expected a whole number of at least {least}.")
-    return np.broadcast_to(limits, swimmer.joints).copy()
+    return np.broadcast_to(limits, swimmer.angle_count).copy()

@@ -54,7 +54,7 @@ class Swimmer(LagrangianSystem):
         return self.links.frame
 
     @property
-    def joints(self) -> int:
+    def angle_count(self) -> int:
         """The number of angles: the dimension of the group of shapes."""
         return self.links.shape.dim
 
@@ -129,7 +129,7 @@ class Swimmer(LagrangianSystem):
             )
         d, shape = self.frame.dim, self.links.shape
         rows, _ = in_rows(shape, identity(shape) if theta is None else theta)
-        theta, rates = jax.tree.map(lambda leaf: leaf[0], rows), _vector("rates", rates, self.joints)
+        theta, rates = jax.tree.map(lambda leaf: leaf[0], rows), _vector("rates", rates, self.angle_count)
         g = jax.tree.map(np.asarray, self.frame.identity() if pose is None else pose)
         K = self.inertias(theta)[0]
         if xi is None:

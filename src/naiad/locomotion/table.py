@@ -41,7 +41,7 @@ def tabulated(
         return swimmer
     if not 1e-12 <= tolerance <= 1e-2:
         raise InputError(f"tolerance = {tolerance!r}; expected a number between 1e-12 and 1e-2.")
-    low, high = _box(low, high, swimmer.joints)
+    low, high = _box(low, high, swimmer.angle_count)
     wet = swimmer.replaced(own=np.zeros_like(swimmer.own))
     others = _others(low, high)
     exact = _inertias(wet, others, lambda fraction: None)  # first, since links that touch do so at corners

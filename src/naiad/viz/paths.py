@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
 
 MOST_CURVES, MOST_ON_SPHERE = 12, 3
-MOST_POINTS = 20_000
+MOST_POINTS = 6000
 
 
 @dataclass(frozen=True)
