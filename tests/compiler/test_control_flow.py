@@ -672,3 +672,18 @@ def test_a_loop_over_single_numbers_leaves_other_arrays_of_its_length_alone():
         for _ in range(60):
             total = np.sin(weight * total) + weight
     np.testing.assert_allclose(found, total * (2.0 * column + 1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [0, 1, 3])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_over_few_integers_that_carries_a_large_array(length, reverse):
+    """None at all: the state comes back, and the type of what is not there does not matter."""
+    table, large, places = np.arange(6.0).reshape(2, 3), np.arange(70.0).reshape(35, 2), np.arange(length)
+
+    def function(table, large, places):
+        def step(state, place):
+            return (lax.dynamic_slice(table, (place - 1, place), (1, 3))[0], state[1] + place), place * large[0]
+
+        return lax.scan(step, (table[0], large), places, reverse=reverse)
+
+    assert_same(nc.compile(function, cache=False)(table, large, places), xla(function, table, large, places))

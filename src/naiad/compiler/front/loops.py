@@ -83,7 +83,7 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     slices = [variable.aval.shape for variable in body.jaxpr.invars[m + n :]]
     stacked = [variable.aval for variable in eqn.outvars[n:]]
     small = not any(isinstance(value, Lazy) for value in inputs) and not any(arrays.is_large(a.shape) for a in stacked)
-    if small and (length <= 1 or length * operations_of(body.jaxpr) <= UNROLLED_OPERATIONS):
+    if not length or (small and (length == 1 or length * operations_of(body.jaxpr) <= UNROLLED_OPERATIONS)):
         return _written_out(tracer, body, list(inputs[:m]), list(inputs[m : m + n]), inputs[m + n :], order, stacked)
     settled = tracer.settled(inputs)
     consts, inits, xs = settled[:m], settled[m : m + n], settled[m + n :]
