@@ -1,5 +1,6 @@
 """Steps and their derivatives in the left trivialisation of T*G: coordinates (eta, nu) of (g exp(eta), mu + nu)."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.compiler import execute_rows
+from naiad.compiler import Unsupported, execute_rows
 from naiad.diagnostics.fitting import fitting
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting, Variational
@@ -73,12 +74,16 @@ def step_jacobian(
     """The state after some steps, and the derivative of their map."""
     n, state = system.group.dim, fitting(system, state, method, dt=dt, t=t)
     loops = isinstance(system, StringSystem) or isinstance(method, TreeVariational | Splitting)  # code that stays short
-    engine = "auto" if loops or n <= COMPILED or (n <= 2 * COMPILED and isinstance(method, Variational)) else "xla"
+    short = loops or n <= COMPILED or (n <= 2 * COMPILED and isinstance(method, Variational))
     about, numbers = (system, method), (float(t), float(dt)) if steps == 1 else (float(t), float(dt), steps)
     shared = range(2, 3 + len(numbers))
-    images, columns = execute_rows(
-        _pushed, about, np.eye(2 * n), state, *numbers, parameters=(0,), shared=shared, engine=engine
+    pushed_by = functools.partial(
+        execute_rows, _pushed, about, np.eye(2 * n), state, *numbers, parameters=(0,), shared=shared
     )
+    try:
+        images, columns = pushed_by(engine="compiled" if short else "xla")
+    except Unsupported:  # longer than it was taken for
+        images, columns = pushed_by(engine="xla")
     return jax.tree.map(lambda leaf: leaf[0], images), columns.T
 
 
