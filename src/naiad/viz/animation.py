@@ -41,6 +41,8 @@ def animate(
     existing file is replaced once the new one is whole.
     """
     path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
     page = motion_page(dataset, shapes=shapes, title=title)
     aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     with clear_errors(path):
