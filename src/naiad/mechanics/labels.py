@@ -44,6 +44,18 @@ _RATE = Label((), "angular velocity", "rad/s")
 _ROTARY = Label((), "angular momentum", "kg m^2/s")
 
 
+def place(name: str, words: str = "position", dims: tuple[str, ...] = ("axis",)) -> dict[str, Label]:
+    """The labels of a factor R^n that is a place in space: itself, its velocity and its momentum."""
+    units = {name: ("", "m"), f"{name}_v": ("velocity of the ", "m/s"), f"{name}_p": ("momentum of the ", "kg m/s")}
+    return {each: Label(dims, before + words, unit) for each, (before, unit) in units.items()}
+
+
+def angles(name: str, words: str, dims: tuple[str, ...] = ("component",)) -> dict[str, Label]:
+    """The labels of a factor R^n of angles: itself, its rates and its momentum."""
+    units = {name: ("", "rad"), f"{name}_v": ("rates of the ", "rad/s"), f"{name}_p": ("momenta of the ", "kg m^2/s")}
+    return {each: Label(dims, before + words, unit) for each, (before, unit) in units.items()}
+
+
 def labels(system: "LagrangianSystem") -> dict[str, Label]:
     """Of each component of the element, the velocity and the momentum of a system: what the system says in `labels`, or
     what follows from its group. A dimension that would have two lengths is named after the variable instead."""
