@@ -82,6 +82,12 @@ def fitted(name: str, label: Label | None, shape: tuple[int, ...], sizes: dict[s
     return label._replace(dims=dims, words=label.words or name)
 
 
+def along_time(system: "LagrangianSystem", arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Variables of a dataset, from components of states stacked along time, by name."""
+    known = labels(system)
+    return {name: (("time", *known[name].dims), rows, known[name].attributes) for name, rows in arrays.items()}
+
+
 def coordinates(sizes: Mapping[Any, int], bodies: Sequence[str] | None = None) -> dict[str, list[str]]:
     """The labels along the dimensions that have any: axes by their letters, bodies by the names that they have."""
     named = {dim: list(letters[: sizes[dim]]) for dim, letters in LETTERS.items() if sizes.get(dim, 9) <= len(letters)}

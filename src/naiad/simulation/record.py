@@ -61,7 +61,7 @@ class Columns:
         """Words and units, by name."""
         known = {name: label.attributes for name, label in labels(self._plan.routine.system).items()}
         crossed = {f"crossing_{name}": attributes for name, attributes in known.items()}
-        return known | crossed | dict.fromkeys(TIMES, {"long_name": "time", "units": "s"})
+        return known | crossed | {name: {"long_name": "time", "units": "s"} for name in TIMES}
 
     @functools.cached_property
     def bodies(self) -> Sequence[str] | None:

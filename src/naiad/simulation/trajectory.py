@@ -13,7 +13,7 @@ from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import Label, LagrangianSystem, Picture, State, has_symmetry, identity, join_rows, split_rows
-from naiad.mechanics.labels import coordinates, fitted, labels
+from naiad.mechanics.labels import along_time, coordinates, fitted
 from naiad.numerics.arguments import checked
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
@@ -136,13 +136,10 @@ class Trajectory:
     def dataset(self) -> "xr.Dataset":
         """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry, what
         a system gives as its `picture`; and in `run` what `load` needs to go on."""
-        along_time = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
-        group, known = self.system.group, labels(self.system)
-        velocities = {
-            name: (("time", *known[name].dims), values, known[name].attributes)
-            for name, values in zip(group.names.velocity, split_rows(group, self.xi.to_numpy()), strict=True)
-        }
-        full = along_time.assign(velocities).assign(energy=self.energy)
+        saved = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
+        velocities = split_rows(self.system.group, self.xi.to_numpy())
+        named = dict(zip(self.system.group.names.velocity, velocities, strict=True))
+        full = saved.assign(along_time(self.system, named)).assign(energy=self.energy)
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
         if has_symmetry(self.system) and self.attrs.get("reconstruct", True):
             full = full.assign(momentum=self.momentum)
@@ -221,7 +218,7 @@ class Trajectory:
 
     @checked
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the run as a Zarr directory; `load` reads it back bit by bit. `to_csv` and `to_netcdf` are for others."""
+        """Write the run as a Zarr directory; `load` reads it back bit by bit."""
         io.check_directory(path)
         io.write(self.record.assign_attrs(parameters(self.system, self.method)), path, overwrite=overwrite)
 

@@ -76,7 +76,7 @@ class StringSystem(LagrangianSystem):
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
         """V of the reel and of the body."""
 
-    labels = {
+    labels: ClassVar[Any] = {
         **place("q", "nodes", ("node", "axis")),
         **place("s", "length on the reel", ("component",)),
         "guide": Label(("axis",), "guide way", "m"),

@@ -41,13 +41,13 @@ def animate(
     existing file is replaced once the new one is whole.
     """
     path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
     page = motion_page(dataset, shapes=shapes, title=title)
     aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     with clear_errors(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder; give the name of a file, such as {path / 'motion.html'}")
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
         try:
             aside.write_text(page, encoding="utf-8")
             aside.replace(path)
