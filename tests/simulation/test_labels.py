@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy
 import xarray as xr
 
 import naiad as nd
@@ -11,6 +12,12 @@ from naiad.errors import InputError
 from naiad.mechanics import split_rows
 from naiad.mechanics.labels import labels
 from tests.verification.problems import PROBLEMS
+
+
+def rotation(vector):
+    x, y, z = vector
+    return scipy.linalg.expm(np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]))
+
 
 BODY = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
 
@@ -128,3 +135,54 @@ def test_files_that_are_there_stay_and_names_are_kept_to(run, tmp_path):
     with pytest.raises(InputError, match="every = 0"):
         run.to_dataframe(every=0)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv"]
+
+
+def test_attitudes_in_other_forms_are_the_same_rotations(run):
+    R = run.g.R
+    w, x, y, z = run.attitude().transpose("quaternion", ...).to_numpy()
+    np.testing.assert_allclose(np.abs(np.diff(run.attitude(), axis=0)).max(), 0.0, atol=0.01)
+    np.testing.assert_allclose(R[:, 0, 1], 2 * (x * y - w * z), atol=1e-15)
+    np.testing.assert_allclose(R[:, 2, 1], 2 * (y * z + w * x), atol=1e-15)
+    vector = run.attitude("vector")
+    np.testing.assert_allclose([rotation(v) for v in vector.to_numpy()], R, rtol=0, atol=1e-14)
+    yaw, pitch, roll = run.attitude("euler").transpose("angle", ...).to_numpy()
+    np.testing.assert_allclose(R[:, 2, 0], -np.sin(pitch), atol=1e-15)
+    np.testing.assert_allclose(R[:, 1, 0], np.sin(yaw) * np.cos(pitch), atol=1e-15)
+    np.testing.assert_allclose(R[:, 2, 1], np.cos(pitch) * np.sin(roll), atol=1e-15)
+    with pytest.raises(InputError, match="form = 'axis'"):
+        run.attitude("axis")
+    with pytest.raises(InputError, match="this run has R"):
+        run.attitude(name="S")
+
+
+def test_quaternions_of_a_full_turn_do_not_jump():
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    turning = nd.simulate(body, body.state(Omega=(0.0, 0.0, 1.0)), t1=15.0, dt=0.05, save_every=1)
+    q = turning.attitude()
+    angle = np.unwrap(np.arctan2(turning.g[:, 1, 0], turning.g[:, 0, 0]))
+    assert angle[-1] > 14.9
+    np.testing.assert_allclose(q.sel(quaternion="w"), np.cos(0.5 * angle), atol=1e-14)
+    np.testing.assert_allclose(q.sel(quaternion="z"), np.sin(0.5 * angle), atol=1e-14)
+
+
+def test_bodies_on_the_three_sphere_and_many_bodies_have_attitudes_too():
+    for name in ("free-body-s3", "tree"):
+        problem = PROBLEMS[name]
+        run = nd.simulate(problem.system, problem.state, t1=problem.t1 / 50, dt=problem.t1 / 100)
+        q = run.attitude()
+        np.testing.assert_allclose((q**2).sum("quaternion"), 1.0, atol=1e-12)
+        assert q.dims == (("time", "quaternion") if name == "free-body-s3" else ("time", "body", "quaternion"))
+
+
+def test_a_state_takes_quaternions_and_rotation_vectors():
+    turn = np.array([0.3, -0.5, 0.7])
+    angle = np.linalg.norm(turn)
+    q = np.array([np.cos(angle / 2), *(np.sin(angle / 2) * turn / angle)])
+    expected = rotation(turn)
+    for given in (q, -q, turn, expected):
+        np.testing.assert_allclose(BODY.state(R=given).g.R, expected, rtol=0, atol=1e-15)
+    with pytest.raises(InputError, match="no unit quaternion"):
+        BODY.state(R=2 * q)
+    tree = PROBLEMS["tree"].system
+    many = tree.state(R=np.tile(turn, (tree.tree.count, 1)))
+    np.testing.assert_allclose(many.g.R, np.tile(expected, (tree.tree.count, 1, 1)), atol=1e-15)

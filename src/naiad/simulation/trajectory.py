@@ -13,8 +13,9 @@ from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import Label, LagrangianSystem, Picture, State, has_symmetry, identity, join_rows, split_rows
-from naiad.mechanics.labels import along_time, coordinates, fitted
+from naiad.mechanics.labels import along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
+from naiad.simulation.attitude import converted_attitude
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
@@ -162,6 +163,16 @@ class Trajectory:
         full = full.assign(shown)
         full = full.assign_coords(coordinates(full.sizes, picture.names))
         return full.assign_attrs(run=None) if replaced else full
+
+    @checked
+    def attitude(self, form: str = "quaternion", name: str | None = None) -> "xr.DataArray":
+        """The attitude at the saved nodes as a unit "quaternion" (w, x, y, z, without jumps of sign), as "euler" angles
+        (yaw, pitch, roll about z, y, x, each in the turned frame) or as a rotation "vector" (axis times angle) [rad].
+
+        `name` says which, where there are several (`R1`, `R2`); bodies of one name come together.
+        """
+        self._needs_configurations("attitude")
+        return converted_attitude(self.record, labels(self.system), form, name)
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
