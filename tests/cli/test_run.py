@@ -1,9 +1,11 @@
 import json
+import time
 
 import numpy as np
 import pytest
 
 from naiad import io
+from naiad.studies import figures
 
 FILES = ["report.html", "result.zarr", "summary.json", "wave_height.png"]
 
@@ -21,7 +23,10 @@ def test_a_run_shows_and_keeps_its_findings(naiad, tmp_path):
     folder = tmp_path / "out" / "pond"
     assert names(folder) == FILES
     assert names(tmp_path / "out") == ["pond"]
-    np.testing.assert_array_equal(io.read(folder / "result.zarr")["time"], 0.5 * np.arange(11))
+    result = io.read(folder / "result.zarr")
+    np.testing.assert_array_equal(result["time"], 0.5 * np.arange(11))
+    assert result.attrs["study"] == "pond"
+    assert result.attrs["study_parameters"]["dt"] == 0.5
     summary = json.loads((folder / "summary.json").read_text())
     assert (summary["study"], summary["params"]["dt"]) == ("pond", 0.5)
     assert summary["files"] == [name for name in FILES if name != "summary.json"]
@@ -41,6 +46,14 @@ def test_json_is_one_object_and_no_files(naiad, tmp_path):
     assert record["elapsed_s"] > 0
     assert done.stdout.count("\n") == 1
     assert names(tmp_path) == []
+
+
+def test_the_time_that_is_told_is_that_of_all(naiad, tmp_path, monkeypatch):
+    """Figures may take longer than the run."""
+    own = figures.draw
+    monkeypatch.setattr(figures, "draw", lambda *args: (time.sleep(0.3), own(*args))[1])
+    assert json.loads(naiad("run", "pond", "--json", "--out", "a").stdout)["elapsed_s"] > 0.3
+    assert json.loads((tmp_path / "a" / "summary.json").read_text())["elapsed_s"] > 0.3
 
 
 def test_json_with_a_folder_does_both(naiad, tmp_path):

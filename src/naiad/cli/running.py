@@ -1,6 +1,7 @@
 """`naiad run NAME`: do a study, show what it found, and keep it."""
 
 import contextlib
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -48,23 +49,18 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
         result_folder(folder) if folder else contextlib.nullcontext() as aside,
         _progress(study.name) as progress,
     ):
-        findings, elapsed = _found(study, progress)
+        started = time.perf_counter()
+        with contextlib.redirect_stdout(sys.stderr):
+            findings = study.run(progress)
+        elapsed = time.perf_counter() - started
         if folder is not None and aside is not None:
             with clear_errors(folder):
-                _write(study, findings, elapsed, aside)
+                elapsed = _write(study, findings, started, aside, progress)
         interrupts.close()
     if as_json:
         say_json(to_json(_record(study, findings, elapsed)))
     else:
         _show(study, findings, elapsed, folder)
-
-
-def _found(study: "Study", progress: "Progress") -> "tuple[Findings, float]":
-    """What the study finds, and the seconds it took; what it prints goes to stderr."""
-    with contextlib.redirect_stdout(sys.stderr):
-        start = time.perf_counter()
-        findings = study.run(progress)
-        return findings, time.perf_counter() - start
 
 
 @contextlib.contextmanager
@@ -95,21 +91,25 @@ def _record(study: "Study", findings: "Findings", elapsed: float) -> dict:
     return {"study": study.name, "params": study.values(), "results": findings.results, "elapsed_s": elapsed}
 
 
-def _write(study: "Study", findings: "Findings", elapsed: float, folder: Path) -> None:
-    """All files of a result; the summary last, with the names of the others."""
+def _write(study: "Study", findings: "Findings", started: float, folder: Path, progress: "Progress") -> float:
+    """All files of a result; the summary last, with the names of the others. The seconds that all of it took."""
     from naiad import io
     from naiad.studies import provenance
     from naiad.studies.figures import draw
     from naiad.studies.report import report
     from naiad.studies.values import to_json
 
-    pictures = draw(findings.figures, folder)
-    (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
+    pictures = draw(findings.figures, folder, lambda title: progress.says(f"drawing: {title}"))
     if findings.dataset is not None:
-        io.write(findings.dataset(), folder / RESULT)
+        progress.says("writing the data")
+        given = json.loads(to_json(study.values()))
+        io.write(findings.dataset().assign_attrs(study=study.name, study_parameters=given), folder / RESULT)
+    elapsed = time.perf_counter() - started
+    (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
     origin = {"naiad": provenance.version(), "date": provenance.now()}
     files = {"files": sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))}
     seal(folder, to_json(_record(study, findings, elapsed) | origin | files, indent=2))
+    return elapsed
 
 
 def _show(study: "Study", findings: "Findings", elapsed: float, folder: Path | None) -> None:
