@@ -14,7 +14,8 @@ from rich.text import Text
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
 from naiad.cli.folder import REPORT, RESULT, result_folder, seal
-from naiad.cli.options import Json, StudyName
+from naiad.cli.options import Json, assignments, study_names
+from naiad.errors import InputError
 from naiad.interrupts import listening
 
 if TYPE_CHECKING:
@@ -24,7 +25,23 @@ if TYPE_CHECKING:
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
-        "--param", "-p", metavar="KEY=VALUE", help="Set a parameter: -p dt=0.01, -p J=1,2,3, -p 'M=1,0;0,2'. Repeat it."
+        "--param",
+        "-p",
+        metavar="KEY=VALUE",
+        help="Set a parameter: -p dt=0.01, -p J=1,2,3, -p 'M=1,0;0,2'. Repeat it.",
+        autocompletion=assignments,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Parameters from a TOML file, such as a result's study.toml."),
+]
+MaybeName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="A study; `naiad list` lists them. A --config names it as well.",
+        autocompletion=study_names,
     ),
 ]
 Out = Annotated[
@@ -33,17 +50,24 @@ Out = Annotated[
 ]
 
 
-def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as_json: Json = False) -> None:
+def run_study(
+    name: MaybeName = None,
+    param: Assignments = None,
+    config: Config = None,
+    folder: Out = None,
+    as_json: Json = False,
+) -> None:
     """Run a study, show what it found, and keep it.
 
-    The folder gets the figures, report.html, result.zarr and summary.json, all at once when the run has ended well.
+    The folder gets the figures, report.html, result.zarr, summary.json, and study.toml, which repeats the run with
+    --config; all at once when the run has ended well.
     """
     from naiad.io.places import clear_errors
     from naiad.studies.values import to_json
 
-    study = studies.find(name).parse(param or [])
+    study = _given(name, param or [], config)
     if folder is None and not as_json:
-        folder = Path("out") / name
+        folder = Path("out") / study.name
     with (
         listening(at_once=True),
         result_folder(folder) if folder else contextlib.nullcontext() as aside,
@@ -61,6 +85,16 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
         say_json(to_json(_record(study, findings, elapsed)))
     else:
         _show(study, findings, elapsed, folder)
+
+
+def _given(name: str | None, param: list[str], config: Path | None) -> "Study":
+    from naiad.studies.config import read_config
+
+    if config is not None:
+        return read_config(config, name, param)
+    if name is None:
+        raise InputError("run: which study? Give its name (`naiad list` lists them), or a file with --config.")
+    return studies.find(name).parse(param)
 
 
 @contextlib.contextmanager
@@ -95,6 +129,7 @@ def _write(study: "Study", findings: "Findings", started: float, folder: Path, p
     """All files of a result; the summary last, with the names of the others. The seconds that all of it took."""
     from naiad import io
     from naiad.studies import provenance
+    from naiad.studies.config import CONFIG, write_config
     from naiad.studies.figures import draw
     from naiad.studies.report import report
     from naiad.studies.values import to_json
@@ -104,6 +139,7 @@ def _write(study: "Study", findings: "Findings", started: float, folder: Path, p
         progress.says("writing the data")
         given = json.loads(to_json(study.values()))
         io.write(findings.dataset().assign_attrs(study=study.name, study_parameters=given), folder / RESULT)
+    (folder / CONFIG).write_text(write_config(study), encoding="utf-8")
     elapsed = time.perf_counter() - started
     (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
     origin = {"naiad": provenance.version(), "date": provenance.now()}
