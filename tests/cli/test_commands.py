@@ -1,6 +1,8 @@
 """The other commands, and what the command line says to a mistake."""
 
 import json
+import os
+import subprocess
 import sys
 import types
 import webbrowser
@@ -82,7 +84,8 @@ def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):
     [
         (["rum"], ["No such command 'rum'. Did you mean 'run'?", "`naiad --help`"]),
         (["--loud"], ["No such option: --loud", "`naiad --help`"]),
-        (["run"], ["Missing argument 'NAME'", "`naiad run --help`"]),
+        (["run"], ["run: which study? Give its name (`naiad list` lists them)"]),
+        (["show"], ["Missing argument 'NAME'", "`naiad show --help`"]),
         (["run", "pond", "--outt", "x"], ["No such option: --outt", "--out", "`naiad run --help`"]),
         (["run", "pond", "-p"], ["Option '-p' requires an argument; `naiad --help`"]),
         (["run", "pnd"], ["there is no study pnd; did you mean pond? `naiad list` lists them"]),
@@ -148,3 +151,20 @@ def test_view_of_a_damaged_result(naiad, viewed):
     assert done.exit_code == 2
     assert "result.zarr is damaged" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("run poi", ["poincare-section"]),
+        ("show rigid", ["rigid-body"]),
+        ("run eel -p d", ["density=", "damping=", "dt="]),
+    ],
+)
+def test_a_shell_completes_names_of_studies_and_of_their_parameters(line, expected):
+    words = f"naiad {line}"
+    environment = os.environ | {
+        "_NAIAD_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1),
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "naiad"], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == expected

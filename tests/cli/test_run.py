@@ -1,11 +1,13 @@
 import json
+import time
 
 import numpy as np
 import pytest
 
 from naiad import io
+from naiad.studies import figures
 
-FILES = ["report.html", "result.zarr", "summary.json", "wave_height.png"]
+FILES = ["report.html", "result.zarr", "study.toml", "summary.json", "wave_height.png"]
 
 
 def names(folder):
@@ -21,7 +23,10 @@ def test_a_run_shows_and_keeps_its_findings(naiad, tmp_path):
     folder = tmp_path / "out" / "pond"
     assert names(folder) == FILES
     assert names(tmp_path / "out") == ["pond"]
-    np.testing.assert_array_equal(io.read(folder / "result.zarr")["time"], 0.5 * np.arange(11))
+    result = io.read(folder / "result.zarr")
+    np.testing.assert_array_equal(result["time"], 0.5 * np.arange(11))
+    assert result.attrs["study"] == "pond"
+    assert result.attrs["study_parameters"]["dt"] == 0.5
     summary = json.loads((folder / "summary.json").read_text())
     assert (summary["study"], summary["params"]["dt"]) == ("pond", 0.5)
     assert summary["files"] == [name for name in FILES if name != "summary.json"]
@@ -41,6 +46,55 @@ def test_json_is_one_object_and_no_files(naiad, tmp_path):
     assert record["elapsed_s"] > 0
     assert done.stdout.count("\n") == 1
     assert names(tmp_path) == []
+
+
+def test_the_time_that_is_told_is_that_of_all(naiad, tmp_path, monkeypatch):
+    """Figures may take longer than the run."""
+    own = figures.draw
+    monkeypatch.setattr(figures, "draw", lambda *args: (time.sleep(0.3), own(*args))[1])
+    assert json.loads(naiad("run", "pond", "--json", "--out", "a").stdout)["elapsed_s"] > 0.3
+    assert json.loads((tmp_path / "a" / "summary.json").read_text())["elapsed_s"] > 0.3
+
+
+def test_a_result_holds_the_file_that_repeats_it(naiad, tmp_path):
+    first = naiad("run", "pond", "--out", "a", "-p", "J=1,0,0;0,2,0;0,0,3", "-p", "method=exp", "-p", "dt=0.1")
+    assert first.exit_code == 0, first.stderr
+    records = [
+        json.loads(naiad("run", *options, "--json").stdout)
+        for options in (
+            ("--config", "a/study.toml"),
+            ("pond", "--config", "a/study.toml"),
+            ("--config", "a/study.toml", "-p", "dt=0.2"),
+        )
+    ]
+    kept = json.loads((tmp_path / "a" / "summary.json").read_text())
+    assert [record["params"] == kept["params"] for record in records] == [True, True, False]
+    assert records[2]["params"]["dt"] == 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("study = ", "is not TOML"),
+        ("dt = 1.0", "dt is not known; expected study = ..., and a table [parameters]."),
+        ("[parameters]\ndt = 1.0", 'expected study = "NAME"'),
+        ('study = "pond"\nparameters = 3', "and a table [parameters]"),
+        ('study = "pond"\n[parameters]\nrain = 1', "pond has no parameter rain"),
+        ('study = "lake"', "lake"),
+        (None, "cannot read"),
+    ],
+)
+def test_a_bad_file_of_parameters_is_told(naiad, tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "a.toml").write_text(text)
+    done = naiad("run", "--config", "a.toml")
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
+
+
+def test_a_name_or_a_file_is_needed_and_they_must_agree(naiad, tmp_path):
+    (tmp_path / "a.toml").write_text('study = "pond"')
+    assert "which study?" in naiad("run").stderr
+    assert "is for pond, not for eel" in naiad("run", "eel", "--config", "a.toml").stderr
 
 
 def test_json_with_a_folder_does_both(naiad, tmp_path):

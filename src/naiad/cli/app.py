@@ -11,7 +11,6 @@ from naiad.studies.provenance import version
 
 app = typer.Typer(
     cls=Commands,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,6 +1,7 @@
 """`naiad run NAME`: do a study, show what it found, and keep it."""
 
 import contextlib
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from rich.text import Text
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
 from naiad.cli.folder import REPORT, RESULT, result_folder, seal
-from naiad.cli.options import Json, StudyName
+from naiad.cli.options import Json, assignments, study_names
+from naiad.errors import InputError
 from naiad.interrupts import listening
 
 if TYPE_CHECKING:
@@ -23,7 +25,23 @@ if TYPE_CHECKING:
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
-        "--param", "-p", metavar="KEY=VALUE", help="Set a parameter: -p dt=0.01, -p J=1,2,3, -p 'M=1,0;0,2'. Repeat it."
+        "--param",
+        "-p",
+        metavar="KEY=VALUE",
+        help="Set a parameter: -p dt=0.01, -p J=1,2,3, -p 'M=1,0;0,2'. Repeat it.",
+        autocompletion=assignments,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Parameters from a TOML file, such as a result's study.toml."),
+]
+MaybeName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="A study; `naiad list` lists them. A --config names it as well.",
+        autocompletion=study_names,
     ),
 ]
 Out = Annotated[
@@ -32,26 +50,36 @@ Out = Annotated[
 ]
 
 
-def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as_json: Json = False) -> None:
+def run_study(
+    name: MaybeName = None,
+    param: Assignments = None,
+    config: Config = None,
+    folder: Out = None,
+    as_json: Json = False,
+) -> None:
     """Run a study, show what it found, and keep it.
 
-    The folder gets the figures, report.html, result.zarr and summary.json, all at once when the run has ended well.
+    The folder gets the figures, report.html, result.zarr, summary.json, and study.toml, which repeats the run with
+    --config; all at once when the run has ended well.
     """
     from naiad.io.places import clear_errors
     from naiad.studies.values import to_json
 
-    study = studies.find(name).parse(param or [])
+    study = _given(name, param or [], config)
     if folder is None and not as_json:
-        folder = Path("out") / name
+        folder = Path("out") / study.name
     with (
         listening(at_once=True),
         result_folder(folder) if folder else contextlib.nullcontext() as aside,
         _progress(study.name) as progress,
     ):
-        findings, elapsed = _found(study, progress)
+        started = time.perf_counter()
+        with contextlib.redirect_stdout(sys.stderr):
+            findings = study.run(progress)
+        elapsed = time.perf_counter() - started
         if folder is not None and aside is not None:
             with clear_errors(folder):
-                _write(study, findings, elapsed, aside)
+                elapsed = _write(study, findings, started, aside, progress)
         interrupts.close()
     if as_json:
         say_json(to_json(_record(study, findings, elapsed)))
@@ -59,12 +87,14 @@ def run_study(name: StudyName, param: Assignments = None, folder: Out = None, as
         _show(study, findings, elapsed, folder)
 
 
-def _found(study: "Study", progress: "Progress") -> "tuple[Findings, float]":
-    """What the study finds, and the seconds it took; what it prints goes to stderr."""
-    with contextlib.redirect_stdout(sys.stderr):
-        start = time.perf_counter()
-        findings = study.run(progress)
-        return findings, time.perf_counter() - start
+def _given(name: str | None, param: list[str], config: Path | None) -> "Study":
+    from naiad.studies.config import read_config
+
+    if config is not None:
+        return read_config(config, name, param)
+    if name is None:
+        raise InputError("run: which study? Give its name (`naiad list` lists them), or a file with --config.")
+    return studies.find(name).parse(param)
 
 
 @contextlib.contextmanager
@@ -95,21 +125,27 @@ def _record(study: "Study", findings: "Findings", elapsed: float) -> dict:
     return {"study": study.name, "params": study.values(), "results": findings.results, "elapsed_s": elapsed}
 
 
-def _write(study: "Study", findings: "Findings", elapsed: float, folder: Path) -> None:
-    """All files of a result; the summary last, with the names of the others."""
+def _write(study: "Study", findings: "Findings", started: float, folder: Path, progress: "Progress") -> float:
+    """All files of a result; the summary last, with the names of the others. The seconds that all of it took."""
     from naiad import io
     from naiad.studies import provenance
+    from naiad.studies.config import CONFIG, write_config
     from naiad.studies.figures import draw
     from naiad.studies.report import report
     from naiad.studies.values import to_json
 
-    pictures = draw(findings.figures, folder)
-    (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
+    pictures = draw(findings.figures, folder, lambda title: progress.says(f"drawing: {title}"))
     if findings.dataset is not None:
-        io.write(findings.dataset(), folder / RESULT)
+        progress.says("writing the data")
+        given = json.loads(to_json(study.values()))
+        io.write(findings.dataset().assign_attrs(study=study.name, study_parameters=given), folder / RESULT)
+    (folder / CONFIG).write_text(write_config(study), encoding="utf-8")
+    elapsed = time.perf_counter() - started
+    (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
     origin = {"naiad": provenance.version(), "date": provenance.now()}
     files = {"files": sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))}
     seal(folder, to_json(_record(study, findings, elapsed) | origin | files, indent=2))
+    return elapsed
 
 
 def _show(study: "Study", findings: "Findings", elapsed: float, folder: Path | None) -> None:

@@ -23,6 +23,7 @@ from naiad.errors import RunWarning
 LIMIT = 512 * 2**20
 """Bytes of all entries together; beyond it those not used for longest go."""
 
+POSIX = hasattr(os, "getuid")  # where files have owners and modes
 _MAGIC = b"naiad object code, format 1\n"
 _HEADER = len(_MAGIC) + hashlib.sha256().digest_size
 _ENTRY = re.compile(r"[0-9a-f]{1,128}\.bin")
@@ -139,13 +140,13 @@ class Cache:
     def _fault(self) -> str | None:
         """What is wrong with the folder. One of the user's that holds only entries is closed to others instead."""
         link, status = os.lstat(self.folder), os.stat(self.folder)
-        if stat.S_ISLNK(link.st_mode) and link.st_uid != os.getuid():
+        if stat.S_ISLNK(link.st_mode) and link.st_uid != _user():
             return "it is a symbolic link of another user"
         if not stat.S_ISDIR(status.st_mode):
             return "it is not a folder"
-        if status.st_uid != os.getuid():
+        if status.st_uid != _user():
             return "it belongs to another user"
-        if status.st_mode & 0o077:
+        if POSIX and status.st_mode & 0o077:
             if not all(map(_ours, os.listdir(self.folder))):
                 return "other users can enter it, and it holds other files than the cache's"
             os.chmod(self.folder, 0o700)
@@ -195,9 +196,14 @@ def _payload(key: str, contents: bytes) -> bytes | None:
     return data if contents[:_HEADER] == _MAGIC + _checksum(key, data) else None
 
 
+def _user() -> int:
+    """The number of the user; elsewhere all files have that of nobody."""
+    return os.getuid() if POSIX else 0
+
+
 def _private(status: os.stat_result) -> bool:
     """Whether only the user could have written the file."""
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    return stat.S_ISREG(status.st_mode) and status.st_uid == _user() and not (POSIX and status.st_mode & 0o022)
 
 
 def _touch(path: str | Path) -> None:

@@ -16,6 +16,7 @@ from naiad.compiler.front.rules import Unsupported
 from naiad.errors import InputError, RunWarning
 
 Engine = Literal["auto", "compiled", "xla"]
+"""How a function of the library runs: see `execute`."""
 
 
 def check_engine(engine: Any) -> Engine:

@@ -2,11 +2,11 @@
 
 A file in it is locked. The lock goes with its process, however that ends, so that what a killed process left is told
 from what another one is writing, also where process numbers are used again or the disk is that of several machines.
+Where there are no such locks (Windows), two runs to one place are not told apart.
 """
 
 import contextlib
 import errno
-import fcntl
 import os
 import platform
 import weakref
@@ -16,6 +16,11 @@ from pathlib import Path
 from naiad.errors import InputError
 from naiad.io import places
 
+try:
+    import fcntl
+except ImportError:  # Windows, which has no such locks, and does not rename a folder with an open file in it
+    fcntl = None
+
 LOCK = ".lock"
 ATTEMPTS = 5
 
@@ -23,12 +28,13 @@ ATTEMPTS = 5
 class Claim:
     """The lock of a folder, until it is released or its process ends."""
 
-    def __init__(self, descriptor: int):
-        self._close = weakref.finalize(self, os.close, descriptor)
+    def __init__(self, descriptor: int | None):
+        self._close = None if descriptor is None else weakref.finalize(self, os.close, descriptor)
 
     def release(self) -> None:
         """Let others have the folder."""
-        self._close()
+        if self._close is not None:
+            self._close()
 
 
 def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path], None]) -> Claim:
@@ -60,8 +66,10 @@ def settle(folder: Path) -> None:
     (folder / LOCK).unlink(missing_ok=True)
 
 
-def _locked(folder: Path) -> int:
+def _locked(folder: Path) -> int | None:
     """The descriptor of the locked file in a new folder; it says who holds it."""
+    if fcntl is None:
+        return None
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
     with contextlib.suppress(OSError):  # a disk that cannot lock
@@ -72,11 +80,11 @@ def _locked(folder: Path) -> int:
 def _clear(place: Path, discard: Callable[[Path], None]) -> None:
     """Remove what is left over at `place`, while it is locked, so that nobody else does the same."""
     try:
-        descriptor = os.open(place / LOCK, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(place / LOCK, os.O_RDWR | os.O_CLOEXEC) if fcntl is not None else None
     except OSError:
         descriptor = None  # of nobody who claims it
     try:
-        if descriptor is not None:
+        if fcntl is not None and descriptor is not None:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

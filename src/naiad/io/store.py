@@ -72,6 +72,8 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
         lengths = _checked_contents(path, own)["lengths"]
         dataset = xr.open_zarr(path, chunks=None, consolidated=False)
         dataset.attrs = _dataset_attributes(own)
+        texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind == "T"}
+        dataset = dataset.assign_coords({n: (each.dims, layout.restored(each.to_numpy())) for n, each in texts.items()})
         return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
 
 

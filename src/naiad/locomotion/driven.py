@@ -61,6 +61,8 @@ class DrivenSwimmer(LagrangianSystem):
         """That of the swimmer."""
         return self.swimmer.group
 
+    labels = Swimmer.labels
+
     @property
     def symmetry_dim(self) -> int:
         """That of the rigid motions."""

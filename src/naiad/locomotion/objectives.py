@@ -22,6 +22,7 @@ OBJECTIVES = {
     "efficiency": "distance over the length of the loop in the metric of the kinetic energy, without turning",
     "work": "distance per work of the joints, at equal speed, without turning",
 }
+"""What a gait may be the best for, by name."""
 
 
 class Score(NamedTuple):

@@ -16,6 +16,7 @@ from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.shapes import in_rows
 from naiad.mechanics import LagrangianSystem, Scalar, State, identity
+from naiad.mechanics.labels import angles
 from naiad.numerics import solve
 from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import floats
@@ -57,6 +58,8 @@ class Swimmer(LagrangianSystem):
     def angle_count(self) -> int:
         """The number of angles: the dimension of the group of shapes."""
         return self.links.shape.dim
+
+    labels = angles("theta", "joint angles", ("joint",))
 
     @property
     def group(self) -> AbstractGroup:

@@ -6,6 +6,7 @@ from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import fitting_state
+from naiad.mechanics.labels import Label
 from naiad.mechanics.picture import Picture
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates, check_state
@@ -13,6 +14,7 @@ from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 __all__ = [
     "AdvectedSystem",
     "EulerPoincareSystem",
+    "Label",
     "LagrangianSystem",
     "Picture",
     "Rates",

@@ -10,7 +10,7 @@ from naiad.groups import AbstractGroup
 from naiad.mechanics.components import join_rows, neutral, split_rows
 from naiad.mechanics.state import State
 from naiad.numerics import check_double
-from naiad.numerics.arguments import checked
+from naiad.numerics.arguments import checked, shown
 
 
 class Given(NamedTuple):
@@ -76,9 +76,25 @@ def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> 
                 f"state(): g has {len(chosen)} arrays; expected {len(leaves)}: {', '.join(group.names.element)}."
             )
     arrays = [
-        _array(name, value, leaf.shape) for name, value, leaf in zip(group.names.element, chosen, leaves, strict=True)
+        _array(name, _as_matrix(name, value, leaf.shape), leaf.shape)
+        for name, value, leaf in zip(group.names.element, chosen, leaves, strict=True)
     ]
     return jax.tree.unflatten(treedef, arrays)
+
+
+def _as_matrix(name: str, value: Any, shape: tuple[int, ...]) -> Any:
+    """What was given, or the matrices of rotations that were given as unit quaternions (w, x, y, z) or as rotation
+    vectors (axis times angle)."""
+    if shape[-2:] != (3, 3) or np.shape(value) not in ((*shape[:-2], 4), (*shape[:-2], 3)):
+        return value
+    from scipy.spatial.transform import Rotation
+
+    rows = _array(name, value, np.shape(value))
+    if rows.shape[-1] == 3:
+        return Rotation.from_rotvec(rows.reshape(-1, 3)).as_matrix().reshape(shape)
+    if not np.allclose(np.linalg.norm(rows, axis=-1), 1.0, rtol=0.0, atol=1e-9):
+        raise InputError(f"{name} = {shown(value)} is no unit quaternion (w, x, y, z); divide it by its norm.")
+    return Rotation.from_quat(rows.reshape(-1, 4), scalar_first=True).as_matrix().reshape(shape)
 
 
 def _covector(group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tuple[str, ...], symbol: str) -> Any:

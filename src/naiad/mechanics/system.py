@@ -2,6 +2,7 @@
 
 import abc
 import functools
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -47,6 +48,7 @@ class LagrangianSystem(Module):
     - `structure`: how the unknowns of a step are coupled;
     - `default_method`: the method that `simulate` takes if none is given;
     - `picture`: a `Picture`, where a drawing shows more than the state;
+    - `labels`: a `Label` by the name of a component, where its dimensions, words or units are others than the group's;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
@@ -67,6 +69,7 @@ class LagrangianSystem(Module):
     structure = Sparse()
     default_method: ClassVar[Any] = None
     picture: ClassVar[Any] = None
+    labels: ClassVar[Any] = types.MappingProxyType({})
     definite = False
 
     @abc.abstractmethod

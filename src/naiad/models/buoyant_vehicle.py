@@ -10,6 +10,7 @@ from naiad.forces.force import AbstractForce, checked_forces, force_on_product
 from naiad.forces.signals import Constant
 from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import AdvectedSystem, Picture, ReducedState, Scalar
+from naiad.mechanics.labels import place
 from naiad.numerics import solve
 from naiad.numerics.checks import inertia_matrix, positive, semidefinite_inertia, unit_axis, vector
 
@@ -71,6 +72,8 @@ class BuoyantVehicle(AdvectedSystem):
     def down(self) -> Float[Array | np.ndarray, "3"]:
         """The direction of gravity, in space."""
         return self.a0[:3]
+
+    labels = place("q", "position")
 
     @property
     def picture(self) -> Picture:

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics.labels import place
 from naiad.numerics.checks import check_moments, inertia_matrix, positive
 
 
@@ -28,6 +29,7 @@ class OblateSatellite(LagrangianSystem):
     J2: float
     radius: float
     group = Product(R=SO3(), x=Rn(3))
+    labels = place("x")
 
     def __init__(self, m: float, J: Any, GM: float = 1.0, J2: float = 1.08263e-3, radius: float = 1.0):
         self.m, self.J = positive("m", m), inertia_matrix("J", J, 3)

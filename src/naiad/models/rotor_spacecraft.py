@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics.labels import angles
 from naiad.numerics.checks import check_moments, inertia_matrix, positive, unit_axis
 
 
@@ -28,6 +29,7 @@ class RotorSpacecraft(LagrangianSystem):
     kappa: float
     n: Float[Array | np.ndarray, "3"]
     group = Product(R=SO3(), alpha=Rn(1))
+    labels = angles("alpha", "angle of the rotor")
     symmetry_dim = 3
 
     def __init__(self, I: Any, J_r: float, kappa: float, n: Any = (0.0, 0.0, 1.0)):  # noqa: E741

@@ -31,3 +31,4 @@ KAHAN_LI_8 = _mirror(
 )
 
 COMPOSITIONS = {4: SUZUKI_4, 6: KAHAN_LI_6, 8: KAHAN_LI_8}
+"""Fractions of the step in compositions of a symmetric method, by order."""

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 WEIGHTS = np.array([5.0, -10.0, 10.0, -5.0, 1.0])  # exact for polynomials of degree 4
 
 History = Float[Array, "5 n"]
+"""The last five values of a sequence, the newest first."""
 
 
 def history(x: Float[Array, " n"]) -> History:

@@ -29,6 +29,7 @@ TABLEAUX = {
     "kutta3": Tableau(((), (0.5,), (-1.0, 2.0)), (1.0 / 6.0, 2.0 / 3.0, 1.0 / 6.0), 3),
     "rk4": Tableau(((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0), 4),
 }
+"""Explicit Runge-Kutta methods, by name."""
 
 
 class PartitionedTableau(NamedTuple):

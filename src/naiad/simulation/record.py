@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from naiad.groups import AbstractGroup
-from naiad.mechanics import State, identity, join_rows, split_rows
+from naiad.mechanics import LagrangianSystem, State, identity, join_rows, split_rows
+from naiad.mechanics.labels import coordinates, labels
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Routine
@@ -17,6 +18,7 @@ from naiad.simulation.plan import Chunk, Plan, Routine
 if TYPE_CHECKING:
     import xarray as xr
 
+TIMES = ("time", "output_time", "crossing_time")
 STATISTICS = ("newton_iterations_mean", "newton_iterations_max", "residual_max", "correction_max", "turn_max")
 
 
@@ -33,7 +35,7 @@ class Columns:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: what was made, which needs none of the functions of the run."""
-        return {"arrays": self.arrays, "attrs": self.attrs}
+        return {"arrays": self.arrays, "attrs": self.attrs, "about": self.about, "bodies": self.bodies}
 
     @functools.cached_property
     def arrays(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
@@ -54,13 +56,26 @@ class Columns:
         """Where the run stands."""
         return _standing(self._plan, self._chunks[-1])
 
+    @functools.cached_property
+    def about(self) -> dict[str, dict[str, str]]:
+        """Words and units, by name."""
+        known = {name: label.attributes for name, label in labels(self._plan.routine.system).items()}
+        crossed = {f"crossing_{name}": attributes for name, attributes in known.items()}
+        return known | crossed | {name: {"long_name": "time", "units": "s"} for name in TIMES}
+
+    @functools.cached_property
+    def bodies(self) -> Sequence[str] | None:
+        """The names of the bodies."""
+        return bodies_of(self._plan.routine.system)
+
     def dataset(self) -> "xr.Dataset":
         """The same, labelled."""
         import xarray as xr
 
-        arrays = dict(self.arrays)
-        times = {name: (*arrays.pop(name), {"units": "s"}) for name in ("time", "output_time") if name in arrays}
-        return xr.Dataset(arrays, times, self.attrs)
+        arrays = {name: (*each, self.about.get(name, {})) for name, each in self.arrays.items()}
+        times = {name: arrays.pop(name) for name in ("time", "output_time") if name in arrays}
+        made = xr.Dataset(arrays, times, self.attrs)
+        return made.assign_coords(coordinates(made.sizes, self.bodies))
 
     def values(self, name: str) -> np.ndarray:
         """An array."""
@@ -69,10 +84,15 @@ class Columns:
 
 def state_variables(routine: Routine, states: State, dim: str, prefix: str = "") -> dict[str, Any]:
     """The components of stacked states, by the names of the group; configurations only where they were followed."""
-    group = routine.system.group
+    group, known = routine.system.group, labels(routine.system)
     elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True) if routine.reconstruct else ()
     momenta = zip(group.names.momentum, split_rows(group, states.mu), strict=True)
-    return {prefix + name: variable(dim, name, values) for name, values in (*elements, *momenta)}
+    return {prefix + name: ((dim, *known[name].dims), np.asarray(values)) for name, values in (*elements, *momenta)}
+
+
+def bodies_of(system: LagrangianSystem) -> Sequence[str] | None:
+    """The names that a system gives its bodies."""
+    return None if system.picture is None else system.picture.names
 
 
 def stacked_states(group: AbstractGroup, values: Callable[[str], np.ndarray]) -> State:
@@ -84,11 +104,6 @@ def stacked_states(group: AbstractGroup, values: Callable[[str], np.ndarray]) ->
 def variable(dim: str, name: str, values: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """An array whose first axis is `dim`; the others are named after the variable."""
     return (dim, *(f"{name}_{axis}" for axis in range(np.ndim(values) - 1))), np.asarray(values)
-
-
-def algebra_variables(names: tuple[str, ...], group: AbstractGroup, rows: np.ndarray) -> dict[str, Any]:
-    """The named components of stacked vectors of the algebra or its dual."""
-    return {name: variable("time", name, values) for name, values in zip(names, split_rows(group, rows), strict=True)}
 
 
 def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:

@@ -12,17 +12,28 @@ from naiad import io
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, Picture, State, has_symmetry, identity, join_rows
+from naiad.mechanics import Label, LagrangianSystem, Picture, State, has_symmetry, identity, join_rows, split_rows
+from naiad.mechanics.labels import along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
+from naiad.simulation.attitude import converted_attitude
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
-from naiad.simulation.record import Columns, algebra_variables, monitor_of, stacked_states, variable
+from naiad.simulation.record import Columns, monitor_of, stacked_states
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 BATCH = 8192
+DERIVED = {
+    "mu": Label(("component",), "momentum in the body frame"),
+    "xi": Label(("component",), "velocity in the body frame"),
+    "energy": Label((), "energy", "J"),
+    "momentum": Label(("generator",), "momentum of the symmetry"),
+    "group_error": Label((), "distance from the group", "1"),
+}
+SEEN = {"x": Label(("body", "axis"), "position", "m")}
 
 
 class Trajectory:
@@ -126,9 +137,10 @@ class Trajectory:
     def dataset(self) -> "xr.Dataset":
         """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry, what
         a system gives as its `picture`; and in `run` what `load` needs to go on."""
-        along_time = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
-        velocities = algebra_variables(self.system.group.names.velocity, self.system.group, self.xi.to_numpy())
-        full = along_time.assign(velocities).assign(energy=self.energy)
+        saved = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
+        velocities = split_rows(self.system.group, self.xi.to_numpy())
+        named = dict(zip(self.system.group.names.velocity, velocities, strict=True))
+        full = saved.assign(along_time(self.system, named)).assign(energy=self.energy)
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
         if has_symmetry(self.system) and self.attrs.get("reconstruct", True):
             full = full.assign(momentum=self.momentum)
@@ -136,15 +148,31 @@ class Trajectory:
 
     def _pictured(self, full: "xr.Dataset", picture: Picture) -> "xr.Dataset":
         """The dataset with what a picture shows besides; it is no run to go on with where that replaces its states."""
-        for name, value in (("down", picture.down), ("shapes", picture.shapes)):
+        for name, value in (("down", picture.down), ("shapes", picture.shapes), ("bodies", picture.names)):
             if value is not None:
                 full = full.assign_attrs({name: np.asarray(value).tolist()})
         if picture.seen is None or not self.attrs.get("reconstruct", True):
             return full
         seen = self._at_nodes(_seen, picture.seen)
         replaced = [name for name in seen if name in full]
-        full = full.drop_vars(replaced).assign({name: variable("time", name, rows) for name, rows in seen.items()})
+        full, shown = full.drop_vars(replaced), {}
+        sizes = {str(dim): size for dim, size in full.sizes.items()}
+        for name, rows in seen.items():
+            label = fitted(name, self.system.labels.get(name, SEEN.get(name)), rows.shape[1:], sizes)
+            shown[name] = (("time", *label.dims), rows, label.attributes)
+        full = full.assign(shown)
+        full = full.assign_coords(coordinates(full.sizes, picture.names))
         return full.assign_attrs(run=None) if replaced else full
+
+    @checked
+    def attitude(self, form: str = "quaternion", name: str | None = None) -> "xr.DataArray":
+        """The attitude at the saved nodes as a unit "quaternion" (w, x, y, z, without jumps of sign), as "euler" angles
+        (yaw, pitch, roll about z, y, x, each in the turned frame) or as a rotation "vector" (axis times angle) [rad].
+
+        `name` says which, where there are several (`R1`, `R2`); bodies of one name come together.
+        """
+        self._needs_configurations("attitude")
+        return converted_attitude(self.record, labels(self.system), form, name)
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
@@ -153,7 +181,7 @@ class Trajectory:
             return {}
         names = [name for name in self.record.variables if str(name).startswith("crossing_")]
         along = self.record[names].drop_attrs(deep=False)
-        renamed = along.rename({name: str(name).removeprefix("crossing_") for name in along.variables})
+        renamed = along.rename({name: str(name).removeprefix("crossing_") for name in names})
         number = renamed["section"].to_numpy()
         return {
             name: renamed.isel(crossing=number == index).drop_vars("section")
@@ -202,7 +230,24 @@ class Trajectory:
     @checked
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run as a Zarr directory; `load` reads it back bit by bit."""
+        io.check_directory(path)
         io.write(self.record.assign_attrs(parameters(self.system, self.method)), path, overwrite=overwrite)
+
+    @checked
+    def to_dataframe(self, *, every: int = 1) -> "pd.DataFrame":
+        """The `dataset` as a table of pandas: a row for each (or each `every`-th) saved time, a column for each number,
+        named as in `Omega_x` or `R_x_y`."""
+        return io.to_dataframe(self.dataset.isel(time=slice(None, None, _stride(every))))
+
+    @checked
+    def to_csv(self, path: str | os.PathLike[str], *, every: int = 1, overwrite: bool = False) -> None:
+        """The table of `to_dataframe` as a text file, with all digits."""
+        io.write_csv(self.dataset.isel(time=slice(None, None, _stride(every))), path, overwrite=overwrite)
+
+    @checked
+    def to_netcdf(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """The `dataset` as a netCDF file (version 3, which every tool reads)."""
+        io.write_netcdf(self.dataset, path, overwrite=overwrite)
 
     def __repr__(self) -> str:
         span = f"t = {float(self._values('time')[0]):g} .. {self.attrs['t']:g} s"
@@ -214,8 +259,15 @@ class Trajectory:
     def _labelled(self, name: str, values: Any) -> "xr.DataArray":
         import xarray as xr
 
-        dims, data = variable("time", name, values)
-        return xr.DataArray(data, {"time": self.t}, dims, name)
+        label = DERIVED[name]
+        dims = ("time", *label.dims)
+        return xr.DataArray(values, {"time": self.t}, dims, name, label.attributes)
+
+
+def _stride(every: int) -> int:
+    if every < 1:
+        raise InputError(f"every = {every!r}; expected a whole number above 0.")
+    return every
 
 
 def _observed(observable: Callable[[State, Any], Any], state: State, t: Any) -> Any:

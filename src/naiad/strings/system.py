@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
+from naiad.mechanics.labels import Label, place
 from naiad.mechanics.picture import Picture
 from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
@@ -74,6 +75,14 @@ class StringSystem(LagrangianSystem):
     @abc.abstractmethod
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
         """V of the reel and of the body."""
+
+    labels: ClassVar[Any] = {
+        **place("q", "nodes", ("node", "axis")),
+        **place("s", "length on the reel", ("component",)),
+        "guide": Label(("axis",), "guide way", "m"),
+        "elastic": Label(("node",), "elastic energy of the element before each node", "J"),
+        "x": Label(("axis",), "position of the body", "m"),
+    }
 
     @property
     def group(self) -> Product:

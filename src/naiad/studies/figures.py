@@ -37,8 +37,10 @@ def in_words(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Image]:
-    """Draw every figure, write it to `folder` as PNG, and return what a page needs.
+def draw(
+    figures: "Mapping[str, Callable[[], Figure]]", folder: Path, told: Callable[[str], None] = lambda _: None
+) -> list[Image]:
+    """Draw every figure, write it to `folder` as PNG, and return what a page needs; `told` hears which is drawn.
 
     A figure that needs a run of its own which fails says so in its place: what the study found is kept.
     """
@@ -52,6 +54,7 @@ def draw(figures: "Mapping[str, Callable[[], Figure]]", folder: Path) -> list[Im
     pictures = []
     for name, make in figures.items():
         interrupts.check()
+        told(in_words(name))
         try:
             figure = make()
         except RunError as error:

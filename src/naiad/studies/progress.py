@@ -32,6 +32,11 @@ class Progress:
         interrupts.check()
         self.report(self.start + self.span * min(max(fraction, 0.0), 1.0), self.label)
 
+    def says(self, label: str) -> None:
+        """What is done after all of it, such as the drawing of a figure."""
+        interrupts.check()
+        self.report(self.start + self.span, label)
+
     def part(self, index: int, count: int, label: str = "") -> "Progress":
         """The progress of stage `index` out of `count` equal ones."""
         span = self.span / count

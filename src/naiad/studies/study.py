@@ -86,6 +86,11 @@ class Study(Block, ABC):
     @classmethod
     def parse(cls, assignments: Iterable[str]) -> Self:
         """The study with the parameters of texts such as `dt=0.01`."""
+        return cls(**cls.assigned(assignments))
+
+    @classmethod
+    def assigned(cls, assignments: Iterable[str]) -> dict[str, str]:
+        """The values of texts such as `dt=0.01`, by name."""
         values: dict[str, str] = {}
         for assignment in assignments:
             key, equals, text = (part.strip() for part in assignment.partition("="))
@@ -94,7 +99,7 @@ class Study(Block, ABC):
             if key in values:
                 raise InputError(f"{key} is given twice, {key}={values[key]} and {key}={text}; give it once")
             values[key] = text
-        return cls(**values)
+        return values
 
     @classmethod
     def summary(cls) -> str:

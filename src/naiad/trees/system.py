@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
+from naiad.mechanics.labels import place
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.trees.motion import motion
@@ -28,6 +29,7 @@ class TreeSystem(LagrangianSystem):
 
     potential: ClassVar[Any] = None
     definite = True
+    labels = place("x", "position of the root")
 
     @property
     def group(self) -> AbstractGroup:

@@ -46,6 +46,8 @@ def animate(
     with clear_errors(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder; give the name of a file, such as {path / 'motion.html'}")
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
         try:
             aside.write_text(page, encoding="utf-8")
             aside.replace(path)

@@ -92,7 +92,7 @@ def _motion_panel(ax: "Axes", time: np.ndarray, group: list[Component]) -> None:
     words, symbol, letter, units = _QUANTITIES[group[0].symbol]
     names = [motion.name.rpartition("_")[0] for motion in group]
     _lines(ax, time, letter, {name: motion.values for name, motion in zip(names, group, strict=True)})
-    dress(ax, "time [s]", f"{words}\n{symbol} [{group[0].units or units}]")
+    dress(ax, "time [s]", f"{words}\n{symbol} [{(group[0].units or units).replace('^2', '²')}]")
 
 
 def _element_panel(ax: "Axes", time: np.ndarray, element: Element) -> None:

@@ -12,7 +12,8 @@ import naiad as nd
 from naiad.compiler import execute_rows
 from naiad.diagnostics import Energy, adaptive_run
 from naiad.errors import RunError
-from naiad.simulation.record import algebra_variables, variable
+from naiad.mechanics import split_rows
+from naiad.mechanics.labels import along_time, coordinates
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -145,13 +146,15 @@ def labelled(motion: Motion) -> "xr.Dataset":
     import xarray as xr
 
     bodies, states = motion.bodies, motion.states
-    group = bodies.group
-    arrays = {"R": variable("time", "R", states.g.R), "x": variable("time", "x", bodies.places(states.g))}
-    arrays |= algebra_variables(group.names.momentum, group, np.asarray(states.mu))
-    arrays |= algebra_variables(group.names.velocity, group, motion.xi)
-    arrays["energy"] = variable("time", "energy", motion.energy)
+    names, arrays = bodies.group.names, {"R": states.g.R}
+    arrays |= zip(names.momentum, split_rows(bodies.group, states.mu), strict=True)
+    arrays |= zip(names.velocity, split_rows(bodies.group, motion.xi), strict=True)
+    rows = along_time(bodies, arrays)
+    rows["x"] = (("time", "body", "axis"), bodies.places(states.g), {"long_name": "position", "units": "m"})
+    rows["energy"] = ("time", motion.energy, {"long_name": "energy", "units": "J"})
     shapes = {"shapes": np.asarray(bodies.shapes).tolist()}
-    return xr.Dataset(arrays, {"time": ("time", motion.times, {"units": "s"})}, shapes)
+    dataset = xr.Dataset(rows, {"time": ("time", motion.times, {"units": "s"})}, shapes)
+    return dataset.assign_coords(coordinates(dataset.sizes))
 
 
 def _observed(observable: Any, state: nd.State, t: Any) -> Any:

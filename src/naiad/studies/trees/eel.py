@@ -41,7 +41,7 @@ class Eel(Study, name="eel"):
     A wave of torque runs along the joints, or (`amplitude=0`) springs let go from a bent start (`bend`). The water has
     no friction and the torques act inside, so the total momenta stay zero to round-off, and yet the eel moves: what a
     link pushes aside depends on how it lies. Without torques and damping the energy swings without drift. The step
-    costs O(N); the figure `cost` measures it for the chains of `lengths`.
+    costs O(N); with `cost`, a figure measures it for the chains of `lengths`, which takes some minutes.
     """
 
     paper = "Ours; the bodies are those of T. Lee, M. Leok, N. H. McClamroch, ACC 2009, in a chain of any length"
@@ -58,6 +58,7 @@ class Eel(Study, name="eel"):
     damping: float = parameter(2.0, unit="N m s/rad", at_least=0.0, help="damping of the joints")
     bend: float = parameter(0.0, unit="rad", help="angle of every joint at the start")
     scheme: str = parameter("midpoint", choices=CHOICES, help="discrete Lagrangian")
+    cost: bool = parameter(False, help="measure the cost of a step by the number of links")
     lengths: Vector = parameter(
         (2.0, 8.0, 32.0, 128.0), at_least=2.0, help="numbers of links for the figure of the cost"
     )
@@ -124,12 +125,12 @@ class Eel(Study, name="eel"):
     def _figures(self, bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> dict:
         from naiad.studies.trees import eel_figures as figures
 
-        return {
+        drawn = {
             "shapes": lambda: figures.shapes(bodies, run),
             "path": lambda: figures.path(bodies, run),
             "energy": lambda: figures.energy(run),
-            "cost": lambda: figures.cost(self),
         }
+        return drawn | ({"cost": lambda: figures.cost(self)} if self.cost else {})
 
 
 def integral(run: nd.Trajectory, name: str, observable: Any) -> float:

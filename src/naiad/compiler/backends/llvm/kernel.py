@@ -116,4 +116,5 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_cores(), thread_name_prefix="naiad")
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not go along: a child makes a pool of its own
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not go along: a child makes a pool of its own
