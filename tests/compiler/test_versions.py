@@ -1,5 +1,6 @@
 """Code within a process is made again when what a function names has changed, and only then."""
 
+import collections
 import copy
 import functools
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 from naiad import compiler as nc
 from naiad.compiler.engine import execute
+from naiad.compiler.fingerprint import Version
+from naiad.compiler.fingerprint.walk import is_unchanged
 from naiad.numerics.module import Module
 
 NUMBER = 2.0
@@ -44,6 +47,7 @@ class Items(list):
 
 ITEMS = Items([2.0])
 COUNTER = Counter(2.0)
+PAIR = collections.namedtuple("PAIR", "a b")(1.0, 2.0)  # noqa: PYI024
 SLIM = Slim(2.0)
 HOME = types.ModuleType("somebodys_own")
 HOME.k = 2.0
@@ -173,6 +177,17 @@ def test_a_change_of_what_a_function_names_is_noticed(name, engine, monkeypatch)
     assert [result(), result()] == [3.0, 3.0]
     change()
     assert [result(), result()] == [13.5, 13.5]
+
+
+@pytest.mark.parametrize("name", [*CASES, "namedtuple", "partial"])
+def test_nothing_is_taken_for_changed_that_is_not(name, monkeypatch):
+    """Otherwise everything would be read at every call."""
+    monkeypatch.setitem(sys.modules, HOME.__name__, HOME)
+    other = {"namedtuple": PAIR.__add__, "partial": functools.partial(helper, 1.5)}
+    function = CASES[name](monkeypatch)[0] if name in CASES else other[name]
+    version = Version(function, PAIR, {1: [PAIR]}, {"a"}, np.arange(3), Counter(2.0), Slim(3.0), Items([1]), Gain())
+    version.current()
+    assert is_unchanged(version._sights)
 
 
 def call(function, x):

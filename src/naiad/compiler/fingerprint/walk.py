@@ -454,7 +454,8 @@ class Walk:
         make, arguments, state, items, pairs, setter = parts
         self.write("instance")
         if cls.__module__.partition(".")[0] != origins.NAIAD:  # whose objects do not change what they compute
-            slots = [part for base in cls.__mro__ for part in vars(base).values() if type(part) is _Slot]
+            members = [part for base in cls.__mro__ for part in vars(base).values() if type(part) is _Slot]
+            slots = [part for part in members if not part.__name__.startswith("__")]  # Python's own are made anew
             self.watch(lambda: _parts_of_instance(thing, slots))
         self.visit(cls, "class")
         self.visit((make, arguments, setter), cls.__qualname__)
