@@ -374,8 +374,8 @@ def test_one_correction_is_enough_where_a_second_is_rounding():
     (end, few), (same, many) = (march(system, state, always) for always in (False, True))
     assert few < 1.3 * steps
     assert many > 2.5 * steps
-    for one, other in zip(jax.tree.leaves(end), jax.tree.leaves(same), strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=3e-12 * max(1.0, np.abs(other).max()))  # as one ulp in the start
+    for one, other in zip(jax.tree.leaves(end), jax.tree.leaves(same), strict=True):  # apart as by an ulp at the start
+        np.testing.assert_allclose(one, other, rtol=0, atol=3e-12 * max(1.0, np.abs(other).max()))
 
 
 def test_a_hinge_that_turns_far_is_corrected_by_its_angle():
