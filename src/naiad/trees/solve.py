@@ -47,7 +47,7 @@ class Problem(NamedTuple):
         if self.system.force is None:
             return None, self.p
         tree, h = self.sweeps.tree, self.sweeps.h
-        xi = step_velocity(tree, self.g.R, turns(work), dx, h)
+        xi = step_velocity(tree, self.g.R, turns(work) / h, dx / h)
         moments, push = split(tree, 0.5 * h * self.system.force(self.g, xi, self.t))
         return jnp.einsum("nij,nj->ni", self.g.R, moments), self.p + push
 
@@ -221,6 +221,6 @@ def joined(tree: Tree, rows: Float[Array, "N 3"], last: Vector) -> Float[Array, 
     return flat if tree.pinned else jnp.concatenate([flat, last])
 
 
-def step_velocity(tree: Tree, R: Any, turned: Float[Array, "N 3"], dx: Vector, h: Any) -> Float[Array, " n"]:
-    """The velocity of a step, in the body frames at its start: 2 R^T C/h and dx/h."""
-    return joined(tree, (2.0 / h) * jnp.einsum("nji,nj->ni", R, turned), dx / h)
+def step_velocity(tree: Tree, R: Any, rates: Float[Array, "N 3"], shift: Vector) -> Float[Array, " n"]:
+    """The velocity of a step, in the body frames at its start, from C/h and dx/h: 2 R^T C/h and dx/h."""
+    return joined(tree, 2.0 * jnp.einsum("nji,nj->ni", R, rates), shift)
