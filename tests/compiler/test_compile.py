@@ -256,6 +256,44 @@ def test_zeros_and_ones_of_parameters_cost_nothing():
     assert_close(compiled(np.diag([7.0, 1.0, 0.0]), x), x * [7.0, 1.0, 0.0], 1e-15)
 
 
+@pytest.mark.parametrize("rows", [30, 40], ids=["few", "many"])
+def test_zeros_and_ones_in_every_row_cost_nothing(rows):
+    """In a loop over the rows of a parameter, what is 0 or 1 in all of them; in memory, or not, as there are many."""
+
+    def applied(matrix, x):
+        for _ in range(8):
+            x = matrix @ x
+        return x
+
+    def function(matrices, x):
+        return lax.scan(lambda x, matrix: (applied(matrix, x), x[0]), x, matrices)
+
+    def alone(matrices, x):
+        firsts = []
+        for matrix in matrices:
+            firsts.append(x[0])
+            x = applied(matrix, x)
+        return x, np.array(firsts)
+
+    compiled = Compiled(function, fma=False, parameters=(0,), cache=False)
+    rng, x = np.random.default_rng(0), np.array([0.3, -1.2, 2.0])
+    diagonal = np.array([np.diag([1.0, *values]) for values in rng.uniform(0.9, 1.1, (rows, 2))])
+    full = diagonal.copy()
+    full[3] = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    counts = []
+    for matrices in (diagonal, full):
+        for found, expected in zip(compiled(matrices, x), alone(matrices, x), strict=True):
+            assert_close(found, expected, 1e-13)
+        counts.append({name: count for name, count in operations(compiled).items() if name in ("mul", "add")})
+    assert counts == [{"mul": 16}, {"mul": 72, "add": 48}]
+    for found, expected in zip(
+        compiled.batch(np.stack([diagonal, full]), np.stack([x, x])),
+        zip(*(alone(each, x) for each in (diagonal, full)), strict=True),
+        strict=True,
+    ):
+        assert_close(found, np.stack(expected), 1e-13)
+
+
 def test_a_reciprocal_is_computed_once():
     compiled = nc.compile(lambda x, y, d: (x * (1.0 / d), (1.0 / d) * y, y / 3.0), fma=False, cache=False)
     compiled(1.0, 2.0, 4.0)

@@ -687,3 +687,35 @@ def test_a_scan_over_few_integers_that_carries_a_large_array(length, reverse):
         return lax.scan(step, (table[0], large), places, reverse=reverse)
 
     assert_same(nc.compile(function, cache=False)(table, large, places), xla(function, table, large, places))
+
+
+def stack(x):
+    """Rows of three numbers of a loop, as a matrix whose columns lie one after the other in memory."""
+    return lax.scan(lambda carry, y: (y * carry + 0.1, jnp.stack([y, carry, y * carry])), 0.5, x, reverse=True)[1]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m, i: (m, m.T, m[::2, 1:], m.reshape(-1), m.reshape(3, -1)),
+        lambda m, i: (m[i], m[i, i % 3], m.at[i].set(0.5), m.at[:, 1].add(1.0)),
+        lambda m, i: (
+            jnp.concatenate([m[1:], m[:1]]).sum(axis=0),
+            lax.scan(lambda carry, row: (carry + row @ row, row[::-1]), 0.0, m),
+            lax.cond(i > 3, lambda m: 2.0 * m, lambda m: m, m),
+        ),
+        lambda m, i: lax.while_loop(lambda c: c[1] < i, lambda c: (stack(c[0][:, 2]), c[1] + 1), (m, 0)),
+        lambda m, i: lax.fori_loop(0, i, lambda k, c: c.at[k].add(c[k + 1]), m),
+    ],
+    ids=["parts", "indexed", "joined", "carried", "changed"],
+)
+def test_rows_that_a_loop_makes_are_read_in_every_way(use):
+    check(lambda x, i: use(stack(x), i), LONG, 5, switches=(True,))
+
+
+def test_columns_lie_one_after_the_other():
+    """A loop over rows reads and writes its neighbours, so that LLVM may vectorise it without shuffles."""
+    compiled = nc.compile(stack, cache=False)
+    compiled(LONG)
+    columns = [f"iadd %{number}, {N * k}" for k in (1, 2) for number in range(100)]
+    assert sum(line.split(" = ")[-1] in columns for line in compiled.ir.splitlines()) >= 2

@@ -47,7 +47,7 @@ class Items(list):
 
 ITEMS = Items([2.0])
 COUNTER = Counter(2.0)
-PAIR = collections.namedtuple("PAIR", "a b")(1.0, 2.0)  # noqa: PYI024
+PAIR = collections.namedtuple("PAIR", "a b")(1.0, 2.0)
 SLIM = Slim(2.0)
 HOME = types.ModuleType("somebodys_own")
 HOME.k = 2.0

@@ -9,6 +9,8 @@ import naiad as nd
 from naiad.compiler import execute
 from naiad.models import HangingBody, Hooke, Reel, Rubber, StringPendulum, TensionOnly
 from naiad.strings import Span
+from naiad.strings.kinetic import KINETIC
+from naiad.strings.rules import RULES
 from tests.strings.strings import BODY, INERTIA, moving_case, paper_case
 
 N = 4
@@ -45,6 +47,22 @@ def test_kinetic_energy_of_the_elements(kinetic):
             stretch = np.sum((q[a + 1] - q[a]) ** 2) / length**2
             exact += 0.5 * M3 * speed**2 * (1.0 - stretch)
         np.testing.assert_allclose(found, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kinetic", KINETIC)
+@pytest.mark.parametrize("rule", RULES.values(), ids=[each.__name__ for each in RULES])
+def test_slopes_of_an_element_are_those_of_its_mean(kinetic, rule):
+    """The closed form of the kinetic part, and the momenta at the start without what cancels, against autodiff."""
+    pendulum, state = moving_case(3, kinetic=kinetic)
+    rng, t, h = np.random.default_rng(2), 0.3, 0.02
+    at = Span(state.g.q[1], state.g.q[2], 90.0)
+    rate = Span(rng.normal(size=3), rng.normal(size=3), 0.7)
+    with jax.enable_x64(True):
+        by_at, legs = rule.element_slopes(pendulum, 2.0, at, rate, t, h)
+        mean_by_at, mean_by_rate = jax.grad(rule.element_mean, argnums=(2, 3))(pendulum, 2.0, at, rate, t, h)
+        expected = mean_by_rate.flat() - h * mean_by_at.flat()
+        np.testing.assert_allclose(by_at.flat(), mean_by_at.flat(), rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(legs.flat(), expected, rtol=1e-12, atol=1e-13)
 
 
 def legendre_and_back(pendulum, state):

@@ -350,6 +350,34 @@ def test_kappa_is_measured_again_after_some_steps():
     assert int(old.memory.age) == 0
 
 
+def test_one_correction_is_enough_where_a_second_is_rounding():
+    """Of a long chain that turns slowly the second correction, 1e-13 of a turn, is rounding, not a measure of kappa."""
+    from naiad.trees.solve import REFRESH
+
+    system, method, h, steps = Bodies(chain(128)), TreeVariational(nd.Left()), 0.001, 200
+    fast = waving(system)
+    state = State(fast.g, 0.2 * np.asarray(fast.mu))
+
+    @nd.compile(parameters=(0,))
+    def march(system, state, always):
+        """The end, and the corrections: three in every step if kappa is `always` measured again, as it is at first."""
+
+        def step(k, last):
+            carry, count = last
+            age = jnp.where(always | (k < 8), REFRESH, carry.memory.age)
+            carry = method.step(system, carry._replace(memory=carry.memory._replace(age=age)), 0.0, h)
+            return carry, count + carry.info.iterations
+
+        carry, count = jax.lax.fori_loop(0, steps, step, (method.init(system, state, 0.0, h), 0))
+        return carry.state, count
+
+    (end, few), (same, many) = (march(system, state, always) for always in (False, True))
+    assert few < 1.3 * steps
+    assert many > 2.5 * steps
+    for one, other in zip(jax.tree.leaves(end), jax.tree.leaves(same), strict=True):  # apart as by an ulp at the start
+        np.testing.assert_allclose(one, other, rtol=0, atol=3e-12 * max(1.0, np.abs(other).max()))
+
+
 def test_a_hinge_that_turns_far_is_corrected_by_its_angle():
     """T = tan(angle/2) n, so that a small turn d about n gives tan(angle/2 + d/2) n, to the first order in d."""
     from naiad.trees import sweeps

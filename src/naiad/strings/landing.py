@@ -53,9 +53,9 @@ def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
         index, far, far_rate, momentum = one
         far1 = far + h * far_rate
         at, end, rate = Span(near, far, s), Span(near1, far1, s1), Span(near_rate, far_rate, speed)
-        by_at, by_rate = jax.grad(rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
+        by_at, legs = rule.element_slopes(system, index, at, rate, t, h)
+        legs = _plus(legs, -rule.force * h, system.element_force, index, at, rate, t)
         push = _plus(jax.tree.map(lambda g: h * g, by_at), rule.force * h, system.element_force, index, at, rate, t)
-        legs = jax.tree.map(jnp.subtract, by_rate, push)
         push = _plus(push, (1.0 - rule.force) * h, system.element_force, index, end, rate, t + h)
         by_end = jax.grad(rule.element_potential, argnums=2)(system, index, end, t + h)
         given = jax.tree.map(lambda p, v: p - 0.5 * h * v, push, by_end)

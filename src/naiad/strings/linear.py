@@ -19,6 +19,7 @@ from naiad.strings.landing import land
 from naiad.strings.nodes import to_nodes
 from naiad.strings.parts import Span
 from naiad.strings.problem import Problem, Solved, TipLegs, Velocities, element_legs, tip_legs
+from naiad.strings.rules import moved
 
 ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
 
@@ -227,18 +228,14 @@ def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[
 
         def slopes(s, speed):
             at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
-            return jax.grad(problem.rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
+            by_at, legs = problem.rule.element_slopes(system, index, at, rate, t, h)
+            return legs, moved(legs, by_at, h)
 
-        (by_at, by_rate), (at_change, rate_change) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (jnp.ones(()),))
-        _, (_, by_place) = jax.jvp(lambda s: slopes(s, speed), (s,), (jnp.ones(()),))
-        change = jax.tree.map(lambda r, g: r - h * g, rate_change, at_change)
-        slope = jax.tree.map(lambda r, g: r - h * g, rate_change, by_place)  # of by_rate.s - h by_at.s
-        return (
-            (far, far_rate),
-            (-change.near, slope.near),
-            (-change.far, slope.far),
-            (by_rate.s - h * by_at.s, change.s),
-        )
+        one = jnp.ones(())
+        (legs, _), (change, _) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (one,))
+        _, (_, slope) = jax.jvp(slopes, (s, speed), (-h, one))  # that of legs.s, for second derivatives are symmetric
+        to_near, to_far = (-change.near, slope.near), (-change.far, slope.far)
+        return (far, far_rate), to_near, to_far, (legs.s, change.s)
 
     begin, each = (system.start(t), system.start_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
     before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))

@@ -22,7 +22,7 @@ from naiad.strings.bending import Bending
 from naiad.strings.carnot import carnot_force
 from naiad.strings.fields import AbstractField, as_field
 from naiad.strings.hanging_body import HangingBody
-from naiad.strings.kinetic import KINETIC, element_kinetic
+from naiad.strings.kinetic import KINETIC, element_kinetic, kinetic_slopes
 from naiad.strings.laws import AbstractLaw, Inextensible, as_law
 from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.strings.parts import Span, Tip
@@ -169,6 +169,10 @@ class StringPendulum(StringSystem):
     def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
         """T_a by the chosen rule."""
         return element_kinetic(self.kinetic, self.density, self.element_length(at.s), self.elements, index, at, rate)
+
+    def kinetic_slopes(self, index: Scalar, at: Span, rate: Span) -> tuple[Span, Span]:
+        """Its derivatives."""
+        return kinetic_slopes(self.kinetic, self.density, self.element_length(at.s), self.elements, index, at, rate)
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""

@@ -85,8 +85,7 @@ def element_legs(problem: Problem, index: Any, at: Span, rate: Span) -> Span:
     """The momenta at the start of a step that an element needs for its rates: - D_{g_k} L_d = D_r L_d / h - D_g L_d,
     less the forces there."""
     system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
-    by_at, by_rate = jax.grad(rule.element_mean, argnums=(2, 3))(system, index, at, rate, t, h)
-    momenta = jax.tree.map(lambda r, g: r - h * g, by_rate, by_at)
+    _, momenta = rule.element_slopes(system, index, at, rate, t, h)
     if system.element_force is None:
         return momenta
     force = system.element_force(index, at, rate, t)

@@ -43,6 +43,20 @@ class Rule(Module):
         T = system.element_kinetic(index, moved(at, rate, self.place * h), rate)
         return T - system.stiff_between(index, at, moved(at, rate, h), t + 0.5 * h) if self.implicit else T
 
+    def element_slopes(
+        self, system: StringSystem, index: Scalar, at: Span, rate: Span, t: Scalar, h: Scalar
+    ) -> tuple[Span, Span]:
+        """Of that mean, D_g at constant rates, and the momenta at the start of the step, D_r - h D_g = - D_{g_k} L_d:
+        what cancels between the two is left out."""
+        by_place, by_rate = system.kinetic_slopes(index, moved(at, rate, self.place * h), rate)
+        legs = moved(by_rate, by_place, (self.place - 1.0) * h)
+        if not self.implicit:
+            return by_place, legs
+        end = moved(at, rate, h)
+        by_start, by_end = jax.grad(system.stiff_between, argnums=(1, 2))(index, at, end, t + 0.5 * h)
+        by_place = jax.tree.map(lambda T, a, b: T - (a + b), by_place, by_start, by_end)
+        return by_place, moved(legs, by_start, h)
+
     def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, h: Scalar) -> Float[Array, ""]:
         """The same of the ends."""
         return system.tip_kinetic(moved(at, rate, self.place * h), rate)

@@ -63,6 +63,13 @@ def turn(k: Float[Array, ""], C: Vector) -> Matrix:
     return (1.0 - k * jnp.dot(C, C)) * jnp.eye(3) + k * (hat(C) + outer(C, C))
 
 
+def congruent(E: Matrix, S: Matrix) -> Matrix:
+    """E S E^T for a symmetric S; what is below the diagonal is what is above it."""
+    rows, ES = range(3), E @ S
+    entries = {(i, j): jnp.dot(ES[i], E[j]) for i in rows for j in range(i, 3)}
+    return jnp.stack([entries[min(i, j), max(i, j)] for i in rows for j in rows]).reshape(3, 3)
+
+
 def composed(first: Vector, second: Vector) -> Vector:
     """The Cayley vector of cay(first) cay(second)."""
     return (first + second + cross(first, second)) / (1.0 - jnp.dot(first, second))
@@ -129,7 +136,7 @@ class TrapezoidRule(AbstractBodyRule):
 
     def blocks(self, body: Turned) -> Blocks:
         E = turn(cayley_factor(body.C), body.C)
-        first, last = body.rate * body.S, body.rate * (E @ body.S @ E.T)
+        first, last = body.rate * body.S, body.rate * congruent(E, body.S)
         X = _spin_block(body)
         if self.correction:
             a, da = body.a, body.da
@@ -154,7 +161,7 @@ class MidpointRule(AbstractBodyRule):
 
     def blocks(self, body: Turned) -> Blocks:
         s, E = _half(body.C)
-        G = body.rate * (E @ body.S @ E.T)
+        G = body.rate * congruent(E, body.S)
         P, u = G @ body.u, body.u
         y, back = cross(u, P), jnp.eye(3) - hat(s)
         H = 0.5 * (times_hat(G, u) - hat(P)) @ back

@@ -47,7 +47,7 @@ class Problem(NamedTuple):
         if self.system.force is None:
             return None, self.p
         tree, h = self.sweeps.tree, self.sweeps.h
-        xi = step_velocity(tree, self.g.R, turns(work), dx, h)
+        xi = step_velocity(tree, self.g.R, turns(work) / h, dx / h)
         moments, push = split(tree, 0.5 * h * self.system.force(self.g, xi, self.t))
         return jnp.einsum("nij,nj->ni", self.g.R, moments), self.p + push
 
@@ -100,9 +100,10 @@ def solve(newton: Newton, problem: Problem, guess: Guess) -> Root:
     """The turns of all bodies and the root's displacement dx for which every momentum is met, `Turns`, and `Kept`.
 
     The Jacobian of the guess is kept for all corrections: a chord. The m-th correction leaves an error of about kappa
-    d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2 is measured every few steps. Where forces depend on
-    the velocity it is d_m^2 / d_{m-1}. Corrections that shrink slowly call for a new Jacobian; if they grow, it begins
-    again from the last rates, with a new one for each.
+    d_1 d_m, d the largest correction of a turn; kappa = d_2 / d_1^2 is measured every few steps. Where a third
+    correction then shows that d_2 was rounding, one was enough for this d_1, and is taken to be so up to twice its
+    size. Where forces depend on the velocity the error is d_m^2 / d_{m-1}. Corrections that shrink slowly call for a
+    new Jacobian; if they grow, it begins again from the last rates, with a new one for each.
     """
 
     def find(problem, guess):
@@ -140,7 +141,7 @@ def _chord(newton: Newton, problem: Problem, guess: Guess, last: _Attempt) -> Co
     begin = _Corrections(zero, zero, last.kept.kappa, no)
     end = newton.iterate(correct, stop, (Turns(work, dx), shift, zero), begin)
     at, _, residual = end.x
-    age = jnp.where(end.iterations > 1, 0, last.kept.age)  # measured again
+    age = jnp.where((end.iterations > 1) & ~fresh, 0, last.kept.age)  # measured again
     retry = end.memory.diverged & ~last.anew
     attempt = _Attempt(
         at,
@@ -170,17 +171,21 @@ def _settled(
     first = jnp.where(begins, d, before.first)
     ratio = d / jnp.where(begins, d, before.last)
     kappa = jnp.where(second & (first > 0.0), d / first**2, before.kappa)
+    tolerance = max(TOLERANCE, newton.tolerance) * size
+    rounded = (count == 2) & (before.last <= FLOOR * size) & (ratio > 0.5)
+    kappa = jnp.where(rounded, jnp.minimum(kappa, 0.25 * tolerance / first**2), kappa)
+    measuring = second & ~fresh & ~anew & (d <= FLOOR * size) & (not linear)
     error = d * ratio if linear else kappa * first * d
     known = ~begins if linear else ~begins | fresh
-    small = jnp.where(anew, d <= SQUARED * size, (error <= max(TOLERANCE, newton.tolerance) * size) & known)
+    small = jnp.where(anew, d <= SQUARED * size, (error <= tolerance) & known)
     floor = EPS if linear else STALLED * EPS  # a turn below eps moves no entry of R
     if newton.floor:
         floor = floor + 0.5 * newton.floor * jnp.abs(h)
     still = ~begins & (ratio > 0.5) & (d <= FLOOR * size + floor)
-    converged = small | still | (d == 0.0)
+    converged = ((small | still) & ~measuring) | (d == 0.0)
     diverged = ~jnp.isfinite(d) | (~begins & (ratio > 1.0) & ~still)
     slow = (anew & (not linear)) | (~begins & (ratio > (0.5 if linear else SLOW)))
-    return Verdict(_Corrections(first, d, kappa, diverged), converged, diverged | slow)
+    return Verdict(_Corrections(first, d, kappa, diverged), converged, diverged | (slow & ~measuring))
 
 
 def _improve(problem: Problem, at: Turns) -> Turns:
@@ -216,6 +221,6 @@ def joined(tree: Tree, rows: Float[Array, "N 3"], last: Vector) -> Float[Array, 
     return flat if tree.pinned else jnp.concatenate([flat, last])
 
 
-def step_velocity(tree: Tree, R: Any, turned: Float[Array, "N 3"], dx: Vector, h: Any) -> Float[Array, " n"]:
-    """The velocity of a step, in the body frames at its start: 2 R^T C/h and dx/h."""
-    return joined(tree, (2.0 / h) * jnp.einsum("nji,nj->ni", R, turned), dx / h)
+def step_velocity(tree: Tree, R: Any, rates: Float[Array, "N 3"], shift: Vector) -> Float[Array, " n"]:
+    """The velocity of a step, in the body frames at its start, from C/h and dx/h: 2 R^T C/h and dx/h."""
+    return joined(tree, 2.0 * jnp.einsum("nji,nj->ni", R, rates), shift)

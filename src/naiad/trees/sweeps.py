@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from naiad.numerics import Module, cross, hat_times, inverse3, times_hat
 from naiad.numerics.rows import Place, Rows, places
 from naiad.trees.motion import freedom, kinds, numbers
-from naiad.trees.rules import AbstractBodyRule, Matrix, Turned, Vector, cayley_factor, change, composed
+from naiad.trees.rules import AbstractBodyRule, Matrix, Turned, Vector, cayley_factor, change, composed, congruent
 from naiad.trees.tree import Tree
 
 (a, b, C, u, P, da, db, a1, b1, w, du, pi, L, r, zz, bz, t, R, S, J, G, H, Y, X), WIDTH = places(
@@ -54,11 +54,11 @@ class Corrected(NamedTuple):
 
 
 class Landed(NamedTuple):
-    """The end of a step: attitudes, momenta in the body frames, turns C, and the round-off correction of R."""
+    """The end of a step: attitudes, momenta in the body frames, C/h, and the round-off correction of R."""
 
     R: Float[Array, "N 3 3"]
     Pi: Float[Array, "N 3"]
-    C: Float[Array, "N 3"]
+    rates: Float[Array, "N 3"]
     correction: Float[Array, ""]
 
 
@@ -85,7 +85,7 @@ class Sweeps(Module):
             guess = jnp.where(again, C.read(work, row), weights @ start.rates.reshape(4, 3))
             if not self.tree.balls:
                 work, guess = _begin_hinge(work, row, parent, kind, start.R @ start.axis, guess)
-            S_, J_ = start.R @ start.M @ start.R.T, start.R @ start.J @ start.R.T
+            S_, J_ = congruent(start.R, start.M), congruent(start.R, start.J)
             if self.rule.correction:
                 J_ = J_ - hat_times(own, times_hat(S_, own))
             at, db_ = self._displaced(work, parent, own, other, guess, S_, J_)
@@ -194,9 +194,9 @@ class Sweeps(Module):
             if not self.tree.balls:
                 held = jnp.where(kind == BALL, 0.0, _moment(work, row, kick))
                 own, given = own + held, given - held
-            return (pi.add(work, parent, given), largest), (moved, own @ moved, turn)
+            return (pi.add(work, parent, given), largest), (moved, own @ moved, turn * rate)
 
-        each = (*numbers(self.tree), kinds(self.tree), kicks)
+        each, rate = (*numbers(self.tree), kinds(self.tree), kicks), 1.0 / self.h
         (_, largest), ends = jax.lax.scan(body, (work, jnp.zeros(())), each, reverse=True)
         return Landed(*ends, largest)
 

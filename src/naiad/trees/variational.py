@@ -85,14 +85,14 @@ class TreeVariational(AbstractOneStepMethod):
         moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + dx)
         mu = joined(tree, landed.Pi, p) + 0.5 * h * _slope(system, moved, t + h)
         if system.force is not None:
-            xi = step_velocity(tree, g.R, landed.C, dx, h)
+            xi = step_velocity(tree, g.R, landed.rates, dx / h)
             mu = mu + 0.5 * h * system.force(moved, xi, t + h)
         if not tree.balls:
             mu = _along_joints(tree, moved, mu)
         info = StepInfo(root.iterations, kept.residual, root.converged, landed.correction)
         shifts = jnp.concatenate([(dx / h)[None], memory.shifts[:3]])
         end = jax.tree.map(lambda new, old: jnp.where(root.converged, new, old), State(moved, mu), state)
-        return end, Memory(_remember(memory.spins, landed.C / h), shifts, kept.kappa, kept.age), info
+        return end, Memory(_remember(memory.spins, landed.rates), shifts, kept.kappa, kept.age), info
 
 
 def _slope(system: TreeSystem, g: Any, t: Scalar) -> Any:

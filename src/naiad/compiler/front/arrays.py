@@ -25,7 +25,8 @@ class Lazy:
 
     `reads` are the buffers that may still change; `holders` counts the variables bound to the array, so that a buffer
     may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes;
-    `known` says that it may consist of constants, since all that it is computed from does.
+    `known` says that it may consist of constants, since all that it is computed from does; `by_columns` that the
+    columns of a matrix lie one after the other in memory.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Lazy:
         self.holders = 0
         self.cost = cost
         self.known = known
+        self.by_columns = False
 
     @property
     def changeable(self) -> bool:
@@ -74,6 +76,10 @@ class Arrays:
         if math.prod(shape) > MANY_ELEMENTS or (max(shape, default=0) > LONG_AXIS and math.prod(shape)):
             return True
         return len(shape) > 1 and shape[0] > TALL and shape[0] in self.stacks and math.prod(shape[1:]) <= NARROW
+
+    def is_tall(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape is a matrix of many short rows."""
+        return len(shape) == 2 and shape[0] > TALL and 1 < shape[1] <= NARROW
 
     def lift(self, values: Any, type: str) -> Value:
         """An array of constants."""
@@ -106,6 +112,20 @@ class Arrays:
         )
         self._register(made)
         return made
+
+    def columns(self, buffer: Buffer, shape: Sequence[int]) -> Lazy:
+        """A buffer that nobody changes as a matrix whose columns lie one after the other: what a loop treats in turn
+        lies side by side, so that a processor may treat several rows at once."""
+        made = self.lazy(
+            shape, buffer.type, lambda i: self.builder.load(buffer, self.flat(i[::-1], shape[::-1])), view=True
+        )
+        made.by_columns, made.known = True, False
+        return made
+
+    def fill_row(self, buffer: Buffer, row: Small, position: Node, count: int) -> None:
+        """Write a row of a matrix of `count` rows into a buffer that holds its columns one after the other."""
+        for column, node in enumerate(row):
+            self.builder.store(buffer, self.builder.op("iadd", position, self.builder.integer(column * count)), node)
 
     def at(self, value: Value, index: Sequence[Node]) -> Node:
         """An element; of a small array, a chain of selects if the index is not known. An axis of length one has one

@@ -63,6 +63,13 @@ def operations_of(jaxpr: core.Jaxpr) -> int:
     return total
 
 
+def is_straight(jaxpr: core.Jaxpr) -> bool:
+    """Whether a jaxpr has neither loops nor branches."""
+    return not any(
+        eqn.primitive.name in ("while", "scan", "cond") or not all(map(is_straight, _inside(eqn))) for eqn in jaxpr.eqns
+    )
+
+
 def stacks_of(jaxpr: core.Jaxpr) -> frozenset[int]:
     """The lengths of the scans that stay loops over rows, and those of what is left of their rows without the first or
     last."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.front.arrays import UNROLLED, Arrays, Lazy, Value, element_type, is_known
-from naiad.compiler.front.jaxprs import UNROLLED_OPERATIONS, indexed_arguments, operations_of
+from naiad.compiler.front.arrays import UNROLLED, Arrays, Index, Lazy, Small, Value, element_type, is_known
+from naiad.compiler.front.jaxprs import UNROLLED_OPERATIONS, indexed_arguments, is_straight, operations_of
 from naiad.compiler.front.rules import rule
 from naiad.compiler.front.tracer import Tracer, known_kind
 from naiad.compiler.ir.operations import BOOL
@@ -90,21 +90,29 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     indexed = indexed_arguments(body.jaxpr, [*map(is_known, consts), *(False for _ in (*inits, *xs))])
     with _held([*consts, *xs]):
         consts = _placed(tracer, consts, indexed[:m])
-        rows = [x if isinstance(x, Lazy) else arrays.in_memory(x) for x in xs]
+        rows = [x if isinstance(x, Lazy) else _stacked(arrays, x) for x in xs]
         carry = _Carry(tracer, inits, [_worth_memory(v, i) for v, i in zip(inits, indexed[m:], strict=False)])
         buffers = [b.buffer(max(1, math.prod(aval.shape)), known_kind(aval.dtype, "a result")) for aval in stacked]
+        alike = is_straight(body.jaxpr) and not any(isinstance(value, Lazy) for value in carry.values)
+        by_columns = [alike and arrays.is_tall(aval.shape) for aval in stacked]
 
         def step(i: Node, nodes: list[Node]) -> list[Node]:
             position = b.op("isub", b.integer(length - 1), i) if params["reverse"] else i
             elements = [_row(arrays, row, position, shape) for row, shape in zip(rows, slices, strict=True)]
             outputs = tracer.evaluate(body.jaxpr, body.consts, [*consts, *carry.arrays_of(nodes), *elements])
-            for buffer, value in zip(buffers, outputs[n:], strict=True):
-                arrays.fill(buffer, value, b.op("imul", position, b.integer(math.prod(value.shape))))
+            for buffer, value, apart in zip(buffers, outputs[n:], by_columns, strict=True):
+                if apart:
+                    arrays.fill_row(buffer, value, position, length)
+                else:
+                    arrays.fill(buffer, value, b.op("imul", position, b.integer(math.prod(value.shape))))
             return carry.yields(outputs[:n])
 
         results = b.count(length, carry.scalars, step)
         carry.finished()
-    ys = [arrays.whole(buffer, aval.shape) for buffer, aval in zip(buffers, stacked, strict=True)]
+    ys = [
+        arrays.columns(buffer, aval.shape) if apart else arrays.whole(buffer, aval.shape)
+        for buffer, aval, apart in zip(buffers, stacked, by_columns, strict=True)
+    ]
     return [
         *carry.arrays_of(results),
         *(y if length > UNROLLED or arrays.is_large(y.shape) else arrays.small(y) for y in ys),
@@ -127,6 +135,20 @@ def _written_out(tracer, body, consts, carry, xs, order, stacked) -> list[Value]
             for rows, aval in zip(collected, stacked, strict=True)
         ),
     ]
+
+
+def _stacked(arrays: Arrays, x: Small) -> Lazy:
+    """An array that a loop goes through row by row, in memory; what is the same in all rows is not read from there."""
+    placed = arrays.in_memory(x)
+
+    def at(index: Index) -> Node:
+        place = index[1:]
+        if not all(i.constant for i in place):
+            return placed.at(index)
+        column = x[:, *(i.value for i in place)]
+        return column[0] if len(set(column)) == 1 else placed.at(index)
+
+    return arrays.lazy(x.shape, element_type(x), at, placed, view=True)
 
 
 def _row(arrays: Arrays, rows: Lazy, position: Node, shape: tuple[int, ...]) -> Value:

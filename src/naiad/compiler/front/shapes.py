@@ -52,6 +52,8 @@ def _reshape(tracer: Tracer, eqn: Any, x: Value) -> Value:
     if not goes_lazy(tracer, eqn, x):
         return x.reshape(shape)
     arrays = tracer.arrays
+    if isinstance(x, Lazy) and x.by_columns:
+        x = arrays.copied(x)
     if isinstance(x, Lazy) and x.buffer is not None:
         return shrunk(tracer, eqn, arrays.whole(x.buffer, shape))
     axes = _kept_axes(x.shape, shape)

@@ -1,7 +1,7 @@
 """From a jaxpr to a scalar program: evaluates it over arrays of nodes, keeping its loops and branches."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from jax.extend import core
 
 # These have the rules, which they register.
 from naiad.compiler.front import branches, calls, elementwise, indexing, linear, loops, reductions, shapes  # noqa: F401
-from naiad.compiler.front.arrays import Lazy, Value
+from naiad.compiler.front.arrays import Index, Lazy, Value
 from naiad.compiler.front.jaxprs import stacks_of
 from naiad.compiler.front.tracer import Tracer, known_kind
 from naiad.compiler.ir.program import Buffer, Node, Program, Slot
@@ -25,7 +25,10 @@ def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = 
     for slot, marks in zip(inputs, known or [None] * len(inputs), strict=True):
         type = known_kind(np.dtype(slot.dtype), "an argument")
         if arrays.is_large(slot.shape):
-            args.append(arrays.whole(Buffer("in", slot.offset, math.prod(slot.shape), type, region=b.root), slot.shape))
+            whole = arrays.whole(Buffer("in", slot.offset, math.prod(slot.shape), type, region=b.root), slot.shape)
+            if marks is not None:
+                whole.at = _folded(tracer, whole, marks)
+            args.append(whole)
         else:
             nodes = np.empty(slot.shape, object)
             for position, index in enumerate(np.ndindex(slot.shape)):
@@ -46,6 +49,18 @@ def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = 
         else:
             results += [(slot.offset + i, node) for i, node in enumerate(value.reshape(-1))]
     return Program(b.root, inputs, outputs, results, b.tables, in_size, out_size, b.work_size)
+
+
+def _folded(tracer: Tracer, whole: Lazy, marks: np.ndarray) -> Callable[[Index], Node]:
+    """The elements of a large array, of which those are constants that are the same 0 or 1 in every row."""
+    alike, read = np.where(np.all(marks == marks[0], axis=0), marks[0], -1), whole.at
+
+    def at(index: Index) -> Node:
+        place = index[1:]
+        mark = alike[tuple(i.value for i in place)] if all(i.constant for i in place) else -1
+        return tracer.builder.const(mark, whole.type) if mark >= 0 else read(index)
+
+    return at
 
 
 def _slots(avals: Sequence[Any]) -> tuple[list[Slot], int]:
