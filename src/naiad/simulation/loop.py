@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from naiad.integrators import StepInfo
+from naiad.integrators import RKMK, StepInfo
 from naiad.mechanics import State
 from naiad.mechanics.system import is_sound
 from naiad.simulation.monitor import Monitor
@@ -139,7 +139,7 @@ def advance(
         carry = routine.step(before.carry, t, h, given)
         state, info = routine.state(carry), routine.method.info(carry)
         levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
-        passages, event = _record_passages(routine, loop, levels, t, given)
+        passages, event = _record_passages(routine, loop, levels, t, h, given)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in routine.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
@@ -196,14 +196,14 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
 
 
 def _record_passages(
-    routine: Routine, loop: _Loop, levels: dict[str, Level], t: Any, inputs: Any
+    routine: Routine, loop: _Loop, levels: dict[str, Level], t: Any, h: Any, inputs: Any
 ) -> tuple[dict[str, Rows], Any]:
     """Write down the steps in which sections are met; whether a terminal one was."""
     passages, event = {}, jnp.zeros((), bool)
     for name, section in routine.sections.items():
         before, after, rows = loop.standing.levels[name], levels[name], loop.filled.passages[name]
         passage = Passage(t, routine.kept(loop.standing.carry), before.value, after.value, inputs)
-        met = section.met(before, after)
+        met = section.met(before, after, h)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
         event = event | met if section.terminal else event
     return passages, event
@@ -222,9 +222,14 @@ def pair_within(about: tuple[Routine, Section, Any], passage: Passage) -> tuple[
 def _stretch(about: tuple[Routine, Section, Any], passage: Passage) -> Stretch:
     routine, _, h = about
     carry = routine.restored(passage.kept)
+    start = routine.state(carry)
 
     @jax.jit  # its searches trace it once
     def state_at(fraction: Any) -> State:
         return routine.state(routine.step(carry, passage.t, fraction * h, passage.inputs))
 
-    return Stretch(routine.system, routine.state(carry), state_at, passage.t, h)
+    def onward(state: State, t: Any, h: Any) -> State:
+        moved = RKMK().advance(routine.system, state, (), t, h, None)[0]
+        return moved if routine.reconstruct else moved._replace(g=start.g)
+
+    return Stretch(routine.system, start, state_at, onward if passage.inputs is None else None, passage.t, h)

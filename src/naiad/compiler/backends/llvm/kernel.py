@@ -5,6 +5,7 @@ import functools
 import itertools
 import math
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from naiad.compiler.backends.llvm.machine import Loaded
 from naiad.compiler.ir.program import Layout, Slot
 
 TASKS_PER_CORE = 4
+TASK_SECONDS = 5e-4  # the least work of a task: handing one over takes a tenth of it
 
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 
@@ -51,7 +53,10 @@ class LaneKernel:
         packed = np.empty((groups, self._in_size, self.lanes))
         for place, leaf, each in zip(self._inputs, leaves, own, strict=True):
             target = packed.view(place.inside)[:, place.elements]
-            target[...] = _spread(leaf, target, size) if each else leaf.reshape(-1, 1)
+            if each:
+                target[...] = _spread(leaf, target, size)
+            else:
+                target.reshape(groups, -1)[...] = np.repeat(leaf.reshape(-1), self.lanes)
         results = np.empty((groups, self._out_size, self.lanes))
         self._run(packed, results, groups)
         return [_gathered(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
@@ -71,11 +76,14 @@ class LaneKernel:
         return [r if p.inside is p.outside else r.astype(p.outside) for p, r in zip(self._outputs, rows, strict=True)]
 
     def _run(self, packed: np.ndarray, results: np.ndarray, groups: int) -> None:
-        cores = min(_cores(), groups)
-        if cores <= 1:
-            self._task(packed, results, 0, groups)
+        """All groups; the first few tell whether the others are worth the way to other cores."""
+        cores, few, started = min(_cores(), groups), -(-groups // 64), time.perf_counter()
+        self._task(packed, results, 0, few)
+        worth = int((groups - few) / few * (time.perf_counter() - started) / TASK_SECONDS)
+        if cores == 1 or worth < 2:
+            self._task(packed, results, few, groups)
             return
-        bounds = np.linspace(0, groups, min(groups, TASKS_PER_CORE * cores) + 1).astype(int)
+        bounds = np.linspace(few, groups, min(groups - few, worth, TASKS_PER_CORE * cores) + 1).astype(int)
         tasks = [_pool().submit(self._task, packed, results, *pair) for pair in itertools.pairwise(bounds)]
         for task in tasks:
             task.result()
