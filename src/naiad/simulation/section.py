@@ -84,9 +84,8 @@ class Passage(NamedTuple):
 
 
 class Located(NamedTuple):
-    """A crossing within a step: the fraction of the step, the time and the state there, and whether there is one."""
+    """A crossing within a step: the time and the state there, and whether there is one."""
 
-    fraction: Scalar
     t: Scalar
     state: State
     found: Bool[Array, ""]
@@ -160,7 +159,7 @@ class Stretch(NamedTuple):
         return _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, ~exists, ~exists)
 
     def _located(self, search: _Search, found: Any) -> Located:
-        return Located(search.at, self.t + search.at * self.h, search.state, jnp.asarray(found))
+        return Located(self.t + search.at * self.h, search.state, jnp.asarray(found))
 
     def _zero(
         self,

@@ -50,6 +50,11 @@ class Trajectory:
     def _values(self, name: str) -> np.ndarray:
         return self._rows.values(name) if isinstance(self._rows, Columns) else self._rows[name].to_numpy()
 
+    def _dims(self) -> dict[str, tuple[str, ...]]:
+        if isinstance(self._rows, Columns):
+            return {name: dims for name, (dims, _) in self._rows.arrays.items()}
+        return {str(name): tuple(map(str, each.dims)) for name, each in self._rows.variables.items()}
+
     @property
     def outcome(self) -> Outcome:
         """How the run ended."""
@@ -151,12 +156,14 @@ class Trajectory:
         """The located crossings of each section: `crossing_time`, and the state there."""
         if not self.attrs["sections"]:
             return {}
-        names = [name for name in self.record.variables if str(name).startswith("crossing_")]
-        along = self.record[names].drop_attrs(deep=False)
-        renamed = along.rename({name: str(name).removeprefix("crossing_") for name in along.variables})
-        number = renamed["section"].to_numpy()
+        import xarray as xr
+
+        dims = {name: dims for name, dims in self._dims().items() if name.startswith("crossing_")}
+        number = self._values("crossing_section")
+        rows = {name.removeprefix("crossing_"): (dims[name], self._values(name)) for name in dims}
+        del rows["section"]
         return {
-            name: renamed.isel(crossing=number == index).drop_vars("section")
+            name: xr.Dataset({key: (along, values[number == index]) for key, (along, values) in rows.items()})
             for index, name in enumerate(self.attrs["sections"])
         }
 
