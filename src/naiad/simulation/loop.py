@@ -1,5 +1,6 @@
 """The loop over steps, as pure functions: what `simulate` compiles."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Routine, Standing, Statistics
-from naiad.simulation.section import Level, Located, Passage, Section, Stretch
+from naiad.simulation.section import Level, Located, Passage, Stretch
 from naiad.simulation.turn import versine
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section, that one chunk can hold
@@ -130,6 +131,7 @@ def advance(
     given = None if inputs is None else inputs.at(standing.node)
     apart = Outputs(standing.node, _outputs(routine, state, t0)) if routine.apart else None
     kept = routine.kept(standing.carry)
+    step = jax.jit(lambda *given: routine.step(*given))  # which is traced once
 
     def empty(example: Any) -> Rows:
         return Rows.empty(example, capacity(example, routine.room))
@@ -150,7 +152,7 @@ def advance(
         node = before.node + 1
         t, t_next = t0 + before.node * h, t0 + node * h
         given = None if inputs is None else inputs.at(before.node)
-        carry = routine.step(before.carry, t, h, given)
+        carry = step(routine.method.bare(before.carry), t, h, given)
         state, info = routine.state(carry), routine.method.info(carry)
         levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
         passages, event = _record_passages(routine, loop, levels, t, h, given)
@@ -181,7 +183,7 @@ def advance(
     taken = jax.lax.cond(
         outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
     )
-    crossings = {name: _crossings(routine, routine.sections[name], h, rows) for name, rows in end.passages.items()}
+    crossings = {name: _crossings(routine, name, step, h, rows) for name, rows in end.passages.items()}
     return taken, Filled(end.frames, end.outputs, crossings)
 
 
@@ -224,15 +226,16 @@ def _record_passages(
     return passages, event
 
 
-def _crossings(routine: Routine, section: Section, h: Any, passages: Rows) -> Rows:
+def _crossings(routine: Routine, name: str, step: Callable[..., Any], h: Any, passages: Rows) -> Rows:
     """The crossings in the steps in which a section was met, in their order."""
+    section = routine.sections[name]
 
     def row(at: Located) -> Crossing:
         return Crossing(at.t, at.state if routine.reconstruct else at.state._replace(g=None))
 
     def locate(i: Any, found: Rows) -> Rows:
         passage = jax.tree.map(lambda buffer: buffer[i], passages.rows)
-        stretch = _stretch(routine, h, passage)
+        stretch = _stretch(routine, step, h, passage)
 
         def one() -> Rows:
             return found.append(row(stretch.crossing(section, passage.before, passage.after)))
@@ -252,13 +255,12 @@ def _crossings(routine: Routine, section: Section, h: Any, passages: Rows) -> Ro
     return jax.lax.fori_loop(0, passages.count, locate, none)
 
 
-def _stretch(routine: Routine, h: Any, passage: Passage) -> Stretch:
+def _stretch(routine: Routine, step: Callable[..., Any], h: Any, passage: Passage) -> Stretch:
     carry = routine.restored(passage.kept)
     start = routine.state(carry)
 
-    @jax.jit  # its searches trace it once
     def state_at(fraction: Any) -> State:
-        return routine.state(routine.step(carry, passage.t, fraction * h, passage.inputs))
+        return routine.state(step(carry, passage.t, fraction * h, passage.inputs))
 
     def onward(state: State, t: Any, h: Any) -> State:
         moved = RKMK().advance(routine.system, state, (), t, h, None)[0]
