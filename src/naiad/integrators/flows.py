@@ -52,7 +52,7 @@ class Turns(Module):
         v, turn, X = jnp.dot(Omega, Omega) * (x * x), s * x, hat(Omega)
         return self._sine(turn, s, v) * X + (self.c(2, s, v) * (turn * turn)) * (X @ X), v
 
-    def _sine(self, turn: Scalar, s: Scalar, v: Scalar) -> Float[Array, ""]:
+    def _sine(self, turn: Any, s: Scalar, v: Any) -> Float[Array, ""]:
         """turn c_1(s^2 v), where turn is there before v."""
         if self.reach is None:
             return turn * stumpff(1, s * s * v)

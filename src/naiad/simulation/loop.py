@@ -66,7 +66,7 @@ class Outputs(NamedTuple):
 class Crossing(NamedTuple):
     """The time and the state at a crossing of a section; where only the momentum is followed, g is None."""
 
-    t: Float[Array, ""]
+    t: Any
     state: State
 
 
