@@ -506,3 +506,33 @@ def test_the_compiler_itself_is_part_of_every_key(monkeypatch):
 
 def plain(x):
     return jnp.sin(x) + 1.0
+
+
+def test_only_work_that_takes_a_while_goes_to_other_cores(monkeypatch):
+    """As long as nobody knows how long the rows take, when they took long, and the rest of those that turn out to."""
+    from naiad.compiler.backends.llvm import kernel
+
+    pool, handed = kernel._pool(), []
+
+    class Counted:
+        def submit(self, *task):
+            handed.append(task)
+            return pool.submit(*task)
+
+    def turns(count):
+        return lax.fori_loop(0, count, lambda i, x: x + jnp.sin(x), 1.0)
+
+    monkeypatch.setattr(kernel, "_cores", lambda: 2)
+    monkeypatch.setattr(kernel, "_pool", Counted)
+    compiled = Compiled(turns, cache=False)
+    few, many = np.full(64, 3), np.full(64, 20_000)
+    assert len(np.unique(compiled.batch(few))) == 1
+    assert len(handed) > 1
+    handed.clear()
+    assert len(np.unique(compiled.batch(few))) == 1
+    assert not handed
+    assert len(np.unique(compiled.batch(many))) == 1
+    assert len(handed) > 1
+    handed.clear()
+    assert len(np.unique(compiled.batch(many))) == 1
+    assert sum(last - first for *_, first, last in handed) == 64 // compiled._backend.lanes

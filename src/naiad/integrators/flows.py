@@ -14,11 +14,11 @@ from jaxtyping import Array, Float
 
 from naiad.groups import SE3, SO3, AbstractGroup, Pose
 from naiad.mechanics import Scalar, State
-from naiad.numerics import Module, cross, hat, static, stumpff, stumpff_below
+from naiad.numerics import Module, cross, hat, static, stumpff, stumpff_below, times_stumpff_below
 
 Vector = Float[Array, " n"]
 Moved = tuple[State, Scalar]
-"""The state after a flow, and the square of the angle that it turned by as a share of that of the reach."""
+"""The state after a flow, and the square of the angle that it turned by, over that of the pace."""
 
 
 class Turns(Module):
@@ -27,31 +27,36 @@ class Turns(Module):
     group: AbstractGroup = static()
     reach: float | None = static(default=None)
 
-    def moved(self, state: State, s: Scalar, y: Vector, mu: Vector | None = None) -> Moved:
-        """g exp(s y) with Ad*_{exp(s y)} mu, or with the momentum that is given."""
-        d, v = self._increment(s, y)
-        share = jnp.zeros(()) if self.reach is None else (s / self.reach) ** 2 * v
-        return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), share
+    def moved(self, state: State, s: Scalar, x: Scalar, y: Vector, mu: Vector | None = None) -> Moved:
+        """g exp(s x y) with Ad*_{exp(s x y)} mu, or with the momentum that is given; y may be known long before x."""
+        d, v = self._increment(s, x, y)
+        return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), v
 
     def c(self, k: int, s: Scalar, v: Any) -> Float[Array, ""]:
         """The Stumpff function c_k(s^2 v); powers of s, which many steps share, are left to the coefficients."""
         return stumpff(k, s * s * v) if self.reach is None else stumpff_below(k, v, s * s, self.reach**2)
 
-    def _increment(self, s: Scalar, y: Vector) -> tuple[Any, Scalar]:
-        """exp(s y) - e, and the square of the angle over s^2."""
+    def _increment(self, s: Scalar, x: Scalar, y: Vector) -> tuple[Any, Scalar]:
+        """exp(s x y) - e, and the square of the angle over s^2."""
         if isinstance(self.group, SO3):
-            return self._rotation(s, y)
+            return self._rotation(s, x, y)
         if isinstance(self.group, SE3):
             Omega, w = self.group.split(y)
-            rotation, v = self._rotation(s, Omega)
-            turned = s * cross(Omega, w)
-            way = w + self.c(2, s, v) * turned + self.c(3, s, v) * s * cross(Omega, turned)
-            return Pose(rotation, s * way), v
-        return self.group.expm1(s * y), jnp.zeros(())
+            rotation, v = self._rotation(s, x, Omega)
+            turned, way = cross(Omega, w), s * x
+            shift = way * w + (way * way) * (self.c(2, s, v) * turned + self.c(3, s, v) * way * cross(Omega, turned))
+            return Pose(rotation, shift), v
+        return self.group.expm1(s * x * y), jnp.zeros(())
 
-    def _rotation(self, s: Scalar, Omega: Float[Array, "3"]) -> tuple[Float[Array, "3 3"], Scalar]:
-        v, X = jnp.dot(Omega, Omega), hat(s * Omega)
-        return self.c(1, s, v) * X + self.c(2, s, v) * (X @ X), v
+    def _rotation(self, s: Scalar, x: Scalar, Omega: Float[Array, "3"]) -> tuple[Float[Array, "3 3"], Scalar]:
+        v, turn, X = jnp.dot(Omega, Omega) * (x * x), s * x, hat(Omega)
+        return self._sine(turn, s, v) * X + (self.c(2, s, v) * (turn * turn)) * (X @ X), v
+
+    def _sine(self, turn: Any, s: Scalar, v: Any) -> Float[Array, ""]:
+        """turn c_1(s^2 v), where turn is there before v."""
+        if self.reach is None:
+            return turn * stumpff(1, s * s * v)
+        return times_stumpff_below(turn, 1, v, s * s, self.reach**2)
 
     def _carried(self, d: Any, mu: Vector) -> Vector:
         """Ad*_{e + d} mu."""
@@ -64,13 +69,13 @@ class Turns(Module):
 
 
 def _turned_back(d: Float[Array, "3 3"], v: Float[Array, "3"]) -> Float[Array, "3"]:
-    """(I + d)^T v, the small diagonal of d first: it is there first."""
+    """(I + d)^T v, the diagonal of d last: it is there last."""
     x, y, z = v
     return jnp.stack(
         [
-            x + d[0, 0] * x + d[1, 0] * y + d[2, 0] * z,
-            y + d[1, 1] * y + d[2, 1] * z + d[0, 1] * x,
-            z + d[2, 2] * z + d[0, 2] * x + d[1, 2] * y,
+            x + d[1, 0] * y + d[2, 0] * z + d[0, 0] * x,
+            y + d[2, 1] * z + d[0, 1] * x + d[1, 1] * y,
+            z + d[0, 2] * x + d[1, 2] * y + d[2, 2] * z,
         ]
     )
 
@@ -81,6 +86,10 @@ class AbstractFlow(Module):
     @abc.abstractmethod
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
         """The state after a time h."""
+
+    @abc.abstractmethod
+    def pace(self, h: Scalar) -> Scalar:
+        """What of the angle of a flow is known before its state."""
 
     @abc.abstractmethod
     def fastest(self, K: np.ndarray, energy: float) -> float:
@@ -94,7 +103,10 @@ class Screw(AbstractFlow):
     axis: Any
 
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
-        return turns.moved(state, h * self.rate, jnp.dot(self.axis, state.mu) * self.axis)
+        return turns.moved(state, self.pace(h), jnp.dot(self.axis, state.mu), self.axis)
+
+    def pace(self, h: Scalar) -> Scalar:
+        return h * self.rate
 
     def fastest(self, K: np.ndarray, energy: float) -> float:
         turning = np.linalg.norm(self.axis[:3])
@@ -111,7 +123,10 @@ class AlongAxis(AbstractFlow):
         i, j, A = self.i, self.i + 3, self.A
         Pi, p = state.mu[i], state.mu[j]
         angle, way = A[i, i] * Pi + A[i, j] * p, A[j, i] * Pi + A[j, j] * p
-        return turns.moved(state, h, angle * jnp.eye(6)[i] + way * jnp.eye(6)[j])
+        return turns.moved(state, h, 1.0, angle * jnp.eye(6)[i] + way * jnp.eye(6)[j])
+
+    def pace(self, h: Scalar) -> Scalar:
+        return h
 
     def fastest(self, K: np.ndarray, energy: float) -> float:
         return float(np.sqrt(2 * energy * self.A[self.i, self.i]))
@@ -135,6 +150,9 @@ class Kick(AbstractFlow):
         shift = Pose(jnp.zeros((3, 3)), m @ state.mu[3:])
         return State(turns.group.advance(state.g, shift), jnp.concatenate([Pi, state.mu[3:]])), jnp.zeros(())
 
+    def pace(self, h: Scalar) -> Scalar:
+        return h
+
     def fastest(self, K: np.ndarray, energy: float) -> float:
         return 0.0
 
@@ -145,11 +163,15 @@ class Sphere(AbstractFlow):
     rate: Scalar
 
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
-        Pi, p, s = state.mu[:3], state.mu[3:], h * self.rate
+        Pi, p, s = state.mu[:3], state.mu[3:], self.pace(h)
         if len(p):
-            v, turned = jnp.dot(Pi, Pi), s * cross(Pi, p)
-            p = p - turns.c(1, s, v) * turned + turns.c(2, s, v) * cross(s * Pi, turned)
-        return turns.moved(state, s, jnp.concatenate([Pi, jnp.zeros_like(p)]), jnp.concatenate([Pi, p]))
+            v, turn = jnp.dot(Pi, Pi), s * Pi
+            turned = cross(turn, p)
+            p = p - turns.c(1, s, v) * turned + turns.c(2, s, v) * cross(turn, turned)
+        return turns.moved(state, s, 1.0, jnp.concatenate([Pi, jnp.zeros_like(p)]), jnp.concatenate([Pi, p]))
+
+    def pace(self, h: Scalar) -> Scalar:
+        return h * self.rate
 
     def fastest(self, K: np.ndarray, energy: float) -> float:
         return float(abs(self.rate) * np.sqrt(2 * energy * np.linalg.eigvalsh(K[:3, :3])[-1]))

@@ -92,6 +92,7 @@ class RKMK(AbstractOneStepMethod):
 def _explicit_step(tableau: Tableau, slope: Any, start: Any, t: Scalar, h: Scalar) -> Any:
     """One step of an explicit tableau for a pytree of arrays."""
     slopes: list[Any] = []
+    slope = jax.jit(slope)  # which is traced once
 
     def plus(weights: tuple[float, ...]) -> Any:
         used = [(weight, each) for weight, each in zip(weights, slopes, strict=False) if weight]

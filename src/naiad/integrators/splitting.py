@@ -139,12 +139,18 @@ class Splitting(AbstractOneStepMethod):
         flows, longest = schedule(len(parts), self.coefficients), self._longest(len(parts))
         reach = iter(self.reach if len(self.reach) > 1 else self.reach * sum(map(len, parts)))
         reaches = [[next(reach) for _ in part] for part in parts]
-        short, farthest = state, jnp.zeros(())
+        short, squares = state, [[jnp.zeros(()) for _ in part] for part in parts]
         for number, fraction in flows:
-            for each, angle in zip(parts[number], reaches[number], strict=True):
+            for i, (each, angle) in enumerate(zip(parts[number], reaches[number], strict=True)):
                 turns = Turns(system.group, angle * abs(fraction) / longest[number])
-                short, share = each.flow(turns, short, fraction * h)
-                farthest = jnp.where(share > farthest, share, farthest)
+                short, square = each.flow(turns, short, fraction * h)
+                squares[number][i] = jnp.maximum(squares[number][i], square)
+        shares = [
+            (each.pace(a * h) / angle) ** 2 * square
+            for a, *part in zip(longest, parts, reaches, squares, strict=True)
+            for each, angle, square in zip(*part, strict=True)
+        ]
+        within = jnp.all(jnp.stack(shares) <= 1.0)
 
         def again() -> State:
             """The same as a loop, with functions that hold for every angle."""
@@ -156,7 +162,7 @@ class Splitting(AbstractOneStepMethod):
                 (numbers, fractions),
             )[0]
 
-        end = jax.lax.cond(farthest <= 1.0, lambda: short, again)
+        end = jax.lax.cond(within, lambda: short, again)
         g, correction = renormalised(system.group, end.g)
         return State(g, end.mu), (), StepInfo.explicit(correction)
 

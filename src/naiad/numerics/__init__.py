@@ -8,7 +8,13 @@ from naiad.numerics.extrapolation import History, extrapolate, history, remember
 from naiad.numerics.linalg import inverse, is_definite, semidefinite_root, solve, transpose
 from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
-from naiad.numerics.series import dexp_inv_coefficient, rotation_angle_ratio, stumpff, stumpff_below
+from naiad.numerics.series import (
+    dexp_inv_coefficient,
+    rotation_angle_ratio,
+    stumpff,
+    stumpff_below,
+    times_stumpff_below,
+)
 from naiad.numerics.splittings import SPLITTINGS
 from naiad.numerics.structure import AbstractStructure, Chain, Dense, Sparse
 from naiad.numerics.tableaux import PARTITIONED, TABLEAUX, PartitionedTableau, Tableau, partitioned_tableau
@@ -55,6 +61,7 @@ __all__ = [
     "stumpff",
     "stumpff_below",
     "times_hat",
+    "times_stumpff_below",
     "transpose",
     "vee",
 ]

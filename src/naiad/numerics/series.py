@@ -116,11 +116,22 @@ def stumpff_polynomial(k: int, limit: float) -> tuple[float, ...]:
 
 def stumpff_below(k: int, v: Scalar, scale: Scalar | float, limit: float) -> Scalar:
     """c_k(scale v) for 0 <= scale v <= limit, where it is a short polynomial of v."""
-    coefficients, power = [], jnp.ones(())
-    for c in stumpff_polynomial(k, limit):
-        coefficients.append(c * power)
+    return estrin(_scaled(stumpff_polynomial(k, limit), scale), v)
+
+
+def times_stumpff_below(y: Scalar, k: int, v: Scalar, scale: Scalar | float, limit: float) -> Scalar:
+    """y c_k(scale v) for 0 <= scale v <= limit, as y c_k(0) and the rest, which y need not wait for."""
+    first, *others = _scaled(stumpff_polynomial(k, limit), scale)
+    return first * y + (y * v) * estrin(others, v)
+
+
+def _scaled(coefficients: Sequence[float], scale: Scalar | float) -> list[Any]:
+    """Those of p(scale v) as a polynomial of v."""
+    scaled, power = [], jnp.ones(())
+    for c in coefficients:
+        scaled.append(c * power)
         power = power * scale
-    return estrin(coefficients, v)
+    return scaled
 
 
 NEAR = 1.0

@@ -8,12 +8,11 @@ import jax
 import numpy as np
 
 from naiad import interrupts
-from naiad.compiler import execute, execute_rows
+from naiad.compiler import execute
 from naiad.mechanics import State
-from naiad.simulation.loop import Filled, Frame, Rows, advance, crossing_within, pair_within
+from naiad.simulation.loop import Crossing, Filled, Frame, Rows, advance
 from naiad.simulation.noise import Inputs
 from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
-from naiad.simulation.section import Passage
 from naiad.simulation.turn import angle
 
 FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
@@ -72,11 +71,15 @@ def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     t = plan.t0 + int(standing.node) * plan.h
     outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
     row = row._replace(outputs={}) if plan.routine.apart else row
-    none = {
-        name: (np.zeros(0), jax.tree.map(lambda leaf: np.zeros((0, *np.shape(leaf))), frame.state))
-        for name in plan.routine.sections
-    }
-    return Chunk(np.array([t]), row, outputs, none, int(standing.node), t, standing, angle(frame.versine))
+    none = no_crossing(plan, row.state)
+    crossings = dict.fromkeys(plan.routine.sections, none)
+    return Chunk(np.array([t]), row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
+
+
+def no_crossing(plan: Plan, states: State) -> Crossing:
+    """None of the crossings of a run with states like these."""
+    nowhere = states if plan.routine.reconstruct else states._replace(g=None)
+    return jax.tree.map(lambda leaf: leaf[:0], Crossing(np.zeros(0), nowhere))
 
 
 def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, counted: int, turn: float) -> Chunk:
@@ -84,39 +87,11 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
     outputs = None if apart is None else (t0 + apart.node * h, apart.values)
-    crossings = {
-        name: located(plan, name, rows.rows, (np.arange(int(rows.count)),), h, _taken(frames.state, slice(0)))[:2]
-        for name, rows in filled.passages.items()
-    }
+    crossings = {name: _rows(rows) for name, rows in filled.crossings.items()}
     turn = max(turn, angle(frames.versine))
     return Chunk(t0 + frames.node * h, frames, outputs, crossings, counted + node, t0 + node * h, standing, turn)
-
-
-def located(
-    plan: Plan, name: str, passages: Passage, which: tuple[np.ndarray, ...], h: float, none: State
-) -> tuple[np.ndarray, State, np.ndarray]:
-    """The times and states (`none`, if there are none) of the crossings in the steps `which`, an index of rows, in
-    their order, and the number of the step of each."""
-    section = plan.routine.sections[name]
-    crossed = section.crossed(*_taken((passages.before, passages.after), which))
-    steps, found = [np.zeros(0, int)], [(np.zeros(0), none)]
-    for kind, search in ((crossed, crossing_within), (~crossed, pair_within)):
-        number = np.flatnonzero(kind)
-        if not len(number):
-            continue
-        rows = _taken(passages, tuple(index[number] for index in which))
-        for each in execute_rows(search, (plan.routine, section, h), rows, parameters=(0,), engine=plan.engine):
-            steps.append(number[each.found])
-            found.append(_taken((each.t, each.state), each.found))
-    order = np.argsort(np.concatenate(steps), kind="stable")
-    times, states = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *found)
-    return times, states, np.concatenate(steps)[order]
 
 
 def _rows(filled: Rows) -> Any:
     count = int(filled.count)
     return jax.tree.map(lambda buffer: buffer[:count].copy(), filled.rows)
-
-
-def _taken(rows: Any, which: Any) -> Any:
-    return jax.tree.map(lambda leaf: leaf[which], rows)

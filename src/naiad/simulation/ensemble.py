@@ -28,7 +28,7 @@ from naiad.simulation.checks import (
     check_system,
     check_times,
 )
-from naiad.simulation.drive import FIRST_STEPS, every_step, located, next_budget
+from naiad.simulation.drive import FIRST_STEPS, every_step, next_budget, no_crossing
 from naiad.simulation.noise import Inputs, Noise, Source, source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Chunk, Observable, Plan, Routine, Standing
@@ -135,7 +135,7 @@ def _run(
     saved, outputs = [_Part(whose, t, frames)], []
     if plan.routine.apart:
         saved, outputs = [_Part(whose, t, frames._replace(outputs={}))], [_Part(whose, t, frames.outputs)]
-    nowhere = _Part(whose[:0], t[:0], jax.tree.map(lambda leaf: leaf[:0], frames.state))
+    nowhere = _Part(whose[:0], t[:0], no_crossing(plan, frames.state).state)
     crossed = {name: [nowhere] for name in plan.routine.sections}
     legs = [_Leg(plan.t0, plan.h, plan.last, plan.cadence, 0, saves_last=not plan.rest)]
     if plan.rest:
@@ -147,15 +147,12 @@ def _run(
             for leg in legs:
                 going = standing.outcome == Outcome.COMPLETED
                 for now, filled in _chunks(plan, leg, sources, standing._replace(node=np.zeros(size, int))):
-                    met = {
-                        name: _crossed(plan, leg, name, rows, nowhere.values) for name, rows in filled.passages.items()
-                    }
                     saved.append(_saved(leg, filled.frames))
                     if filled.outputs is not None:
                         each = _saved(leg, filled.outputs)
                         outputs.append(each._replace(values=each.values.values))
-                    for name, part in met.items():
-                        crossed[name].append(part)
+                    for name, rows in filled.crossings.items():
+                        crossed[name].append(_crossed(rows))
                     standing = now
                     node = np.where(going, leg.counted + now.node, node)
                     t = np.where(going, leg.t0 + now.node * leg.h, t)
@@ -180,11 +177,9 @@ def _saved(leg: _Leg, frames: loop.Rows) -> _Part:
     return _Part(which[0], leg.t0 + rows.node * leg.h, rows)
 
 
-def _crossed(plan: Plan, leg: _Leg, name: str, passages: loop.Rows, none: State) -> _Part:
-    """The crossings of all trajectories, located together."""
-    which = _filled(passages)
-    times, states, steps = located(plan, name, passages.rows, which, leg.h, none)
-    return _Part(which[0][steps], times, states)
+def _crossed(crossings: loop.Rows) -> _Part:
+    which = _filled(crossings)
+    return _Part(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
 
 
 def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:

@@ -1,19 +1,20 @@
 """The loop over steps, as pure functions: what `simulate` compiles."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from naiad.integrators import StepInfo
+from naiad.integrators import RKMK, StepInfo
 from naiad.mechanics import State
 from naiad.mechanics.system import is_sound
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Routine, Standing, Statistics
-from naiad.simulation.section import Level, Located, Passage, Section, Stretch
+from naiad.simulation.section import Level, Located, Passage, Stretch
 from naiad.simulation.turn import versine
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section, that one chunk can hold
@@ -26,16 +27,20 @@ class Rows(NamedTuple):
     rows: Any
 
     @classmethod
-    def empty(cls, example: Any, most: int) -> "Rows":
-        """Room for as many rows like the example as a chunk holds."""
-        room = capacity(example, most)
+    def empty(cls, example: Any, room: int) -> "Rows":
+        """Room for so many rows like the example."""
         buffers = jax.tree.map(lambda leaf: jax.lax.empty((room, *jnp.shape(leaf)), jnp.result_type(leaf)), example)
         return cls(jnp.zeros((), int), buffers)
 
     @property
+    def room(self) -> int:
+        """How many rows there can be."""
+        return jax.tree.leaves(self.rows)[0].shape[0]
+
+    @property
     def full(self) -> Any:
         """Whether there is no room for another."""
-        return self.count >= jax.tree.leaves(self.rows)[0].shape[0]
+        return self.count >= self.room
 
     def append(self, row: Any) -> "Rows":
         """One row more."""
@@ -58,20 +63,28 @@ class Outputs(NamedTuple):
     values: dict[str, Float[Array, "..."]]
 
 
+class Crossing(NamedTuple):
+    """The time and the state at a crossing of a section; where only the momentum is followed, g is None."""
+
+    t: Any
+    state: State
+
+
 class Filled(NamedTuple):
-    """What a chunk brings: the saved nodes, the outputs that do not go with them, and the steps in which each section
-    was met."""
+    """What a chunk brings: the saved nodes, the outputs that do not go with them, and the crossings of each section."""
 
     frames: Rows
     outputs: Rows | None
-    passages: dict[str, Rows]
+    crossings: dict[str, Rows]
 
 
 class _Loop(NamedTuple):
     standing: Standing
     previous: Standing
     due: Cadence  # the next nodes to be saved
-    filled: Filled
+    frames: Rows
+    outputs: Rows | None
+    passages: dict[str, Rows]  # the steps in which each section was met
 
 
 def capacity(example: Any, most: int) -> int:
@@ -112,38 +125,41 @@ def advance(
     inputs: Inputs | None = None,
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving at a cadence, and the last; it ends early when there is no more room, and after
-    a step that fails or meets a terminal section. `inputs` reach to `stop`."""
+    a step that fails or meets a terminal section. Crossings are located when the steps are done: until then nothing
+    waits for them, and lanes look for theirs side by side. `inputs` reach to `stop`."""
     state = routine.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
     apart = Outputs(standing.node, _outputs(routine, state, t0)) if routine.apart else None
-    filled = Filled(
-        Rows.empty(_frame(routine, standing.node, state, t0, jnp.zeros(())), routine.room),
-        None if apart is None else Rows.empty(apart, routine.room),
-        {
-            name: Rows.empty(Passage(t0, routine.kept(standing.carry), level.value, level.value, given), routine.room)
-            for name, level in standing.levels.items()
-        },
+    kept = routine.kept(standing.carry)
+    step = jax.jit(lambda *given: routine.step(*given))  # which is traced once
+
+    def empty(example: Any) -> Rows:
+        return Rows.empty(example, capacity(example, routine.room))
+
+    rows = (
+        empty(_frame(routine, standing.node, state, t0, jnp.zeros(()))),
+        None if apart is None else empty(apart),
+        {name: empty(Passage(t0, kept, each.value, each.value, given)) for name, each in standing.levels.items()},
     )
 
     def goes_on(loop: _Loop):
-        standing, _, _, filled = loop
-        kinds = (filled.frames, filled.outputs, *filled.passages.values())
+        kinds = (loop.frames, loop.outputs, *loop.passages.values())
         room = jnp.all(jnp.stack([~rows.full for rows in kinds if rows is not None]))
-        return (standing.node < stop) & (standing.outcome == Outcome.COMPLETED) & room
+        return (loop.standing.node < stop) & (loop.standing.outcome == Outcome.COMPLETED) & room
 
     def body(loop: _Loop) -> _Loop:
         before = loop.standing
         node = before.node + 1
         t, t_next = t0 + before.node * h, t0 + node * h
         given = None if inputs is None else inputs.at(before.node)
-        carry = routine.step(before.carry, t, h, given)
+        carry = step(routine.method.bare(before.carry), t, h, given)
         state, info = routine.state(carry), routine.method.info(carry)
         levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
-        passages, event = _record_passages(routine, loop, levels, t, given)
+        passages, event = _record_passages(routine, loop, levels, t, h, given)
         outcome = _outcome(state, info, event)
         monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in routine.monitors.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
-        frames, outputs = loop.filled.frames, loop.filled.outputs
+        frames, outputs = loop.frames, loop.outputs
 
         def saved(due):
             return (outcome == Outcome.COMPLETED) & ((node == due) | (node == last))
@@ -159,15 +175,16 @@ def advance(
                 saved(loop.due.output), lambda: row.append(Outputs(node, _outputs(routine, state, t_next))), lambda: row
             )
         due = jax.tree.map(lambda due, every: due + jnp.where(node == due, every, 0), loop.due, cadence)
-        return _Loop(after, before, due, Filled(frames, outputs, passages))
+        return _Loop(after, before, due, frames, outputs, passages)
 
     due = jax.tree.map(lambda every: (standing.node // every + 1) * every, cadence)
-    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, due, filled))
+    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, due, *rows))
     outcome = end.standing.outcome  # a step that ends the run is not taken; seen here, it delays no other step
     taken = jax.lax.cond(
         outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
     )
-    return taken, end.filled
+    crossings = {name: _crossings(routine, name, step, h, rows) for name, rows in end.passages.items()}
+    return taken, Filled(end.frames, end.outputs, crossings)
 
 
 def _frame(routine: Routine, node: Any, state: State, t: Any, versine: Any) -> Frame:
@@ -196,35 +213,57 @@ def _count(statistics: Statistics, info: StepInfo) -> Statistics:
 
 
 def _record_passages(
-    routine: Routine, loop: _Loop, levels: dict[str, Level], t: Any, inputs: Any
+    routine: Routine, loop: _Loop, levels: dict[str, Level], t: Any, h: Any, inputs: Any
 ) -> tuple[dict[str, Rows], Any]:
     """Write down the steps in which sections are met; whether a terminal one was."""
     passages, event = {}, jnp.zeros((), bool)
     for name, section in routine.sections.items():
-        before, after, rows = loop.standing.levels[name], levels[name], loop.filled.passages[name]
+        before, after, rows = loop.standing.levels[name], levels[name], loop.passages[name]
         passage = Passage(t, routine.kept(loop.standing.carry), before.value, after.value, inputs)
-        met = section.met(before, after)
+        met = section.met(before, after, h)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
         event = event | met if section.terminal else event
     return passages, event
 
 
-def crossing_within(about: tuple[Routine, Section, Any], passage: Passage) -> tuple[Located]:
-    """The crossing of a section in a step of h from one side to the other; `about` is (routine, section, h)."""
-    return (_stretch(about, passage).crossing(about[1], passage.before, passage.after),)
+def _crossings(routine: Routine, name: str, step: Callable[..., Any], h: Any, passages: Rows) -> Rows:
+    """The crossings in the steps in which a section was met, in their order."""
+    section = routine.sections[name]
+
+    def row(at: Located) -> Crossing:
+        return Crossing(at.t, at.state if routine.reconstruct else at.state._replace(g=None))
+
+    def locate(i: Any, found: Rows) -> Rows:
+        passage = jax.tree.map(lambda buffer: buffer[i], passages.rows)
+        stretch = _stretch(routine, step, h, passage)
+
+        def one() -> Rows:
+            return found.append(row(stretch.crossing(section, passage.before, passage.after)))
+
+        def two() -> Rows:
+            rows = found
+            for at in stretch.pair(section, passage.before):
+                rows = jax.lax.cond(at.found, lambda rows=rows, at=at: rows.append(row(at)), lambda rows=rows: rows)
+            return rows
+
+        return jax.lax.cond(section.crossed(passage.before, passage.after), one, two) if section.pairs else one()
+
+    first = jax.tree.map(lambda buffer: buffer[0], passages.rows)
+    state = routine.state(routine.restored(first.kept))
+    example = Crossing(first.t, state if routine.reconstruct else state._replace(g=None))
+    none = Rows.empty(example, passages.room * (2 if section.pairs else 1))
+    return jax.lax.fori_loop(0, passages.count, locate, none)
 
 
-def pair_within(about: tuple[Routine, Section, Any], passage: Passage) -> tuple[Located, Located]:
-    """The two crossings, if any, in a step in which the function `turned`."""
-    return _stretch(about, passage).pair(about[1], passage.before)
-
-
-def _stretch(about: tuple[Routine, Section, Any], passage: Passage) -> Stretch:
-    routine, _, h = about
+def _stretch(routine: Routine, step: Callable[..., Any], h: Any, passage: Passage) -> Stretch:
     carry = routine.restored(passage.kept)
+    start = routine.state(carry)
 
-    @jax.jit  # its searches trace it once
     def state_at(fraction: Any) -> State:
-        return routine.state(routine.step(carry, passage.t, fraction * h, passage.inputs))
+        return routine.state(step(carry, passage.t, fraction * h, passage.inputs))
 
-    return Stretch(routine.system, routine.state(carry), state_at, passage.t, h)
+    def onward(state: State, t: Any, h: Any) -> State:
+        moved = RKMK().advance(routine.system, state, (), t, h, None)[0]
+        return moved if routine.reconstruct else moved._replace(g=start.g)
+
+    return Stretch(routine.system, start, state_at, onward if passage.inputs is None else None, passage.t, h)

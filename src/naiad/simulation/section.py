@@ -15,9 +15,10 @@ from naiad.numerics import Module, static
 class Section(Module):
     """The surface function(state, t) = 0, crossed upwards (`direction` 1), downwards (-1) or both ways (0).
 
-    A crossing is located by stepping again from the node before it with a fraction of h, at the method's own order. The
-    run goes on, or stops there if `terminal`. With `pairs`, two crossings within one step are found as well, where the
-    function has its turning point between the nodes; that takes its rate of change at every step.
+    A crossing is located by stepping again from the node before it with a fraction of h, at the method's own order, and
+    from there, where it is near, along the equations of motion. The run goes on, or stops there if `terminal`. With
+    `pairs`, two crossings within one step are found as well, where the function has its turning point between the
+    nodes; that takes its rate of change at every step.
     """
 
     function: Callable[[State, Scalar], Scalar]
@@ -48,15 +49,20 @@ class Section(Module):
         falling = (before > 0) & (after <= 0)
         return {1: rising, -1: falling, 0: rising | falling}[self.direction]
 
-    def met(self, before: "Level", after: "Level") -> Bool[Array, ""]:
+    def met(self, before: "Level", after: "Level", h: Scalar) -> Bool[Array, ""]:
         """Whether there is something to be located between two nodes."""
         crossed = self.crossed(before.value, after.value)
-        return crossed | self.turned(before, after) if self.pairs else crossed
+        return crossed | self.turned(before, after, h) if self.pairs else crossed
 
-    def turned(self, before: "Level", after: "Level") -> Bool[Array, ""]:
-        """Whether the function has come nearer to zero and gone away again, without a change of sign at the nodes."""
-        same = before.value * after.value > 0
-        return same & (before.value * before.rate < 0) & (after.value * after.rate > 0)
+    def turned(self, before: "Level", after: "Level", h: Scalar) -> Bool[Array, ""]:
+        """Whether the function may have come to zero and gone away again, without a change of sign at the nodes.
+
+        It comes nearer at the one node and goes away at the other, and the tangents there reach zero before they meet:
+        where it bends to one side only it lies between them and its chord.
+        """
+        a, b, comes, goes = before.value, after.value, before.rate, after.rate
+        reach = jnp.abs(a * goes) + jnp.abs(b * comes) < jnp.abs(h * comes * goes)
+        return (a * b > 0) & (a * comes < 0) & (b * goes > 0) & reach
 
 
 class Level(NamedTuple):
@@ -78,9 +84,8 @@ class Passage(NamedTuple):
 
 
 class Located(NamedTuple):
-    """A crossing within a step: the fraction of the step, the time and the state there, and whether there is one."""
+    """A crossing within a step: the time and the state there, and whether there is one."""
 
-    fraction: Scalar
     t: Scalar
     state: State
     found: Bool[Array, ""]
@@ -94,18 +99,22 @@ class _Search(NamedTuple):
     iterations: Scalar
     at: Scalar
     state: State
+    found: Bool[Array, ""]
     done: Bool[Array, ""]
 
 
 NEAR = 1e-12  # a step of this size ends at round-off: it is almost Newton's, the rate being that of the exact motion
+SHORT = 1e-2  # of a step: so far Runge and Kutta's method of order 4 adds nothing to the error of the method
 
 
 class Stretch(NamedTuple):
-    """The motion within one step of h from t: the state at its start, and `state_at` a fraction of it."""
+    """The motion within one step of h from t: the state at its start, `state_at` a fraction of it, and `onward` from a
+    state and time for a short while (None: only `state_at` knows the way)."""
 
     system: LagrangianSystem
     start: State
     state_at: Callable[[Scalar], State]
+    onward: Callable[[State, Scalar, Scalar], State] | None
     t: Scalar
     h: Scalar
 
@@ -117,27 +126,55 @@ class Stretch(NamedTuple):
         root = jnp.sqrt(jnp.maximum(rate**2 - 4 * bend * before, 0.0))
         guess = jnp.clip(-2 * before / (rate + jnp.where(rising, root, -root)), 0.0, 1.0)
         small = jnp.finfo(float).eps * jnp.abs(after - before)
-        return self._zero(section, 0.0, 1.0, guess, rising, small, jnp.ones((), bool))
+        search = self._search(0.0, 1.0, guess, jnp.ones((), bool))
+        if self.onward is None:
+            return self._located(self._zero(section, self.state_at, search, rising, small), True)
+        onward = self.onward
+        near = self._zero(section, self.state_at, search, rising, small, SHORT)
+        landed, t, slack = near.state, self.t + near.at * self.h, jnp.abs(near.fraction - near.at)
+
+        def state_at(fraction: Scalar) -> State:
+            return onward(landed, t, (fraction - near.at) * self.h)
+
+        wide = near._replace(low=near.low - slack, high=near.high + slack, iterations=jnp.zeros(()), done=near.found)
+        return self._located(self._zero(section, state_at, wide, rising, small), True)
 
     def pair(self, section: Section, before: Scalar) -> tuple[Located, Located]:
         """The crossings on both sides of the turning point in a step that `turned`, if it lies beyond the surface."""
         below, always = before < 0, jnp.ones((), bool)
         rate = Section(lambda state, t: section.rate(self.system, state, t))
-        turn = self._zero(rate, 0.0, 1.0, jnp.full((), 0.5), ~below, 0.0, always)
-        reached = jnp.not_equal(section.function(turn.state, turn.t) < 0, below)
-        there = self._zero(section, 0.0, turn.fraction, 0.5 * turn.fraction, below, 0.0, reached)
-        back = self._zero(section, turn.fraction, 1.0, 0.5 * (1.0 + turn.fraction), ~below, 0.0, reached)
+        turn = self._zero(rate, self.state_at, self._search(0.0, 1.0, 0.5, always), ~below, 0.0)
+        reached = jnp.not_equal(section.function(turn.state, self.t + turn.at * self.h) < 0, below)
+        first = self._search(0.0, turn.at, 0.5 * turn.at, reached)
+        second = self._search(turn.at, 1.0, 0.5 * (1.0 + turn.at), reached)
+        there = self._zero(section, self.state_at, first, below, 0.0)
+        back = self._zero(section, self.state_at, second, ~below, 0.0)
         wanted = {1: (below, ~below), -1: (~below, below), 0: (always, always)}[section.direction]
-        return there._replace(found=reached & wanted[0]), back._replace(found=reached & wanted[1])
+        return self._located(there, reached & wanted[0]), self._located(back, reached & wanted[1])
+
+    def _search(self, low: Any, high: Any, guess: Any, exists: Bool[Array, ""]) -> _Search:
+        """For a zero between two fractions of the step, if it `exists`, from a guess."""
+        low, high, guess = (jnp.asarray(each, float) for each in (low, high, guess))
+        nowhere = jax.tree.map(lambda leaf: jnp.zeros_like(leaf), self.start)
+        return _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, ~exists, ~exists)
+
+    def _located(self, search: _Search, found: Any) -> Located:
+        return Located(self.t + search.at * self.h, search.state, jnp.asarray(found))
 
     def _zero(
-        self, section: Section, low: Any, high: Any, guess: Scalar, rising: Any, small: Any, exists: Bool[Array, ""]
-    ) -> Located:
-        """The zero between two fractions of the step, if it `exists`, by Newton's method, kept in a bracket that is
-        halved where Newton's method leaves it, until the function is `small` or the fraction stands still."""
+        self,
+        section: Section,
+        state_at: Callable[[Scalar], State],
+        begin: _Search,
+        rising: Any,
+        small: Any,
+        enough: float = 0.0,
+    ) -> _Search:
+        """The search for a zero by Newton's method, kept in a bracket that is halved where Newton's method leaves it:
+        until it is found, the function being `small` or the fraction standing still, or is `enough` of a step away."""
 
         def refine(s: _Search) -> _Search:
-            state, time = self.state_at(s.fraction), self.t + s.fraction * self.h
+            state, time = state_at(s.fraction), self.t + s.fraction * self.h
             value = section.function(state, time)
             beyond = (value >= 0) == rising
             low, high = jnp.where(beyond, s.low, s.fraction), jnp.where(beyond, s.fraction, s.high)
@@ -145,11 +182,9 @@ class Stretch(NamedTuple):
             stuck = (s.iterations >= 8) & (s.iterations % 2 == 0)  # with noise the rate is not that of the step
             inside = (newton >= low) & (newton <= high) & ~stuck
             onward = jnp.where(inside, newton, 0.5 * (low + high))
-            done = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
-            return _Search(low, high, onward, onward - s.fraction, s.iterations + 1, s.fraction, state, done)
+            step = onward - s.fraction
+            found = (jnp.abs(s.step) <= NEAR) | (jnp.abs(value) <= small) | ~jnp.isfinite(value)
+            done = found | (inside & (jnp.abs(step) <= enough))
+            return _Search(low, high, onward, step, s.iterations + 1, s.fraction, state, found, done)
 
-        low, high, guess = (jnp.asarray(each, float) for each in (low, high, guess))
-        nowhere = jax.tree.map(lambda leaf: jnp.zeros_like(leaf), self.start)
-        begin = _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, ~exists)
-        end = jax.lax.while_loop(lambda s: ~s.done & (s.iterations < 120), refine, begin)
-        return Located(end.at, self.t + end.at * self.h, end.state, exists)
+        return jax.lax.while_loop(lambda s: ~s.done & (s.iterations < 120), refine, begin)

@@ -61,6 +61,11 @@ class Trajectory:
     def _values(self, name: str) -> np.ndarray:
         return self._rows.values(name) if isinstance(self._rows, Columns) else self._rows[name].to_numpy()
 
+    def _dims(self) -> dict[str, tuple[str, ...]]:
+        if isinstance(self._rows, Columns):
+            return {name: dims for name, (dims, _) in self._rows.arrays.items()}
+        return {str(name): tuple(map(str, each.dims)) for name, each in self._rows.variables.items()}
+
     @property
     def outcome(self) -> Outcome:
         """How the run ended."""
@@ -179,14 +184,19 @@ class Trajectory:
         """The located crossings of each section: `crossing_time`, and the state there."""
         if not self.attrs["sections"]:
             return {}
-        names = [name for name in self.record.variables if str(name).startswith("crossing_")]
-        along = self.record[names].drop_attrs(deep=False)
-        renamed = along.rename({name: str(name).removeprefix("crossing_") for name in names})
-        number = renamed["section"].to_numpy()
-        return {
-            name: renamed.isel(crossing=number == index).drop_vars("section")
+        import xarray as xr
+
+        dims = {name: dims for name, dims in self._dims().items() if name.startswith("crossing_")}
+        number = self._values("crossing_section")
+        rows = {name.removeprefix("crossing_"): (dims[name], self._values(name)) for name in dims}
+        del rows["section"]
+        known = {name: label.attributes for name, label in labels(self.system).items()}
+        known["time"] = {"long_name": "time", "units": "s"}
+        found = {
+            name: xr.Dataset({key: (along, x[number == index], known[key]) for key, (along, x) in rows.items()})
             for index, name in enumerate(self.attrs["sections"])
         }
+        return {name: each.assign_coords(coordinates(each.sizes)) for name, each in found.items()}
 
     @checked
     def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:

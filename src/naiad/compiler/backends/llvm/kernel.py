@@ -5,6 +5,7 @@ import functools
 import itertools
 import math
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from naiad.compiler.backends.llvm.machine import Loaded
 from naiad.compiler.ir.program import Layout, Slot
 
 TASKS_PER_CORE = 4
+QUICK = 2e-3  # seconds of work that are not worth the way to other cores
+COLD = 1e-4  # seconds that code may take to come into the caches
 
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 
@@ -42,6 +45,7 @@ class LaneKernel:
         self._outputs, self._out_size = [_Place.of(slot) for slot in layout.outputs], layout.out_size
         self._work_size = layout.work_size * lanes + 1
         self._loaded = Loaded(code)
+        self._pace = math.inf  # seconds a group, the last time
 
     def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
@@ -51,7 +55,10 @@ class LaneKernel:
         packed = np.empty((groups, self._in_size, self.lanes))
         for place, leaf, each in zip(self._inputs, leaves, own, strict=True):
             target = packed.view(place.inside)[:, place.elements]
-            target[...] = _spread(leaf, target, size) if each else leaf.reshape(-1, 1)
+            if each:
+                target[...] = _spread(leaf, target, size)
+            else:
+                target.reshape(groups, -1)[...] = np.repeat(leaf.reshape(-1), self.lanes)
         results = np.empty((groups, self._out_size, self.lanes))
         self._run(packed, results, groups)
         return [_gathered(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
@@ -71,19 +78,25 @@ class LaneKernel:
         return [r if p.inside is p.outside else r.astype(p.outside) for p, r in zip(self._outputs, rows, strict=True)]
 
     def _run(self, packed: np.ndarray, results: np.ndarray, groups: int) -> None:
-        cores = min(_cores(), groups)
-        if cores <= 1:
-            self._task(packed, results, 0, groups)
+        """All groups, on all cores where they took long enough the last time, or turn out to."""
+        if not groups:
             return
-        bounds = np.linspace(0, groups, min(groups, TASKS_PER_CORE * cores) + 1).astype(int)
+        cores, done, spent = min(_cores(), groups), 0, 0.0
+        if cores == 1 or self._pace * groups < QUICK:
+            while done < groups and (cores == 1 or spent < QUICK):
+                more = min(groups, 4 * done + 1)
+                spent += self._task(packed, results, done, more)
+                done = more
+        bounds = np.linspace(done, groups, min(groups - done, TASKS_PER_CORE * cores) + 1).astype(int)
         tasks = [_pool().submit(self._task, packed, results, *pair) for pair in itertools.pairwise(bounds)]
-        for task in tasks:
-            task.result()
+        self._pace = max(0.0, spent + sum(task.result() for task in tasks) - COLD) / groups
 
-    def _task(self, packed: np.ndarray | bytes, results: np.ndarray, first: int, last: int) -> None:
+    def _task(self, packed: np.ndarray | bytes, results: np.ndarray, first: int, last: int) -> float:
+        """Some groups, and the seconds that they took."""
         given = packed if isinstance(packed, bytes) else _address(packed)
-        work = np.empty(self._work_size)
+        work, started = np.empty(self._work_size), time.perf_counter()
         self._loaded.run(given, _address(results), _address(work), int(first), int(last))
+        return time.perf_counter() - started
 
 
 def _spread(leaf: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:

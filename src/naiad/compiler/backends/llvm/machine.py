@@ -11,14 +11,15 @@ LEVEL = 1  # of LLVM's passes: programs come simplified, and more passes take lo
 
 
 class Processor(NamedTuple):
-    """The processor: its name, its features, the doubles that fit a vector register, and whether it has fused
-    multiply-add."""
+    """The processor: its name, its features, the doubles that fit a vector register, whether it has fused multiply-add,
+    and whether it is an ARM."""
 
     triple: str
     name: str
     features: str
     width: int
     fma: bool
+    arm: bool
 
 
 @functools.cache
@@ -30,7 +31,8 @@ def processor() -> Processor:
     triple = llvm.get_default_triple()
     arm = triple.startswith(("aarch64", "arm64"))
     width = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
-    return Processor(triple, llvm.get_host_cpu_name(), features.flatten(), width, arm or bool(features.get("fma")))
+    fma = arm or bool(features.get("fma"))
+    return Processor(triple, llvm.get_host_cpu_name(), features.flatten(), width, fma, arm)
 
 
 def versions() -> tuple[Any, ...]:

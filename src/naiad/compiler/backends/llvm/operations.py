@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from naiad.compiler.backends.llvm.lines import Lines, bits
+from naiad.compiler.backends.llvm.machine import processor
 from naiad.compiler.ir.operations import BOOL, ELEMENTARY, FLOAT, INT
 from naiad.compiler.ir.program import Node
 
@@ -122,13 +123,14 @@ def _fnma(lines: Lines, type: str, wide: bool, a: str, b: str, c: str) -> str:
     return _fma(lines, type, wide, _neg(lines, type, wide, a), b, c)
 
 
-def _better(word: str) -> Callable[..., str]:
-    """The larger or the smaller; not-a-number if one of them is."""
+def _better(name: str, word: str) -> Callable[..., str]:
+    """The larger or the smaller; not-a-number if one of them is. ARM has an instruction for it."""
 
     def write(lines: Lines, type: str, wide: bool, a: str, b: str) -> str:
-        wins = lines.emit(f"fcmp {word} {type} {a}, {b}")
-        nan = lines.emit(f"fcmp uno {type} {a}, {a}")
-        return lines.select(type, wide, lines.emit(f"or {lines.type('i1', wide)} {wins}, {nan}"), a, b)
+        if processor().arm:
+            return _intrinsic(lines, name, type, wide, a, b)
+        one = lines.select(type, wide, lines.emit(f"fcmp {word} {type} {a}, {b}"), a, b)  # b, if one is no number
+        return lines.select(type, wide, lines.emit(f"fcmp uno {type} {a}, {a}"), a, one)
 
     return write
 
@@ -244,8 +246,8 @@ WRITTEN: dict[str, Callable[..., str]] = {
     "fma": _fma,
     "fms": _fms,
     "fnma": _fnma,
-    "max": _better("oge"),
-    "min": _better("ole"),
+    "max": _better("maximum", "ogt"),
+    "min": _better("minimum", "olt"),
     "sign": _sign,
     "finite": _finite,
     "not": _not,

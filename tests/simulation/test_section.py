@@ -1,0 +1,61 @@
+"""Where crossings are located, and which steps are looked at."""
+
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.simulation.section import Level
+
+BODY = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
+STATE = BODY.state(Pi=(2.0, -0.4, -0.9), p=(4.4, -0.2, -1.1))
+
+
+def third_p(state, t):
+    return state.mu[5]
+
+
+METHOD = nd.Splitting(8, "top")
+
+
+def crossings(dt):
+    """Every node of a run, and the times and momenta at the crossings."""
+    sections = {"s": nd.Section(third_p, 0)}
+    run = nd.simulate(BODY, STATE, t1=20.0, dt=dt, method=METHOD, sections=sections, save_every=1, reconstruct=False)
+    found = run.crossings["s"]
+    return run.states.mu, found["time"].to_numpy(), np.hstack([found["Pi"], found["p"]])
+
+
+def test_a_crossing_is_where_the_method_itself_comes_to():
+    """A step from the node before by the fraction that was found ends there: the short way along the equations of
+    motion that follows a first landing changes little beside the error of the step."""
+    nodes, times, momenta = crossings(0.25)
+    assert len(times) > 4
+    np.testing.assert_allclose(momenta[:, 5], 0.0, atol=1e-14)
+    apart, own = [], []
+    for time, there in zip(times, momenta, strict=True):
+        k = int(time / 0.25)
+        start, left = nd.State(STATE.g, nodes[k]), time - 0.25 * k
+        once, often = (nd.diagnostics.march(BODY, METHOD, start, dt=left / n, steps=n).mu for n in (1, 8))
+        apart.append(np.max(np.abs(there - once)))
+        own.append(np.max(np.abs(once - often)))
+    assert max(apart) < 0.05 * max(own) < 1e-9
+
+
+def test_crossings_have_the_order_of_the_method_down_to_round_off():
+    _, exact, states = crossings(0.02)
+    errors = []
+    for dt in (0.2, 0.1, 0.05):
+        _, times, momenta = crossings(dt)
+        errors.append(np.max(np.abs(momenta - states)))
+        np.testing.assert_allclose(times, exact, rtol=0, atol=10 * errors[-1])
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(8, abs=0.2)
+    assert errors[2] < 3e-12
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("lowest", "looked_at"), [(-0.01, True), (0.01, True), (0.3, False)])
+def test_a_turning_point_is_looked_at_where_the_tangents_reach_the_surface(sign, lowest, looked_at):
+    """A parabola (t - 0.4)^2 + lowest over a step from 0 to 1: its tangents meet 0.24 below it."""
+    before, after = (Level(sign * ((t - 0.4) ** 2 + lowest), sign * 2 * (t - 0.4)) for t in (0.0, 1.0))
+    assert bool(nd.Section(third_p, pairs=True).met(before, after, 1.0)) == looked_at
+    assert not nd.Section(third_p).met(before, after, 1.0)
