@@ -223,6 +223,14 @@ def test_python_numbers_keep_their_kinds():
     )
 
 
+def test_a_batch_may_have_no_rows():
+    compiled = nc.compile(lambda x: (2.0 * x, x.sum()), cache=False)
+    for rows in (0, 3, 0):
+        doubled, total = compiled.batch(np.ones((rows, 2)))
+        np.testing.assert_array_equal(doubled, np.full((rows, 2), 2.0))
+        np.testing.assert_array_equal(total, np.full(rows, 2.0))
+
+
 def test_a_number_is_an_argument_and_not_a_constant():
     compiled = nc.compile(lambda x, y: x * y, cache=False)
     assert [compiled(2.0, y) for y in (0.0, 1.0, 3.0)] == [0.0, 2.0, 6.0]
