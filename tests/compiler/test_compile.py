@@ -225,7 +225,9 @@ def test_python_numbers_keep_their_kinds():
 
 def test_a_batch_may_have_no_rows():
     compiled = nc.compile(lambda x: (2.0 * x, x.sum()), cache=False)
+    shared = nc.compile(lambda x, y: x * y, cache=False)
     for rows in (0, 3, 0):
+        np.testing.assert_array_equal(shared.batch(np.ones((rows, 2)), 3.0, shared=(1,)), np.full((rows, 2), 3.0))
         doubled, total = compiled.batch(np.ones((rows, 2)))
         np.testing.assert_array_equal(doubled, np.full((rows, 2), 2.0))
         np.testing.assert_array_equal(total, np.full(rows, 2.0))

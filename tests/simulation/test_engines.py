@@ -45,7 +45,7 @@ def test_engines_agree_on_all_that_a_run_gives(method):
 
     compiled, by_xla = run("compiled"), run("xla")
     assert compiled.outcome == by_xla.outcome == nd.Outcome.COMPLETED
-    for name, values in by_xla.record.variables.items():
+    for name, values in by_xla.record.data_vars.items():
         np.testing.assert_allclose(compiled.record[name], values, rtol=0, atol=1e-12, err_msg=str(name))
     assert len(by_xla.crossings["level"].time) > 0
     for one, other in zip(compiled.monitors["energy"], by_xla.monitors["energy"], strict=True):

@@ -62,7 +62,7 @@ def test_engines_see_the_same_noise():
     }
     compiled, by_xla = (run(engine=engine, **options) for engine in ("compiled", "xla"))
     assert len(by_xla.crossings["u"].time) > 0
-    for name, values in by_xla.record.variables.items():
+    for name, values in by_xla.record.data_vars.items():
         np.testing.assert_allclose(compiled.record[name], values, rtol=0, atol=1e-12, err_msg=str(name))
     assert compiled.monitors["energy"].mean == pytest.approx(by_xla.monitors["energy"].mean, rel=1e-12)
     np.testing.assert_allclose(compiled.crossings["u"]["R"][:, 2, 2], 0.8, atol=1e-14)

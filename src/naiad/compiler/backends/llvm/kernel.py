@@ -58,7 +58,7 @@ class LaneKernel:
             if each:
                 target[...] = _spread(leaf, target, size)
             else:
-                target.reshape(groups, -1)[...] = np.repeat(leaf.reshape(-1), self.lanes)
+                target[...] = np.repeat(leaf.reshape(-1), self.lanes).reshape(target.shape[1:])
         results = np.empty((groups, self._out_size, self.lanes))
         self._run(packed, results, groups)
         return [_gathered(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
