@@ -192,11 +192,12 @@ class Trajectory:
         del rows["section"]
         known = {name: label.attributes for name, label in labels(self.system).items()}
         known["time"] = {"long_name": "time", "units": "s"}
-        found = {
-            name: xr.Dataset({key: (along, x[number == index], known[key]) for key, (along, x) in rows.items()})
+        sizes = {dim: size for along, x in rows.values() for dim, size in zip(along, x.shape, strict=True)}
+        axes = coordinates(sizes)
+        return {
+            name: xr.Dataset({key: (along, x[number == index], known[key]) for key, (along, x) in rows.items()}, axes)
             for index, name in enumerate(self.attrs["sections"])
         }
-        return {name: each.assign_coords(coordinates(each.sizes)) for name, each in found.items()}
 
     @checked
     def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
