@@ -41,7 +41,7 @@ class Eel(Study, name="eel"):
     A wave of torque runs along the joints, or (`amplitude=0`) springs let go from a bent start (`bend`). The water has
     no friction and the torques act inside, so the total momenta stay zero to round-off, and yet the eel moves: what a
     link pushes aside depends on how it lies. Without torques and damping the energy swings without drift. The step
-    costs O(N); with `cost`, a figure measures it for the chains of `lengths`, which takes some minutes.
+    costs O(N); with `cost`, a figure measures it for the chains of `lengths`, which takes longer than the run.
     """
 
     paper = "Ours; the bodies are those of T. Lee, M. Leok, N. H. McClamroch, ACC 2009, in a chain of any length"
