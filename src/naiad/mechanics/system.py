@@ -15,6 +15,7 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
+from naiad.mechanics.functions import explained
 from naiad.mechanics.initial import assembled, fitting_state
 from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
@@ -82,6 +83,7 @@ class LagrangianSystem(Module):
         return rule
 
     @checked
+    @explained
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state from g (the identity if not given) and a velocity xi (zero if not given) or a momentum mu.
 

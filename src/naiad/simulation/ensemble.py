@@ -15,6 +15,7 @@ from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, State, fitting_state
+from naiad.mechanics.functions import explained
 from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
@@ -42,6 +43,7 @@ ROOM = 2**14  # saved nodes, and passages of a section, that a chunk holds for a
 
 @checked
 @double
+@explained
 def simulate_many(
     system: LagrangianSystem,
     states: Sequence[State],
@@ -88,7 +90,7 @@ def simulate_many(
     ]
     warning = too_far(max((run.statistics["turn_max"] for run in runs if not run.outcome.failed), default=0.0), h)
     if warning is not None:
-        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=4)
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=5)
     return runs
 
 

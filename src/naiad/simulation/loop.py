@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from naiad.integrators import RKMK, StepInfo
 from naiad.mechanics import State
+from naiad.mechanics.functions import check_functions
 from naiad.mechanics.system import is_sound
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
@@ -101,6 +102,7 @@ def start(routine: Routine, state: State, t: Any, h: Any) -> tuple[Standing, Fra
 
 def begin(routine: Routine, carry: Any, node: Any, t: Any, h: Any) -> tuple[Standing, Frame]:
     """Where a run that goes on from a carry stands, and its first frame."""
+    check_functions(routine.system, vars(routine))
     state = routine.state(carry)
     standing = Standing(
         jnp.asarray(node),

@@ -20,6 +20,7 @@ from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, Scalar, State, fitting_state
+from naiad.mechanics.functions import explained
 from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
@@ -49,6 +50,7 @@ from naiad.simulation.turn import too_far
 
 @checked
 @double
+@explained
 def simulate(
     system: LagrangianSystem,
     state: State,
@@ -123,6 +125,7 @@ def simulate(
 
 @checked
 @double
+@explained
 def resume(
     trajectory: Trajectory,
     *,
@@ -169,6 +172,7 @@ def resume(
 
 @checked
 @double
+@explained
 def propagate(
     system: LagrangianSystem,
     state: State,
@@ -269,7 +273,7 @@ def _run(
         raise RunError(f"{where}: {trajectory.ending}")
     if outcome.failed:
         where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"
-        warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=5)
+        warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=6)
     elif warning is not None:
-        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=5)
+        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=6)
     return trajectory
