@@ -44,6 +44,23 @@ def test_left_velocity_inverts_the_exponential_curve(name):
     np.testing.assert_allclose(left_velocity(group, lambda s: group.compose(g, group.exp(s * eta))), eta, rtol=1e-13)
 
 
+@pytest.mark.parametrize("name", ["free-body", "free-body-s3", "vehicle", "planar-body", "rotor-chain"])
+def test_the_derivative_of_a_left_velocity(name):
+    """Of turns from the left at g exp(x b) in x: -ad_b Ad_{g^-1} a."""
+    problem = PROBLEMS[name]
+    group, g = problem.system.group, problem.state.g
+    a, b = RNG.standard_normal((2, group.dim))
+
+    def velocity(x):
+        at = group.compose(g, group.exp(x * b))
+        return left_velocity(group, lambda s: group.compose(group.exp(s * a), at))
+
+    expected = -group.ad(b, group.Ad(group.inverse(g), a))
+    np.testing.assert_allclose(
+        jax.jit(jax.jacfwd(velocity))(0.0), expected, rtol=1e-12, atol=1e-13 * np.max(np.abs(expected))
+    )
+
+
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_velocity_inverts_legendre(name):
     problem = PROBLEMS[name]

@@ -161,7 +161,7 @@ STRING = {"length": 10.0, "density": 0.025, "stiffness": 40.0}
         (lambda: Reel(moment=lambda a, b: a), "moment is a function of 2 arguments"),
         (lambda: HangingBody(0.1, (0.3, 0.2, 0.4), INERTIA - 0.02 * np.eye(3)), "not positive definite"),
         (lambda: HangingBody(0.1, (0.3, 0.2, 0.4)), "give its inertia"),
-        (lambda: StringPendulum(**STRING).straight((0.0, 0.0, 0.0)), "direction = 0"),
+        (lambda: StringPendulum(**STRING).straight((0.0, 0.0, 0.0)), "is not a direction"),
         (lambda: StringPendulum(**STRING).state(q=np.zeros((20, 3))), "coincide"),
         (lambda: StringPendulum(**STRING, reel=Reel(), body=BODY).straight((1, 0, 0), s=11.0), "s = 11 m of string"),
     ],

@@ -101,12 +101,11 @@ def takes(method: str, problem: str) -> bool:
     return problem in ONLY.get(method, {problem}) and problem not in NOT.get(method, ())
 
 
-# What is not denied here is claimed and measured: that a method is symplectic, keeps the momentum in space, and stays
-# on the group. Whether it is reversible it says itself.
+# What is not denied here is claimed and measured: that a method keeps the momentum in space, and stays on the group.
+# Whether it is symplectic and reversible it says itself.
 
 RUNGE_KUTTA = {name for name in METHODS if name.startswith("rk")}
 CONTROLS = RUNGE_KUTTA | {"implicit-euler", "projected", "projected-momentum"}
-NOT_SYMPLECTIC = CONTROLS | {"mln", "tln", "flv", "sw", "sw-perp", "kr", "compose4-mln"}
 LEAVE_THE_GROUP = {"rk4"}
 
 

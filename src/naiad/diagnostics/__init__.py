@@ -1,8 +1,10 @@
 """Measurements: invariants, order, symplecticity, reversibility, chaos, averages, cost."""
 
 from naiad.diagnostics.adaptive import adaptive_run
+from naiad.diagnostics.audit import Audit, Finding, audit
 from naiad.diagnostics.convergence import Convergence, convergence
 from naiad.diagnostics.equilibrium import Equilibrium, equilibrium
+from naiad.diagnostics.facts import shortest_time
 from naiad.diagnostics.invariants import energy_error, momentum_error, relative_change
 from naiad.diagnostics.kelvin_noether import KelvinNoether, KelvinNoetherChange, kelvin_noether_defect
 from naiad.diagnostics.lyapunov import lyapunov_exponent
@@ -15,15 +17,18 @@ from naiad.diagnostics.timing import TimedRun, timed_run
 from naiad.diagnostics.watching import Energy, RelativeChange, SpaceMomentum, relative_drift, watched_run
 
 __all__ = [
+    "Audit",
     "Convergence",
     "Energy",
     "Equilibrium",
+    "Finding",
     "KelvinNoether",
     "KelvinNoetherChange",
     "RelativeChange",
     "SpaceMomentum",
     "TimedRun",
     "adaptive_run",
+    "audit",
     "bracket_matrix",
     "convergence",
     "coordinates",
@@ -40,6 +45,7 @@ __all__ = [
     "relative_change",
     "relative_drift",
     "reversibility_defect",
+    "shortest_time",
     "step_jacobian",
     "symplectic_matrix",
     "symplecticity_defect",

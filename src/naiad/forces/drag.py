@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.forces.force import AbstractForce, Motion, Wrench
 from naiad.hydro import rotation_matrix
 from naiad.numerics import cross
-from naiad.numerics.checks import floats, vector
+from naiad.numerics.checks import finite, floats, friction_matrix, is_known, namespace, vector
 
 
 class Drag(AbstractForce):
@@ -32,10 +32,8 @@ class Drag(AbstractForce):
             raise InputError("Drag has no coefficients; give `linear`, `quadratic` or both.")
         self.linear = _coefficients("linear", linear)
         self.quadratic = _coefficients("quadratic", quadratic)
-        lowest = float(np.linalg.eigvalsh(self.linear + self.linear.T)[0])
-        if lowest < -1e-12 * np.max(np.abs(self.linear)):
-            raise InputError(f"Drag: linear + linear^T has the eigenvalue {lowest:.6g}; drag must not give energy.")
-        if np.min(np.diag(self.quadratic)) < 0:
+        friction_matrix("Drag: linear + linear^T", self.linear + self.linear.T, 6)
+        if is_known(self.quadratic) and np.min(np.diag(self.quadratic)) < 0:
             raise InputError("Drag: quadratic has a negative coefficient on its diagonal; drag must not give energy.")
         self.centre = vector("Drag: centre", centre)
         self.R = np.eye(3) if R is None else rotation_matrix("Drag: R", R)
@@ -49,9 +47,9 @@ class Drag(AbstractForce):
         return jnp.concatenate([R @ wrench[:3] + cross(jnp.asarray(self.centre), force), force])
 
 
-def _coefficients(name: str, value: Any) -> np.ndarray:
+def _coefficients(name: str, value: Any) -> Any:
     array = np.zeros(6) if value is None else floats(f"Drag: {name}", value)
-    array = np.diag(array) if array.shape == (6,) else array
-    if array.shape != (6, 6) or not np.all(np.isfinite(array)):
+    array = namespace(array).diag(array) if array.shape == (6,) else array
+    if array.shape != (6, 6) or not finite(array):
         raise InputError(f"Drag: {name} = {value!r}; expected six finite numbers, angular first, or a 6 x 6 matrix.")
     return array

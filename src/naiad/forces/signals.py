@@ -6,14 +6,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
 from naiad.numerics.arguments import checked_throughout
-from naiad.numerics.checks import floats
+from naiad.numerics.checks import finite, floats
 
 
 class AbstractSignal(Module):
@@ -54,6 +53,6 @@ def signal(name: str, value: Any, size: int) -> AbstractSignal:
         return made
     array = floats(name, value)
     array = array.reshape(1) if array.shape == () and size == 1 else array
-    if array.shape != (size,) or not np.all(np.isfinite(array)):
+    if array.shape != (size,) or not finite(array):
         raise InputError(f"{name} = {value!r}; expected {size} finite numbers, or a function of time that gives them.")
     return Constant(array)

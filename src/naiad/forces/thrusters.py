@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.forces.force import AbstractForce, Motion, Wrench
 from naiad.forces.signals import AbstractSignal, signal
 from naiad.numerics import cross
-from naiad.numerics.checks import floats, unit_axis
+from naiad.numerics.checks import finite, floats, namespace, unit_axis
 
 
 class Thrusters(AbstractForce):
@@ -27,8 +27,9 @@ class Thrusters(AbstractForce):
 
     def __init__(self, points: Any, directions: Any, thrust: Any):
         self.points = _rows("points", points)
-        self.directions = np.stack(
-            [unit_axis(f"Thrusters: directions[{i}]", row) for i, row in enumerate(_rows("directions", directions))]
+        rows = _rows("directions", directions)
+        self.directions = namespace(rows).stack(
+            [unit_axis(f"Thrusters: directions[{i}]", row) for i, row in enumerate(rows)]
         )
         count = len(self.points)
         if len(self.directions) != count:
@@ -43,8 +44,9 @@ class Thrusters(AbstractForce):
         return jnp.sum(jnp.concatenate([torque, forces.T]), axis=1)
 
 
-def _rows(name: str, value: Any) -> np.ndarray:
-    array = np.atleast_2d(floats(f"Thrusters: {name}", value))
-    if array.shape != (len(array), 3) or not len(array) or not np.all(np.isfinite(array)):
+def _rows(name: str, value: Any) -> Any:
+    array = floats(f"Thrusters: {name}", value)
+    array = array[None] if array.ndim == 1 else array
+    if array.ndim != 2 or array.shape[1] != 3 or not len(array) or not finite(array):
         raise InputError(f"Thrusters: {name} = {value!r}; expected three finite numbers for each thruster.")
     return array

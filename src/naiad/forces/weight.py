@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.numerics import Module
+from naiad.numerics.checks import finite, floats, is_known
 
 
 class Weight(Module):
@@ -47,18 +48,15 @@ class Weight(Module):
         return -(heavy @ centres - lift @ arms) @ jnp.asarray(self.gravity)
 
 
-def _finite(name: str, value: Any) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if not np.all(np.isfinite(array)):
+def _finite(name: str, value: Any) -> Any:
+    array = floats(f"Weight: {name}", value)
+    if not array.size or not finite(array):
         raise InputError(f"Weight: {name} = {value!r}; expected finite numbers.")
     return array
 
 
-def _masses(name: str, value: Any) -> np.ndarray:
+def _masses(name: str, value: Any) -> Any:
     array = _finite(name, value)
-    if array.ndim > 1 or np.any(array < 0):
+    if array.ndim > 1 or (is_known(array) and np.any(array < 0)):
         raise InputError(f"Weight: {name} = {value!r}; expected masses of at least 0, one for all bodies or for each.")
     return array

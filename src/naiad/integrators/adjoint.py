@@ -33,6 +33,11 @@ class Adjoint(AbstractOneStepMethod):
     def order(self, system: LagrangianSystem) -> int:
         return self.method.order(system)
 
+    @property
+    def symplectic(self) -> bool:
+        """As the method is."""
+        return self.method.symplectic
+
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.method.symmetric(system)
 

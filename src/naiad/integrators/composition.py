@@ -48,6 +48,11 @@ class Composition(AbstractOneStepMethod):
     def order(self, system: LagrangianSystem) -> int:
         return self.target
 
+    @property
+    def symplectic(self) -> bool:
+        """As the method is."""
+        return self.method.symplectic
+
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
@@ -83,6 +88,11 @@ class Symmetrised(AbstractOneStepMethod):
     def order(self, system: LagrangianSystem) -> int:
         order = self.method.order(system)
         return order + order % 2
+
+    @property
+    def symplectic(self) -> bool:
+        """As the method is."""
+        return self.method.symplectic
 
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True

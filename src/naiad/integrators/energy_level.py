@@ -41,6 +41,8 @@ class AbstractLevelMethod(AbstractMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    symplectic = False
+
     @abc.abstractmethod
     def line(self, system: EulerPoincareSystem, state: State, predicted: Prediction) -> Line:
         """s -> Theta(s), at whose s = 1 the energy changes with s at about the rate `bend`."""

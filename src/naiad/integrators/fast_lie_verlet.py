@@ -40,6 +40,8 @@ class FastLieVerlet(AbstractMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    symplectic = False
+
     def check(self, system: LagrangianSystem) -> None:
         check_free_motion(self, system)
         self.retraction.check(system.group)

@@ -21,6 +21,8 @@ class ImplicitEuler(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    symplectic = False
+
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
         refuse_truncated(self, self.retraction)

@@ -46,6 +46,8 @@ class AbstractMethod(Module):
 
     failure: ClassVar[str | None] = None
     """What it means that the solver of a step fails, and what to do, where the method can say more than the outcome."""
+    symplectic: ClassVar[Any] = True
+    """Whether a step keeps the symplectic form of T*G, and the momenta of symmetries, where no force acts."""
     takes_bath: ClassVar[bool] = False
     """Whether the steps include the friction and the noise that a system declares."""
 

@@ -21,6 +21,8 @@ class MidpointLieNewmark(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    symplectic = False
+
     def check(self, system: LagrangianSystem) -> None:
         check_free_motion(self, system)
         self.retraction.check(system.group)

@@ -40,6 +40,8 @@ class Projected(AbstractOneStepMethod):
     invariants: tuple[Invariant, ...] = static(default=("energy",))
     newton: Newton = Newton()
 
+    symplectic = False
+
     def __post_init__(self):
         given = self.invariants
         if not isinstance(given, tuple) or not given or any(not callable(i) and i not in NAMED for i in given):

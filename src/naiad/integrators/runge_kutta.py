@@ -28,6 +28,8 @@ class RK4(AbstractOneStepMethod):
 
     tableau: str = static(default="rk4")
 
+    symplectic = False
+
     def __post_init__(self):
         _tableau(self.tableau)
 
@@ -61,6 +63,8 @@ class RKMK(AbstractOneStepMethod):
     tableau: str = static(default="rk4")
     retraction: AbstractRetraction = Exponential()
     renormalise: bool = static(default=True)
+
+    symplectic = False
 
     def __post_init__(self):
         _tableau(self.tableau)

@@ -17,6 +17,8 @@ class SimoWong(AbstractOneStepMethod):
 
     renormalise: bool = static(default=True)
 
+    symplectic = False
+
     def check(self, system: LagrangianSystem) -> None:
         check_free_motion(self, system)
 

@@ -32,6 +32,8 @@ class TrapezoidalLieNewmark(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    symplectic = False
+
     def check(self, system: LagrangianSystem) -> None:
         check_free_motion(self, system)
         self.retraction.check(system.group)

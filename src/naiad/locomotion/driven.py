@@ -13,7 +13,7 @@ from naiad.locomotion.hinge_torque import AbstractHingeTorque, hinge_torque
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics.arguments import checked_throughout
-from naiad.numerics.checks import friction_matrix
+from naiad.numerics.checks import finite, floats, friction_matrix, namespace
 
 
 class DrivenSwimmer(LagrangianSystem):
@@ -121,14 +121,11 @@ class DrivenSwimmer(LagrangianSystem):
 def _matrix(name: str, value: Any, joints: int) -> np.ndarray | None:
     if value is None:
         return None
-    return friction_matrix(name, np.full(joints, value) if np.ndim(value) == 0 else value, joints)
+    return friction_matrix(name, namespace(value).full(joints, value) if np.ndim(value) == 0 else value, joints)
 
 
-def _angles(name: str, value: Any, joints: int) -> np.ndarray:
-    try:
-        array = np.broadcast_to(np.asarray(value, float), joints).copy()
-    except (TypeError, ValueError):
-        array = np.full(joints, np.nan)
-    if not np.all(np.isfinite(array)):
+def _angles(name: str, value: Any, joints: int) -> Any:
+    array = floats(name, value)
+    if array.shape not in ((), (1,), (joints,)) or not finite(array):
         raise InputError(f"{name} = {value!r}; expected a finite angle for all hinges or one for each of {joints}.")
-    return array
+    return namespace(array).broadcast_to(array, joints).copy()

@@ -4,11 +4,13 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute
 from naiad.groups import AbstractGroup
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import is_known
 
 
 @checked_throughout
@@ -22,6 +24,11 @@ def join_rows(group: AbstractGroup, parts: Any) -> Any:
     """The vectors of which these are the components."""
     places = _places(group)
     leading = np.shape(parts[0])[: np.ndim(parts[0]) - places[0].ndim]
+    if not all(map(is_known, parts)):
+        rows = jnp.zeros((*leading, group.dim))
+        for part, place in zip(parts, places, strict=True):
+            rows = rows.at[..., place].set(part)
+        return rows
     rows = np.empty((*leading, group.dim))
     for part, place in zip(parts, places, strict=True):
         rows[..., place] = part

@@ -3,14 +3,15 @@
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.groups import AbstractGroup
+from naiad.groups import S3, SO3, AbstractGroup
 from naiad.mechanics.components import join_rows, neutral, split_rows
 from naiad.mechanics.state import State
-from naiad.numerics import check_double
 from naiad.numerics.arguments import checked, shown
+from naiad.numerics.checks import floats, is_known
 
 
 class Given(NamedTuple):
@@ -87,14 +88,17 @@ def _as_matrix(name: str, value: Any, shape: tuple[int, ...]) -> Any:
     vectors (axis times angle)."""
     if shape[-2:] != (3, 3) or np.shape(value) not in ((*shape[:-2], 4), (*shape[:-2], 3)):
         return value
-    from scipy.spatial.transform import Rotation
-
     rows = _array(name, value, np.shape(value))
-    if rows.shape[-1] == 3:
-        return Rotation.from_rotvec(rows.reshape(-1, 3)).as_matrix().reshape(shape)
-    if not np.allclose(np.linalg.norm(rows, axis=-1), 1.0, rtol=0.0, atol=1e-9):
+    if rows.shape[-1] == 4 and is_known(rows) and np.max(np.abs(np.sum(rows**2, axis=-1) - 1.0)) > 2e-9:
         raise InputError(f"{name} = {shown(value)} is no unit quaternion (w, x, y, z); divide it by its norm.")
-    return Rotation.from_quat(rows.reshape(-1, 4), scalar_first=True).as_matrix().reshape(shape)
+    turn = SO3().exp if rows.shape[-1] == 3 else _rotation
+    with jax.enable_x64(True):
+        matrices = jax.vmap(turn)(jnp.reshape(jnp.asarray(rows), (-1, rows.shape[-1]))).reshape(shape)
+    return np.asarray(matrices) if is_known(rows) else matrices
+
+
+def _rotation(q: Any) -> Any:
+    return jax.vmap(S3().act, in_axes=(None, 0), out_axes=1)(q, jnp.eye(3))
 
 
 def _covector(group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tuple[str, ...], symbol: str) -> Any:
@@ -106,12 +110,10 @@ def _covector(group: AbstractGroup, whole: Any, parts: dict[str, Any], names: tu
     )
 
 
-def _array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    check_double(name, value)
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} = {value!r} is not an array of numbers; expected shape {shape}.") from None
+def _array(name: str, value: Any, shape: tuple[int, ...]) -> Any:
+    array = floats(name, value)
     if array.shape != shape:
+        if not array.size:
+            raise InputError(f"{name} = {value!r} is not an array of numbers; expected shape {shape}.")
         raise InputError(f"{name} has shape {array.shape}; expected {shape}.")
     return array

@@ -20,6 +20,7 @@ from naiad.mechanics.initial import assembled, fitting_state
 from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import is_known
 
 GROUP_TOLERANCE = 1e-8
 CONSTRAINT_TOLERANCE = 1e-8
@@ -91,7 +92,12 @@ class LagrangianSystem(Module):
         p=...)`.
         """
         given = assembled(self.group, g, xi, mu, components)
-        start = execute(_legendre, self, given.g, given.xi, t, parameters=(0,)) if given.mu is None else given.mu
+        if given.mu is not None:
+            start = given.mu
+        elif all(map(is_known, jax.tree.leaves((self, given, t)))):
+            start = execute(_legendre, self, given.g, given.xi, t, parameters=(0,))
+        else:
+            start = self.legendre(given.g, given.xi, t)
         return check_state(self, State(given.g, start), t)
 
     def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
@@ -174,8 +180,13 @@ class LagrangianSystem(Module):
 
 @checked
 def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
-    """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong."""
+    """The state as NumPy arrays, if a motion can start there; else an `InputError` that says what is wrong.
+
+    Where JAX traces the system or the state, only the shapes are checked.
+    """
     state = fitting_state(system.group, state)
+    if not all(map(is_known, jax.tree.leaves((system, state, t)))):
+        return state
     if not execute(is_sound, system, state, t, parameters=(0,)):
         examine(system, state, t)
     return state

@@ -12,7 +12,7 @@ from naiad.groups import SO3, Product, Rn
 from naiad.mechanics import AdvectedSystem, Picture, ReducedState, Scalar
 from naiad.mechanics.labels import place
 from naiad.numerics import solve
-from naiad.numerics.checks import inertia_matrix, positive, semidefinite_inertia, unit_axis, vector
+from naiad.numerics.checks import floats, inertia_matrix, namespace, positive, semidefinite_inertia, unit_axis, vector
 
 
 class BuoyantVehicle(AdvectedSystem):
@@ -58,9 +58,9 @@ class BuoyantVehicle(AdvectedSystem):
         self.m, self.added_mass = positive("m", m), semidefinite_inertia("added_mass", added_mass, 3)
         self.J, self.buoyancy = inertia_matrix("J", J, 3), positive("buoyancy", buoyancy, zero=True)
         self.r = vector("r", r)
-        down = unit_axis("gravity", gravity)
-        self.gravity = float(np.linalg.norm(np.asarray(gravity, float)))
-        self.a0 = np.concatenate([down, vector("current", current)])
+        down, flow = unit_axis("gravity", gravity), vector("current", current)
+        self.gravity = floats("gravity", gravity) @ down
+        self.a0 = namespace(down, flow).concatenate([down, flow])
         self.forces = checked_forces(forces)
 
     @property

@@ -13,7 +13,7 @@ from naiad.groups import SE3, AbstractGroup, Power
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.pair_potentials import AbstractPairPotential, Body
 from naiad.numerics import AbstractStructure, Sparse, static
-from naiad.numerics.checks import body_inertia, floats, masses
+from naiad.numerics.checks import body_inertia, floats, masses, namespace
 
 
 class GivenPair(AbstractPairPotential):
@@ -92,9 +92,12 @@ class InteractingBodies(LagrangianSystem):
 def _inertias(J: Any, count: int, *, unphysical: bool) -> np.ndarray:
     given = floats("J", J)
     if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
-        return np.broadcast_to(body_inertia("J", given, unphysical=unphysical), (count, 3, 3)).copy()
+        same = body_inertia("J", given, unphysical=unphysical)
+        return namespace(same).broadcast_to(same, (count, 3, 3)).copy()
     if given.shape not in ((count, 3), (count, 3, 3)):
         raise InputError(
             f"J has shape {given.shape}; expected three moments or a 3 x 3 matrix, for all {count} bodies or for each."
         )
-    return np.stack([body_inertia(f"J[{i}]", each, unphysical=unphysical) for i, each in enumerate(given)])
+    return namespace(given).stack(
+        [body_inertia(f"J[{i}]", each, unphysical=unphysical) for i, each in enumerate(given)]
+    )

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.errors import InputError
 from naiad.groups import SO3
 from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.numerics.checks import body_inertia, friction_matrix
+from naiad.numerics.checks import body_inertia, friction_matrix, number, positive
 
 
 class IsothermalRigidBody(LagrangianSystem):
@@ -27,12 +26,10 @@ class IsothermalRigidBody(LagrangianSystem):
     group = SO3()
 
     def __init__(self, J: Any, C: Any, temperature: float, kappa: float = 0.0, *, unphysical: bool = False):
-        if not temperature >= 0:
-            raise InputError(f"temperature = {temperature!r}; expected kT in J, at least 0.")
         self.J = body_inertia("J", J, unphysical=unphysical)
         self.dissipation = friction_matrix("C", C, 3)
-        self.temperature = float(temperature)
-        self.kappa = float(kappa)
+        self.temperature = positive("temperature", temperature, zero=True)
+        self.kappa = number("kappa", kappa)
 
     def lagrangian(self, g: Float[Array, "3 3"], xi: Float[Array, "3"], t: Scalar) -> Float[Array, ""]:
         """Omega . J Omega / 2 + kappa e_3 . R e_3."""

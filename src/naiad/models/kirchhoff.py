@@ -12,7 +12,7 @@ from naiad.hydro import AbstractShape, Ellipsoid, mass_properties
 from naiad.mechanics import EulerPoincareSystem, Scalar
 from naiad.models.solid_shape import solid_shape
 from naiad.numerics import solve
-from naiad.numerics.checks import inertia_matrix
+from naiad.numerics.checks import floats, inertia_matrix, namespace
 
 
 class KirchhoffBody(EulerPoincareSystem):
@@ -27,9 +27,10 @@ class KirchhoffBody(EulerPoincareSystem):
     group = SE3()
 
     def __init__(self, I: Any, M: Any, S: Any = None):  # noqa: E741  (the symbol of the papers)
-        coupling = np.zeros((3, 3)) if S is None else np.asarray(S, dtype=float)
-        blocks = [[inertia_matrix("I", I, 3), coupling.T], [coupling, inertia_matrix("M", M, 3)]]
-        self.K = inertia_matrix("The inertia [[I, S^T], [S, M]]", np.block(blocks), 6)
+        turning, moving = inertia_matrix("I", I, 3), inertia_matrix("M", M, 3)
+        coupling = np.zeros((3, 3)) if S is None else floats("S", S)
+        whole = namespace(turning, moving, coupling).block([[turning, coupling.T], [coupling, moving]])
+        self.K = inertia_matrix("The inertia [[I, S^T], [S, M]]", whole, 6)
 
     @classmethod
     def from_matrix(cls, K: Any) -> Self:
@@ -45,7 +46,7 @@ class KirchhoffBody(EulerPoincareSystem):
         centre; without it the body is homogeneous, of the fluid's density.
         """
         shape = solid_shape(shape)
-        own = shape.inertia(density) if dry is None else np.asarray(dry, dtype=float)
+        own = shape.inertia(density) if dry is None else floats("dry", dry)
         _check_neutral(shape, density, own)
         return cls.from_matrix(own + shape.added_inertia(density))
 

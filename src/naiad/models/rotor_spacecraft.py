@@ -37,7 +37,7 @@ class RotorSpacecraft(LagrangianSystem):
         self.J_r = positive("J_r", J_r)
         self.kappa = positive("kappa", kappa, zero=True)
         self.n = unit_axis("n", n)
-        check_moments("The inertia with the rotor locked", self.I + self.J_r * np.outer(self.n, self.n))
+        check_moments("The inertia with the rotor locked", self.I + self.J_r * self.n[:, None] * self.n)
 
     def lagrangian(self, g: Any, xi: Float[Array, "4"], t: Scalar) -> Float[Array, ""]:
         """Body, rotor and spring."""

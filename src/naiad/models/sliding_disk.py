@@ -10,6 +10,7 @@ from naiad.errors import InputError
 from naiad.groups import Rn
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics import static
+from naiad.numerics.checks import number, positive
 
 POTENTIALS: dict[str, Callable[[Any, Any], Any]] = {
     "none": lambda k, x: 0.0 * x,
@@ -56,14 +57,12 @@ class SlidingDisk(LagrangianSystem):
         potential: str = "harmonic",
         noise: Literal["isothermal", "translation"] = "isothermal",
     ):
-        for name, value, least in (("m", m, "above"), ("J", J, "above"), ("c", c, "at least")):
-            if not (value > 0 or (least == "at least" and value == 0)):
-                raise InputError(f"SlidingDisk: {name} = {value!r}; expected a number {least} 0.")
         if potential not in POTENTIALS:
             raise InputError(f"SlidingDisk: potential = {potential!r}; expected one of {', '.join(POTENTIALS)}.")
         if noise not in ("isothermal", "translation"):
             raise InputError(f"SlidingDisk: noise = {noise!r}; expected 'isothermal' or 'translation'.")
-        self.m, self.J, self.r, self.c, self.alpha, self.k = map(float, (m, J, r, c, alpha, k))
+        self.m, self.J, self.c = positive("m", m), positive("J", J), positive("c", c, zero=True)
+        self.r, self.alpha, self.k = number("r", r), number("alpha", alpha), number("k", k)
         self.potential, self.noise = potential, noise
 
     @property

@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.groups import SO3
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import cross, static
-from naiad.numerics.checks import positive
+from naiad.numerics.checks import number, positive
 
 
 class SphericalPendulum(LagrangianSystem):
@@ -35,7 +35,7 @@ class SphericalPendulum(LagrangianSystem):
     def __init__(self, m: float = 1.0, l: float = 1.0, gravity: float = 1.0, epsilon: float = 0.0, n: int = 4):  # noqa: E741
         self.m, self.l = positive("m", m), positive("l", l)
         self.gravity = positive("gravity", gravity, zero=True)
-        self.epsilon = float(epsilon)
+        self.epsilon = number("epsilon", epsilon)
         if n < 1:
             raise InputError(f"n = {n!r}; expected a whole number of at least 1, the corners of the polygon.")
         self.n = n

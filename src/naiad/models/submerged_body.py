@@ -15,7 +15,7 @@ from naiad.hydro import AbstractShape, mass_properties
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.models.solid_shape import solid_shape
 from naiad.numerics import solve, vee
-from naiad.numerics.checks import inertia_matrix, positive, semidefinite_inertia, vector
+from naiad.numerics.checks import inertia_matrix, is_known, positive, semidefinite_inertia, vector
 
 Twist = Float[Array, "6"]
 
@@ -56,8 +56,9 @@ class SubmergedBody(LagrangianSystem):
         current: Any = None,
         forces: Any = (),
     ):
-        mass_properties(dry)
         self.dry = semidefinite_inertia("dry", dry, 6)
+        if is_known(self.dry):
+            mass_properties(self.dry)
         self.added = semidefinite_inertia("added", added, 6)
         inertia_matrix("The inertia dry + added", self.dry + self.added, 6)
         self.displaced = positive("displaced", displaced, zero=True)

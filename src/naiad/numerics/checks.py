@@ -1,9 +1,12 @@
 """Numbers, vectors, rotations and inertias as users give them, checked: each comes back as NumPy has it, or raises an
-`InputError` that says what was expected."""
+`InputError` that says what was expected. Of what JAX traces the shape is checked, and its values are not known."""
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import core
 from jaxtyping import Float
 
 from naiad.errors import InputError
@@ -16,55 +19,84 @@ ROUNDING = 1e-9
 """How far, relatively, a principal moment may be above the sum of the others."""
 
 
-def floats(name: str, value: Any) -> np.ndarray:
+def is_known(array: Any) -> bool:
+    """Whether the values are there to be looked at: JAX does not trace them."""
+    return not isinstance(array, core.Tracer)
+
+
+def namespace(*arrays: Any) -> Any:
+    """NumPy, or `jax.numpy` where JAX traces one of the arrays."""
+    return np if all(map(is_known, arrays)) else jnp
+
+
+def floats(name: str, value: Any) -> Any:
     """The numbers in double precision; none where there are other things than numbers."""
     check_double(name, value)
     try:
         return np.asarray(value, dtype=float)
+    except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError):
+        return jnp.asarray(value, float)
     except (TypeError, ValueError):
         return np.zeros(0)
 
 
-def positive(name: str, value: Any, *, zero: bool = False) -> float:
+def finite(array: Any) -> bool:
+    """Whether all numbers are finite, as far as they are known."""
+    return not is_known(array) or bool(np.all(np.isfinite(array)))
+
+
+def number(name: str, value: Any) -> Any:
+    """A finite number."""
+    array = floats(name, value)
+    if array.size != 1 or not finite(array):
+        raise InputError(f"{name} = {value!r}; expected a finite number.")
+    return float(array.reshape(())) if is_known(array) else array.reshape(())
+
+
+def positive(name: str, value: Any, *, zero: bool = False) -> Any:
     """A finite number above zero (or zero, where allowed)."""
-    number = floats(name, value)
-    if number.size != 1 or not (np.isfinite(number) and (number > 0 or (zero and number == 0))):
+    array = floats(name, value)
+    fits = array.size == 1 and finite(array)
+    if fits and is_known(array):
+        fits = bool(array > 0) or (zero and bool(array == 0))
+    if not fits:
         raise InputError(f"{name} = {value!r}; expected a finite number {'of at least' if zero else 'above'} 0.")
-    return float(number.reshape(()))
+    return float(array.reshape(())) if is_known(array) else array.reshape(())
 
 
-def positives(name: str, value: Any, count: int, *, zeros: int = 0) -> np.ndarray:
+def positives(name: str, value: Any, count: int, *, zeros: int = 0) -> Any:
     """`count` finite numbers above zero, of which at most `zeros` are zero."""
     array = floats(name, value)
-    if (
-        array.shape != (count,)
-        or not np.all(np.isfinite(array) & (array >= 0))
-        or np.count_nonzero(array) < count - zeros
-    ):
+    fits = array.shape == (count,)
+    if fits and is_known(array):
+        fits = bool(np.all(np.isfinite(array) & (array >= 0))) and np.count_nonzero(array) >= count - zeros
+    if not fits:
         some = f" ({zeros} of them may be 0)" if zeros else ""
         raise InputError(f"{name} = {value!r}; expected {count} finite numbers above 0{some}.")
     return array
 
 
-def masses(value: Any) -> np.ndarray:
+def masses(value: Any) -> Any:
     """One or more positive masses."""
     array = floats("m", value)
-    if array.ndim != 1 or not array.size or not np.all(np.isfinite(array) & (array > 0)):
+    if array.ndim != 1 or not array.size or (is_known(array) and not np.all(np.isfinite(array) & (array > 0))):
         raise InputError(f"m = {value!r}; expected one positive mass for each body.")
     return array
 
 
-def vector(name: str, value: Any, size: int = 3) -> np.ndarray:
+def vector(name: str, value: Any, size: int = 3) -> Any:
     """`size` finite numbers."""
     array = floats(name, value)
-    if array.shape != (size,) or not np.all(np.isfinite(array)):
+    if array.shape != (size,) or not finite(array):
         raise InputError(f"{name} = {value!r}; expected {size} finite number{'s' * (size > 1)}.")
     return array
 
 
-def unit_axis(name: str, value: Any) -> np.ndarray:
+def unit_axis(name: str, value: Any) -> Any:
     """A direction in R^3 of length one."""
     array = floats(name, value)
+    if array.shape == (3,) and not is_known(array):
+        return array / jnp.linalg.norm(array)
     length = float(np.linalg.norm(array)) if array.shape == (3,) else float("nan")
     if not (np.isfinite(length) and length > 0):
         raise InputError(f"{name} = {value!r} is not a direction; expected three finite numbers, not all zero.")
@@ -73,6 +105,8 @@ def unit_axis(name: str, value: Any) -> np.ndarray:
 
 def check_rotations(name: str, R: Float[np.ndarray, "*rows n n"]) -> None:
     """R^T R = I and det R = 1 for every one of these matrices: a reflection is none."""
+    if not is_known(R):
+        return
     matrices: Any = R.reshape(-1, *R.shape[-2:])
     excess = matrices.swapaxes(1, 2) @ matrices - np.eye(R.shape[-1])
     errors, determinants = np.sqrt(np.einsum("kij,kij->k", excess, excess)), np.linalg.det(matrices)
@@ -90,6 +124,8 @@ def check_rotations(name: str, R: Float[np.ndarray, "*rows n n"]) -> None:
 def check_moments(name: str, J: Any, remedy: str = "") -> None:
     """Some distribution of mass has the inertia J, a symmetric 3 x 3 matrix: the largest principal moment is at most
     the sum of the others, and equal to it for a flat body."""
+    if not is_known(J):
+        return
     low, middle, high = np.linalg.eigvalsh(J)
     if high > (low + middle) * (1.0 + ROUNDING):
         raise InputError(
@@ -99,11 +135,10 @@ def check_moments(name: str, J: Any, remedy: str = "") -> None:
 
 
 @checked_throughout
-def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
+def inertia_matrix(name: str, value: Any, size: int) -> Any:
     """A symmetric positive definite matrix from its diagonal or its entries."""
     array = _symmetric_matrix(name, value, size)
-    lowest = float(np.linalg.eigvalsh(array)[0])
-    if lowest <= 0:
+    if is_known(array) and (lowest := float(np.linalg.eigvalsh(array)[0])) <= 0:
         raise InputError(
             f"{name} is not positive definite (smallest eigenvalue {lowest:.6g}); every direction must have inertia."
         )
@@ -111,7 +146,7 @@ def inertia_matrix(name: str, value: Any, size: int) -> np.ndarray:
 
 
 @checked_throughout
-def body_inertia(name: str, value: Any, *, unphysical: bool = False) -> np.ndarray:
+def body_inertia(name: str, value: Any, *, unphysical: bool = False) -> Any:
     """The inertia of a rigid body without a fluid: positive definite, and such as a body can have unless
     `unphysical`."""
     array = inertia_matrix(name, value, 3)
@@ -120,32 +155,33 @@ def body_inertia(name: str, value: Any, *, unphysical: bool = False) -> np.ndarr
     return array
 
 
-def semidefinite_inertia(name: str, value: Any, size: int) -> np.ndarray:
+def semidefinite_inertia(name: str, value: Any, size: int) -> Any:
     """A symmetric positive semidefinite matrix, where some directions may have no inertia."""
     return _semidefinite_matrix(name, value, size, "the kinetic energy is never negative")
 
 
 @checked_throughout
-def friction_matrix(name: str, value: Any, size: int) -> np.ndarray:
+def friction_matrix(name: str, value: Any, size: int) -> Any:
     """A symmetric positive semidefinite matrix from its diagonal or its entries."""
     return _semidefinite_matrix(name, value, size, "friction must not give energy")
 
 
-def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> np.ndarray:
+def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> Any:
     array = _symmetric_matrix(name, value, size)
-    values = np.linalg.eigvalsh(array)
-    if values[0] < -1e-12 * max(values[-1], 0.0):
+    if is_known(array) and (values := np.linalg.eigvalsh(array))[0] < -1e-12 * max(values[-1], 0.0):
         raise InputError(f"{name} has the eigenvalue {values[0]:.6g}; {reason}: expected none < 0.")
     return array
 
 
-def _symmetric_matrix(name: str, value: Any, size: int) -> np.ndarray:
+def _symmetric_matrix(name: str, value: Any, size: int) -> Any:
     array = floats(name, value)
     if array.shape == (size,):
-        array = np.diag(array)
+        array = namespace(array).diag(array)
     if array.shape != (size, size):
         given = f"has shape {array.shape}" if array.size else f"= {value!r} is not an array of numbers"
         raise InputError(f"{name} {given}; expected {size} numbers (the diagonal) or a {size} x {size} matrix.")
+    if not is_known(array):
+        return array
     if not np.all(np.isfinite(array)):
         raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
     asymmetry = np.max(np.abs(array - array.T))

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.forces.force import AbstractForce, checked_forces
 from naiad.numerics import Module, outer
-from naiad.numerics.checks import check_moments, inertia_matrix, positive, vector
+from naiad.numerics.checks import check_moments, inertia_matrix, is_known, positive, vector
 
 
 class HangingBody(Module):
@@ -34,17 +34,17 @@ class HangingBody(Module):
         self.centre = vector("centre", centre)
         self.inertia = None if inertia is None else inertia_matrix("inertia", inertia, 3)
         if self.inertia is None:
-            if np.any(self.centre):
+            if is_known(self.centre) and np.any(self.centre):
                 raise InputError("A body with a centre off its attachment turns: give its inertia about that point.")
             return
-        offset = self.mass * (self.centre @ self.centre * np.eye(3) - np.outer(self.centre, self.centre))
-        lowest = float(np.linalg.eigvalsh(self.inertia - offset)[0])
-        if not lowest > 0:
+        offset = self.mass * (self.centre @ self.centre * np.eye(3) - self.centre[:, None] * self.centre)
+        own = self.inertia - offset
+        if is_known(own) and not (lowest := float(np.linalg.eigvalsh(own)[0])) > 0:
             raise InputError(
                 f"The inertia about the mass centre, inertia - M(|c|^2 I - c c^T), is not positive definite (smallest "
                 f"eigenvalue {lowest:.4g}); give the inertia about the point of attachment, not about the mass centre."
             )
-        check_moments("The inertia about the mass centre", self.inertia - offset)
+        check_moments("The inertia about the mass centre", own)
 
     def kinetic(self, v: Float[Array, "3"], R_rate: Any) -> Float[Array, ""]:
         """T for the velocity v of the attachment and the rate R' of the attitude, a matrix."""

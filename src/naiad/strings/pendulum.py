@@ -17,7 +17,7 @@ from naiad.groups import SO3
 from naiad.mechanics import Picture, Scalar, State
 from naiad.numerics import cross, static
 from naiad.numerics.arguments import checked_throughout
-from naiad.numerics.checks import positive, vector
+from naiad.numerics.checks import is_known, positive, unit_axis, vector
 from naiad.strings.bending import Bending
 from naiad.strings.carnot import carnot_force
 from naiad.strings.fields import AbstractField, as_field
@@ -100,7 +100,8 @@ class StringPendulum(StringSystem):
         self.length, self.density = positive("length", length), positive("density", density)
         self.law, self.gravity = as_law(stiffness), vector("gravity", gravity)
         self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
-        self.damping = positive("damping", damping, zero=True) or None
+        loss = positive("damping", damping, zero=True)
+        self.damping = None if is_known(loss) and not loss else loss
         if isinstance(self.law, Inextensible) and self.damping is not None:
             raise InputError(
                 f"damping = {damping:g} N s of an inextensible string, whose strain does not change: nothing would be "
@@ -113,13 +114,16 @@ class StringPendulum(StringSystem):
         self.field = None if field is None else as_field(field)
         self.schedule = as_schedule("wound", wound) if callable(wound) else None
         self.held = 0.0 if self.schedule is not None else positive("wound", wound, zero=True)
-        if (self.held or self.schedule is not None) and (reel is None or not reel.locked):
+        winds = self.schedule is not None or not is_known(self.held) or self.held > 0
+        if winds and (reel is None or not reel.locked):
             raise InputError(f"wound = {wound!r} is for a locked reel; a reel that turns has s in its state.")
-        if self.schedule is None and reel is not None and reel.locked and not reel.guide <= self.held < self.length:
-            raise InputError(
-                f"wound = {wound!r}; expected at least the guide way's {reel.guide:g} m and less than the length "
-                f"{self.length:g} m."
-            )
+        if self.schedule is None and reel is not None and reel.locked:
+            known = all(map(is_known, (reel.guide, self.held, self.length)))
+            if known and not reel.guide <= self.held < self.length:
+                raise InputError(
+                    f"wound = {wound!r}; expected at least the guide way's {reel.guide:g} m and less than the length "
+                    f"{self.length:g} m."
+                )
 
     @property
     def reeled(self) -> bool:
@@ -327,6 +331,8 @@ class StringPendulum(StringSystem):
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
         reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
         state = super().state(g, xi, mu, t=t, **components)
+        if not all(map(is_known, jax.tree.leaves((self, state, t)))):
+            return state
         q = np.vstack([np.asarray(self.start(t)), state.g.q])
         gaps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         if np.any(gaps == 0.0):
@@ -356,21 +362,18 @@ class StringPendulum(StringSystem):
         """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
         its motion, with a reel that is driven, or one that turns where it does not stretch, growing evenly. `s` and its
         rate `s_v` are for a reel that turns, `more` for the rest (`R`, `R_Omega`)."""
-        along = vector("direction", direction)
-        if not np.any(along):
-            raise InputError("direction = 0; expected the direction of the string.")
+        unit = unit_axis("direction", direction)
         if self.reeled and s is None:
             raise InputError("straight(): give s, the length of string on the reel.")
-        length = float(self.element_length(self.wound(None, t) if s is None else s)) * (1.0 + strain)
+        length = self.element_length(self.wound(None, t) if s is None else s) * (1.0 + strain)
         numbers = np.arange(1, self.elements + 1)[:, None]
-        unit = along / np.linalg.norm(along)
         at_rest = self.reeled and self.link_length is None
-        speed = 0.0 if at_rest else float(self.reel_speed(jnp.ravel(jnp.asarray(0.0 if s_v is None else s_v)), t))
+        speed = 0.0 if at_rest else self.reel_speed(jnp.ravel(jnp.asarray(0.0 if s_v is None else s_v)), t)
         growing = -speed * (1.0 + strain) / self.elements
-        v = np.asarray(self.start_rate(t)) + numbers * growing * unit
-        v[-1] += vector("tip_velocity", tip_velocity)
+        last = numbers == self.elements
+        v = self.start_rate(t) + numbers * growing * unit + last * vector("tip_velocity", tip_velocity)
         reel = ({"s": [s]} if self.reeled else {}) | ({} if s_v is None else {"s_v": s_v})
-        q = np.asarray(self.start(t)) + numbers * length * unit
+        q = self.start(t) + numbers * length * unit
         return self.state(t=t, q=q, q_v=v, **reel, **more)
 
     def _scheduled(self, t: Scalar) -> Float[Array, ""]:

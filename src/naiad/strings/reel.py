@@ -5,14 +5,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
 from naiad.numerics.arguments import required_arguments
-from naiad.numerics.checks import positive
+from naiad.numerics.checks import number, positive
 from naiad.strings.carnot import CARNOT
 
 
@@ -54,8 +53,8 @@ class Reel(Module):
             raise InputError(f"carnot = {carnot!r}; expected one of {', '.join(CARNOT)}.")
         self.radius, self.inertia = positive("radius", radius), positive("inertia", inertia, zero=True)
         self.guide, self.smooth = positive("guide", guide, zero=True), positive("smooth", smooth)
-        self.drop = -self.guide if drop is None else _number("drop", drop)
-        self.moment = 0.0 if callable(moment) else _number("moment", moment)
+        self.drop = -self.guide if drop is None else number("drop", drop)
+        self.moment = 0.0 if callable(moment) else number("moment", moment)
         self.law_of_moment = _checked(moment) if callable(moment) else None
         self.carnot, self.locked = carnot, bool(locked)
 
@@ -74,16 +73,6 @@ class Reel(Module):
             return jnp.asarray(self.moment)
         function, arguments = self.law_of_moment
         return jnp.asarray(function(t) if arguments == 1 else function(g, speed, t))
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not np.isfinite(number):
-        raise InputError(f"{name} = {value!r}; expected a finite number.")
-    return number
 
 
 def _checked(function: Callable[..., Any]) -> tuple[Callable[..., Any], int]:

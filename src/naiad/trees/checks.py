@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.numerics.checks import check_rotations, floats, inertia_matrix
+from naiad.numerics.checks import check_rotations, finite, floats, inertia_matrix, namespace, unit_axis
 
 JOINTS = ("ball", "hinge", "weld")
 
@@ -80,20 +80,20 @@ def joint_kinds(joints: str | Sequence[str], root: str, count: int) -> tuple[str
     return (root, *kinds)
 
 
-def inertias(name: str, values: Any, count: int) -> np.ndarray:
+def inertias(name: str, values: Any, count: int) -> Any:
     """Symmetric positive definite matrices, one a body, from one or many diagonals or matrices."""
     array = _numbers(name, values)
     if array.shape in ((3,), (3, 3)) and array.shape != (count, 3):
-        array = np.broadcast_to(array, (count, *array.shape))
+        array = namespace(array).broadcast_to(array, (count, *array.shape))
     if array.shape not in ((count, 3), (count, 3, 3)):
         raise InputError(
             f"{name} has shape {array.shape}; expected three numbers or a 3 x 3 matrix, for all {count} bodies or for "
             "each."
         )
-    return np.stack([inertia_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(array)])
+    return namespace(array).stack([inertia_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(array)])
 
 
-def vectors(name: str, values: Any, count: int) -> np.ndarray:
+def vectors(name: str, values: Any, count: int) -> Any:
     """One vector of R^3 for each body."""
     array = _numbers(name, values)
     if array.shape != (count, 3):
@@ -101,7 +101,7 @@ def vectors(name: str, values: Any, count: int) -> np.ndarray:
     return array.copy()
 
 
-def unit_rows(name: str, values: Any, count: int, wanted: Sequence[int]) -> np.ndarray:
+def unit_rows(name: str, values: Any, count: int, wanted: Sequence[int]) -> Any:
     """One vector for each body, those that are wanted of length one."""
     if values is None:
         if len(wanted):
@@ -109,17 +109,13 @@ def unit_rows(name: str, values: Any, count: int, wanted: Sequence[int]) -> np.n
         return np.zeros((count, 3))
     array = _numbers(name, values)
     if array.shape == (3,):
-        array = np.broadcast_to(array, (count, 3))
+        array = namespace(array).broadcast_to(array, (count, 3))
     array = vectors(name, array, count)
-    lengths = np.linalg.norm(array, axis=1)
-    for i in wanted:
-        if not lengths[i] > 0:
-            raise InputError(f"{name}[{i}] is zero; a hinge needs a direction.")
-        array[i] /= lengths[i]
-    return array
+    units = [unit_axis(f"{name}[{i}]", row) if i in wanted else row for i, row in enumerate(array)]
+    return namespace(array).stack(units)
 
 
-def attitudes(name: str, values: Any, count: int) -> np.ndarray:
+def attitudes(name: str, values: Any, count: int) -> Any:
     """One rotation matrix for each body, the identity if not given."""
     if values is None:
         return np.broadcast_to(np.eye(3), (count, 3, 3)).copy()
@@ -130,10 +126,10 @@ def attitudes(name: str, values: Any, count: int) -> np.ndarray:
     return array.copy()
 
 
-def _numbers(name: str, values: Any) -> np.ndarray:
+def _numbers(name: str, values: Any) -> Any:
     array = floats(name, values)
     if not array.size:
         raise InputError(f"{name} = {values!r} is not an array of numbers.")
-    if not np.all(np.isfinite(array)):
+    if not finite(array):
         raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
     return array

@@ -7,35 +7,31 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.numerics.checks import friction_matrix
+from naiad.numerics.checks import floats, friction_matrix, namespace
 from naiad.trees.tree import Tree
 
 Matrices = Float[Array, "N 3 3"]
 Rows = Float[Array, "N 3"]
 
 
-def joint_matrices(name: str, values: Any, count: int, *, root: bool) -> np.ndarray | None:
+def joint_matrices(name: str, values: Any, count: int, *, root: bool) -> Any:
     """A symmetric positive semidefinite matrix for each joint, from a number, a diagonal or a matrix for all joints, or
     from one of these for each body; none if there is nothing. A free root (`root` false) has no joint: its is zero."""
     if values is None:
         return None
-    try:
-        given = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        given = np.zeros((0, 0))
+    given = floats(name, values)
+    xp = namespace(given)
     if given.shape == ():
-        given = np.full(3, given)
+        given = xp.full(3, given)
     if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
-        given = np.broadcast_to(given, (count, *given.shape))
+        given = xp.broadcast_to(given, (count, *given.shape))
     if given.shape not in ((count, 3), (count, 3, 3)):
         raise InputError(
             f"{name} has shape {given.shape}; expected a number, three numbers or a 3 x 3 matrix for all joints, or "
             f"three numbers or a matrix for each of {count} bodies."
         )
-    matrices = np.stack([friction_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(given)])
-    if not root:
-        matrices[0] = 0.0
-    return matrices
+    matrices = [friction_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(given)]
+    return xp.stack(matrices if root else [np.zeros((3, 3)), *matrices[1:]])
 
 
 def parent_attitudes(tree: Tree, g: Any) -> Matrices:

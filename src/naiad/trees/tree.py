@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.numerics import Module, static
+from naiad.numerics.checks import is_known
 from naiad.trees.checks import attitudes, inertias, joint_kinds, parent_numbers, unit_rows, vectors
 
 
@@ -58,7 +59,8 @@ class Tree(Module):
         self.joints = joint_kinds(joints, root, count)
         self.J, self.M = inertias("J", J, count), inertias("M", M, count)
         self.own, self.other = vectors("own", own, count), vectors("other", other, count)
-        if root == "free" and (np.any(self.own[0]) or np.any(self.other[0])):
+        ends = (self.own[0], self.other[0])
+        if root == "free" and any(is_known(end) and np.any(end) for end in ends):
             raise InputError(
                 f"own[0] = {self.own[0]} and other[0] = {self.other[0]}: a free root has no joint; expected zeros (or "
                 "root='pinned')."

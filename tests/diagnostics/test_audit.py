@@ -1,0 +1,147 @@
+"""The audit of a system: what is right is found to be right, and each mistake is named."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import naiad as nd
+from naiad.diagnostics import audit, shortest_time
+from naiad.diagnostics.facts import facts
+
+
+class Top(nd.LagrangianSystem):
+    """A symmetric top; turns about the vertical leave it alone."""
+
+    group = nd.SO3()
+    vertical = (0.0, 0.0, 1.0)
+
+    def lagrangian(self, g, xi, t):
+        return 0.5 * xi @ (jnp.array([1.0, 1.0, 0.5]) * xi) - g[2, 2]
+
+    def symmetry(self, s, g):
+        return self.group.compose(self.group.exp(s[0] * jnp.array(self.vertical)), g)
+
+
+class WrongSymmetry(Top):
+    vertical = (0.0, 1.0, 0.0)
+
+
+class Pushed(Top):
+    def force(self, g, xi, t):
+        return 0.1 * g[2]
+
+
+class Driven(Top):
+    def lagrangian(self, g, xi, t):
+        return super().lagrangian(g, xi, t) + 0.1 * jnp.sin(t)
+
+
+@jax.custom_jvp
+def height(x):
+    return x**2
+
+
+@height.defjvp
+def _(primals, tangents):
+    return height(primals[0]), 2.02 * primals[0] * tangents[0]
+
+
+class WrongDerivative(Top):
+    def lagrangian(self, g, xi, t):
+        return super().lagrangian(g, xi, t) - height(g[2, 2])
+
+
+class Weightless(Top):
+    """Its discrete Lagrangian leaves the weight out."""
+
+    def discrete_lagrangian(self, g, xi, t, h, tau):
+        return h * (self.lagrangian(g, xi, t) + g[2, 2])
+
+
+def start(system):
+    return system.state(g=system.group.exp(np.array([0.9, 0.2, 0.0])), xi=np.array([0.0, 0.1, 5.0]))
+
+
+def verdicts(found):
+    return {finding.name: finding.good for finding in found.findings}
+
+
+def test_a_sound_system_passes():
+    top = Top()
+    found = audit(top, start(top), steps=200)
+    assert found.passed
+    assert set(verdicts(found).values()) == {True}
+    assert {finding.name: finding.found for finding in found.findings}["order"] == "2.00"
+    assert "momentum" in str(found) and "BAD" not in str(found)  # noqa: PT018
+
+
+def test_a_step_that_is_too_large_is_named():
+    top = Top()
+    found = audit(top, start(top), nd.RK4(), dt=0.4, steps=20)
+    assert not found.passed
+    assert verdicts(found)["error after 64 steps"] is False
+    assert "dt = 0.4 s is too large" in str(found)
+    assert verdicts(found)["distance from the group"] is False
+    assert verdicts(found)["symplectic form"] is None
+
+
+def test_a_force_that_the_step_leaves_out_is_named():
+    top = Weightless()
+    found = audit(top, start(top), nd.Variational(nd.Cayley()), steps=20)
+    assert verdicts(found)["order"] is False
+    assert "the error does not fall with dt" in str(found)
+    assert verdicts(found)["symplectic form"] is True
+
+
+@pytest.mark.parametrize(
+    ("system", "derivatives", "symmetries", "pushed", "changing"),
+    [
+        (Top(), 0.0, 0.0, 0.0, 0.0),
+        (WrongSymmetry(), 0.0, 0.0086, 0.0, 0.0),
+        (Pushed(), 0.0, 0.0, 0.0054, 0.0),
+        (Driven(), 0.0, 0.0, 0.0, 0.0054),
+        (WrongDerivative(), 5.6e-5, 0.0, 0.0, 0.0),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_what_a_system_is(system, derivatives, symmetries, pushed, changing):
+    state = start(system)
+    g, xi = state.g[None], np.array([[0.0, 0.1, 5.0]])
+    with jax.enable_x64(True):
+        found = facts(system, g, xi, np.zeros(1))
+    expected = (derivatives, symmetries, pushed, changing)
+    for value, size in zip(
+        (found.derivatives, found.symmetries[0], found.pushed[0], found.changing), expected, strict=True
+    ):
+        assert value < 1e-12 if size == 0.0 else value == pytest.approx(size, rel=0.05)
+
+
+def test_the_shortest_time():
+    """Of a pendulum l/g = 0.25 that hangs: sqrt(l/g); of a body that turns at 4 rad/s: 0.25 s."""
+
+    class Pendulum(nd.LagrangianSystem):
+        group = nd.Rn(1)
+
+        def lagrangian(self, g, xi, t):
+            return 0.5 * xi @ xi + 4.0 * jnp.cos(g[0])
+
+    pendulum, body = Pendulum(), nd.models.RigidBody((1.0, 1.0, 1.0))
+    assert shortest_time(pendulum, pendulum.state()) == pytest.approx(0.5)
+    assert shortest_time(body, body.state(Omega=(0.0, 0.0, 4.0))) == pytest.approx(0.25)
+    assert shortest_time(body, body.state()) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"dt": -1.0}, "dt = -1.0; expected a step above 0"), ({"steps": 3}, "steps = 3; expected 10 or more")],
+)
+def test_bad_input(options, words):
+    with pytest.raises(nd.InputError, match=words):
+        audit(Top(), start(Top()), **options)
+
+
+def test_a_heat_bath_is_for_another_measurement():
+    body = nd.models.IsothermalRigidBody((1.0, 2.0, 2.5), (1.0, 1.0, 1.0), 0.1)
+    with pytest.raises(nd.InputError, match="equilibrium"):
+        audit(body, body.state(), nd.StochasticVariational())
