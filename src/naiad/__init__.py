@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         viz,
     )
     from naiad.compiler import compile
+    from naiad.diagnostics import audit
     from naiad.errors import InputError, NaiadError, RunError, RunWarning
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
     from naiad.integrators import (
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "compiler": "compile",
+    "diagnostics": "audit",
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
@@ -158,6 +160,7 @@ __all__ = [
     "TreeVariational",
     "Variational",
     "WisdomHolman",
+    "audit",
     "compile",
     "compiler",
     "diagnostics",

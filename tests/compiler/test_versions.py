@@ -12,7 +12,7 @@ import pytest
 from naiad import compiler as nc
 from naiad.compiler.engine import execute
 from naiad.compiler.fingerprint import Version
-from naiad.compiler.fingerprint.walk import is_unchanged
+from naiad.compiler.fingerprint.sights import is_unchanged
 from naiad.numerics.module import Module
 
 NUMBER = 2.0

@@ -87,7 +87,7 @@ def test_on_the_product_of_groups_the_force_is_in_space():
     [
         (lambda: Drag(), "give `linear`, `quadratic` or both"),
         (lambda: Drag(linear=(1, 2, 3)), "expected six finite numbers, angular first, or a 6 x 6 matrix"),
-        (lambda: Drag(linear=-np.eye(6)), r"eigenvalue -2; drag must not give energy"),
+        (lambda: Drag(linear=-np.eye(6)), r"eigenvalue -2; friction must not give energy"),
         (lambda: Drag(quadratic=(1, 1, 1, 1, 1, -1)), "negative coefficient on its diagonal"),
         (lambda: Drag(np.ones(6), centre=(1, 2)), "expected 3 finite numbers"),
         (lambda: Drag(np.ones(6), R=np.diag([1, 1, -1])), "not a rotation.*det R = -1"),

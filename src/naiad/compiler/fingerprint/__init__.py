@@ -12,7 +12,8 @@ from typing import Any
 
 from naiad.compiler.fingerprint import origins
 from naiad.compiler.fingerprint.origins import Unfingerprintable, is_reachable
-from naiad.compiler.fingerprint.walk import Sight, Walk, is_unchanged
+from naiad.compiler.fingerprint.sights import Sight, is_unchanged
+from naiad.compiler.fingerprint.walk import Walk
 
 __all__ = ["Unfingerprintable", "Unknown", "Version", "fingerprint", "is_reachable"]
 

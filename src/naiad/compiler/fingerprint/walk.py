@@ -6,17 +6,16 @@ import enum
 import functools
 import hashlib
 import importlib.util
-import operator
 import struct
 import sys
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from naiad.compiler.fingerprint import origins
 from naiad.compiler.fingerprint.bytecode import loads
+from naiad.compiler.fingerprint.sights import ABSENT, Sight, Slot, contents_of, parts_of_function, parts_of_instance
 
-_ABSENT = object()
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class made by a statement, at run time
 
 _NOISE = {f"__{name}__" for name in (
@@ -36,7 +35,6 @@ _DYNAMIC = frozenset(
 """What reaches things that the bytecode does not name: other code, files, the environment."""
 
 _REDUCERS = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
-_Slot = types.MemberDescriptorType
 _DESCRIPTORS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
@@ -84,19 +82,6 @@ def _digested(code: types.CodeType) -> _Code:
         else:
             walk.visit(constant, "constant")
     return _Code(walk.digest(), frozenset(found), frozenset(cells), frozenset(imports))
-
-
-Sight = tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]
-"""A look at a place whose contents may change, and what it gave."""
-
-
-def is_unchanged(sights: Iterable[Sight]) -> bool:
-    """Whether all places hold the very same things."""
-    for look, seen in sights:
-        now = look()
-        if len(now) != len(seen) or not all(map(operator.is_, now, seen)):
-            return False
-    return True
 
 
 class Walk:
@@ -282,20 +267,20 @@ class Walk:
         place = () if origin is None else (origin, str(home), function.__code__.co_qualname)
         self.write("function", function.__qualname__, code.digest, *place)
         names = sorted({path[0] for path in code.globals}) if origin is None else ()
-        self.watch(lambda: _parts_of(function, names))
+        self.watch(lambda: parts_of_function(function, names))
         self.visit(function.__defaults__, "defaults")
         self.visit(function.__kwdefaults__, "defaults")
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._cell(name, cell, code)
         if origin is None:
             for path in sorted(code.globals):
-                self._load(function.__globals__.get(path[0], function.__builtins__.get(path[0], _ABSENT)), path)
+                self._load(function.__globals__.get(path[0], function.__builtins__.get(path[0], ABSENT)), path)
             for level, module, names in sorted(code.imports):
                 self._import("." * level + module, names, function.__globals__)
             self._named("attributes", vars(function))
 
     def _cell(self, name: str, cell: types.CellType, code: _Code) -> None:
-        contents = _contents(cell)
+        contents = contents_of(cell)
         paths = [path for path in sorted(code.cells) if path[0] == name]
         for path in paths if isinstance(contents, types.ModuleType) and paths else [(name,)]:
             self._load(contents, path)
@@ -307,12 +292,12 @@ class Walk:
             if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == origins.NAIAD:
                 break
             try:
-                module, value = value, getattr(value, name, _ABSENT)
+                module, value = value, getattr(value, name, ABSENT)
             except Exception as error:
                 raise self.refuse(value, f"its attribute {name} cannot be read: {error}") from error
             if origins.origin_of(module.__name__) is None:
-                self.watch(lambda module=module, name=name: (getattr(module, name, _ABSENT),))
-        if value is _ABSENT:
+                self.watch(lambda module=module, name=name: (getattr(module, name, ABSENT),))
+        if value is ABSENT:
             self.write("absent")
         else:
             self.visit(value, ".".join(path))
@@ -454,9 +439,9 @@ class Walk:
         make, arguments, state, items, pairs, setter = parts
         self.write("instance")
         if cls.__module__.partition(".")[0] != origins.NAIAD:  # whose objects do not change what they compute
-            members = [part for base in cls.__mro__ for part in vars(base).values() if type(part) is _Slot]
+            members = [part for base in cls.__mro__ for part in vars(base).values() if type(part) is Slot]
             slots = [part for part in members if not part.__name__.startswith("__")]  # Python's own are made anew
-            self.watch(lambda: _parts_of_instance(thing, slots))
+            self.watch(lambda: parts_of_instance(thing, slots))
         self.visit(cls, "class")
         self.visit((make, arguments, setter), cls.__qualname__)
         self.visit(None if items is None else tuple(items), "items")
@@ -465,36 +450,6 @@ class Walk:
             self._named("state", state)
         else:
             self.visit(state, "state")
-
-
-def _parts_of_instance(thing: Any, slots: Collection[_Slot]) -> tuple[Any, ...]:
-    """Attributes, slots and items."""
-    attributes = getattr(thing, "__dict__", {}).values()
-    items = thing if isinstance(thing, list | set | dict) else ()
-    values = thing.values() if isinstance(thing, dict) else ()
-    return (*attributes, *(_slot(thing, part) for part in slots), *items, *values)
-
-
-def _slot(thing: Any, slot: _Slot) -> Any:
-    try:
-        return slot.__get__(thing)
-    except AttributeError:
-        return _ABSENT
-
-
-def _parts_of(function: types.FunctionType, names: Collection[str]) -> tuple[Any, ...]:
-    """What a function is made of, and the globals that it names."""
-    return (
-        function.__code__, function.__defaults__, function.__kwdefaults__, *vars(function).values(),
-        *map(_contents, function.__closure__ or ()), *map(function.__globals__.get, names),
-    )  # fmt: skip
-
-
-def _contents(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _ABSENT
 
 
 def _is_module_class(cls: type) -> bool:
