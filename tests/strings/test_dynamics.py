@@ -132,7 +132,7 @@ def test_a_lift_that_speeds_up_is_stronger_gravity():
         for system in (lift, heavy):
             start = system.straight((0.6, 0.0, 0.8), s=1.5, tip_velocity=(0.0, 1.0, 0.0))
             ends.append(run(system, start, 0.4, h, save_every=10**9).final.g)
-        moved = np.asarray(lift.start(0.4))
+        moved = np.asarray(lift.outlet(0.4))
         np.testing.assert_allclose(ends[0].q - moved, ends[1].q, atol=2e-5)
         off.append(abs(ends[0].s[0] - ends[1].s[0]))
     assert off[0] < 2e-5

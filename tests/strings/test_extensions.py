@@ -72,7 +72,7 @@ def system(name, elements=4, **more):
 def moving(pendulum, seed=0):
     """A state that is bent, stretched and moving in all ways."""
     rng, N = np.random.default_rng(seed), pendulum.elements
-    q = np.asarray(pendulum.start(0.0)) + 11.0 / N * np.arange(1, N + 1)[:, None] * np.array((0.6, 0.0, 0.8))
+    q = np.asarray(pendulum.outlet(0.0)) + 11.0 / N * np.arange(1, N + 1)[:, None] * np.array((0.6, 0.0, 0.8))
     more = {"s": [90.0], "s_v": [0.4]} if pendulum.reeled else {}
     return pendulum.state(
         q=q + 0.05 * rng.normal(size=(N, 3)), q_v=rng.normal(size=(N, 3)), R_Omega=rng.normal(size=3), **more

@@ -28,7 +28,7 @@ def pulled(
     system: StringSystem, g: Any, nodes: Nodes, links: Float[Array, " N"], t: Scalar
 ) -> tuple[Nodes, Float[Array, ""]]:
     """The nodes' momenta + A^T links, and what the links add to the reel's."""
-    near, far = pairs(system.start(t), g.q)
+    near, far = pairs(system.outlet(t), g.q)
     pull = links[:, None] * (far - near)
     moved = Nodes(nodes.before - pull + pairs(jnp.zeros(3), pull)[0], nodes.last + pull[-1])
     return moved, -_half_square(system, system.wound(g, t))[1] * jnp.sum(links)
@@ -78,7 +78,7 @@ def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Float[Array,
         off = (0.5 * jnp.dot(end, end) - kept) / h
         return _linked(residual, J, pull=(d, slope), row=(end, end_slope), off=off)
 
-    begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
+    begin = system.outlet(t), jnp.zeros(3), system.outlet_rate(t, h)
     each = (system.numbers(), (jnp.asarray(g.q), problem.nodes.rows, xi.rows))
     factors, last = eliminate_links(pieces, begin, each, border=system.reeled)
     x0 = jnp.concatenate([xi.rows[-1], jnp.zeros(1), xi.ends])
@@ -112,7 +112,7 @@ def held(
         off = -jnp.dot(d, near[2]) - slope * speed
         return _linked(residual, jax.jacfwd(momentum)(rate), pull=(d, slope), row=(d, slope), off=off)
 
-    begin = system.start(t), jnp.zeros(3), system.start_rate(t)
+    begin = system.outlet(t), jnp.zeros(3), system.outlet_rate(t)
     each = (system.numbers(), (jnp.asarray(g.q), nodes.rows, jnp.zeros_like(nodes.rows)))
     factors, last = eliminate_links(pieces, begin, each, border=system.reeled)
     group, at = system.tip_group, system.tip_element(g)

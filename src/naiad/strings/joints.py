@@ -15,7 +15,7 @@ from naiad.strings.system import StringSystem
 
 def joint_slope(system: StringSystem, g: Any, t: Scalar) -> Velocities:
     """The gradient of the joints' energies in the nodes and in s."""
-    s, start = system.wound(g, t), system.start(t)
+    s, start = system.wound(g, t), system.outlet(t)
     at, after = pairs(start, g.q)
     before, _ = pairs(start, at)
 

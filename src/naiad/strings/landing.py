@@ -38,7 +38,7 @@ def kicked(
         return far, -time * by.near, row - time * by.far, by.s
 
     each = system.numbers(), jnp.asarray(g.q), rows
-    before, last, by_s = to_nodes(element, system.start(t), each, jnp.zeros(3))
+    before, last, by_s = to_nodes(element, system.outlet(t), each, jnp.zeros(3))
     return Nodes(before, last), -time * jnp.sum(by_s)
 
 
@@ -62,7 +62,7 @@ def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
         to_near, to_far = (momentum + given.near, momentum - legs.near), (given.far, -legs.far)
         return (far, far_rate, far1), to_near, to_far, (far1, given.s, legs.s, jnp.max(jnp.abs(momentum)))
 
-    begin = system.start(t), system.start_rate(t, h), system.start(t + h)
+    begin = system.outlet(t), system.outlet_rate(t, h), system.outlet(t + h)
     each = system.numbers(), jnp.asarray(g.q), xi.rows, problem.nodes.before
     nothing = jnp.zeros(3), jnp.zeros(3)
     (before, off), (last, last_off), (q, given, needed, sizes) = to_nodes(element, begin, each, nothing)

@@ -199,7 +199,7 @@ def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]
 
     def element(near, one):
         index, far, momentum = one
-        rate = jnp.zeros(3) if system.guide is None else jnp.where(index > 0, 0.0, system.start_rate(t, h))
+        rate = jnp.zeros(3) if system.guide is None else jnp.where(index > 0, 0.0, system.outlet_rate(t, h))
 
         def legs(a, c):
             return element_legs(problem, index, Span(near, far, s), Span(rate + a * axis, c * axis, speed))
@@ -211,7 +211,7 @@ def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]
 
     each = system.numbers(), jnp.asarray(problem.g.q), problem.nodes.before
     first = jnp.zeros(3), jnp.full((), jnp.inf)
-    made, (right, diagonal), couplings = to_nodes(element, system.start(t), each, first)
+    made, (right, diagonal), couplings = to_nodes(element, system.outlet(t), each, first)
     return made, (problem.nodes.last + right, diagonal), couplings
 
 
@@ -237,6 +237,6 @@ def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[
         to_near, to_far = (-change.near, slope.near), (-change.far, slope.far)
         return (far, far_rate), to_near, to_far, (legs.s, change.s)
 
-    begin, each = (system.start(t), system.start_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
+    begin, each = (system.outlet(t), system.outlet_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
     before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))
     return before, last, jax.tree.map(jnp.sum, reel)

@@ -244,7 +244,7 @@ class StringPendulum(StringSystem):
         assert self.reel is not None
         if self.link_length is not None:
             return jnp.zeros(())
-        strain = self.strain(Span(self.start(t), jnp.asarray(g.q)[0], self.wound(g, t)))
+        strain = self.strain(Span(self.outlet(t), jnp.asarray(g.q)[0], self.wound(g, t)))
         loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
 
@@ -323,7 +323,7 @@ class StringPendulum(StringSystem):
     def stretched_length(self, g: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """The length of the string outside, as it is stretched."""
         q = jnp.asarray(g.q)
-        steps = jnp.concatenate([q[:1] - self.start(t), q[1:] - q[:-1]])
+        steps = jnp.concatenate([q[:1] - self.outlet(t), q[1:] - q[:-1]])
         return jnp.sum(jnp.sqrt(jnp.sum(steps**2, axis=1)))
 
     @checked_throughout
@@ -333,7 +333,7 @@ class StringPendulum(StringSystem):
         state = super().state(g, xi, mu, t=t, **components)
         if not all(map(is_known, jax.tree.leaves((self, state, t)))):
             return state
-        q = np.vstack([np.asarray(self.start(t)), state.g.q])
+        q = np.vstack([np.asarray(self.outlet(t)), state.g.q])
         gaps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         if np.any(gaps == 0.0):
             first = int(np.argmin(gaps))
@@ -371,9 +371,9 @@ class StringPendulum(StringSystem):
         speed = 0.0 if at_rest else self.reel_speed(jnp.ravel(jnp.asarray(0.0 if s_v is None else s_v)), t)
         growing = -speed * (1.0 + strain) / self.elements
         last = numbers == self.elements
-        v = self.start_rate(t) + numbers * growing * unit + last * vector("tip_velocity", tip_velocity)
+        v = self.outlet_rate(t) + numbers * growing * unit + last * vector("tip_velocity", tip_velocity)
         reel = ({"s": [s]} if self.reeled else {}) | ({} if s_v is None else {"s_v": s_v})
-        q = self.start(t) + numbers * length * unit
+        q = self.outlet(t) + numbers * length * unit
         return self.state(t=t, q=q, q_v=v, **reel, **more)
 
     def _scheduled(self, t: Scalar) -> Float[Array, ""]:

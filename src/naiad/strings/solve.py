@@ -44,7 +44,7 @@ def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Any, Any, An
     the ends."""
     system, g, t, h = problem.system, problem.g, problem.t, problem.h
     s, speed = system.wound(g, t), system.reel_speed(xi.ends, t, h)
-    begin = system.start(t), jnp.zeros(3), system.start_rate(t, h)
+    begin = system.outlet(t), jnp.zeros(3), system.outlet_rate(t, h)
     factors, last = eliminate(
         lambda index, near, far: piece(problem, index, near, far, s, speed),
         begin,

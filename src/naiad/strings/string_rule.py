@@ -42,7 +42,7 @@ class StringRule(AbstractRule):
             span, span_rate = Span(near, far, at.s), Span(near_rate, far_rate, tip_rate.s)
             return (total + rule.element_mean(system, index, span, span_rate, t, h), far, far_rate), None
 
-        start = (rule.tip_mean(system, at, tip_rate, h), system.start(t), system.start_rate(t, h))
+        start = (rule.tip_mean(system, at, tip_rate, h), system.outlet(t), system.outlet_rate(t, h))
         each = (system.numbers(), jnp.asarray(g.q), rate.q)
         action = h * jax.lax.scan(element, start, each)[0][0]
         energy = system.smooth_potential if rule.implicit else system.potential
@@ -53,7 +53,7 @@ class StringRule(AbstractRule):
 
     def work(self, system: StringSystem, tau, g, xi, t, h):
         end, before = moved(g, _change(g, tau.increment(system.group, h * xi)), 1.0), self.discrete.force
-        given = system.start_rate(t, h), system.reel_speed(system.split(xi)[1], t, h)
+        given = system.outlet_rate(t, h), system.reel_speed(system.split(xi)[1], t, h)
         after = 0.0 if before == 1.0 else (1.0 - before) * h * system.forces(end, xi, t + h, given)
         return before * h * system.forces(g, xi, t, given), jnp.zeros_like(xi) + after
 

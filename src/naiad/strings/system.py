@@ -109,11 +109,11 @@ class StringSystem(LagrangianSystem):
         """Each node is coupled to its neighbours, and to the reel and the body."""
         return Chain(3, border=sum(factor.dim for factor in self.ends.values()))
 
-    def start(self, t: Scalar) -> Vector:
+    def outlet(self, t: Scalar) -> Vector:
         """Where the string begins."""
         return jnp.zeros(3) if self.guide is None else self.guide(t)
 
-    def start_rate(self, t: Scalar, h: Scalar = 0.0) -> Vector:
+    def outlet_rate(self, t: Scalar, h: Scalar = 0.0) -> Vector:
         """The velocity of the guide way, or its mean over a step of h."""
         return jnp.zeros(3) if self.guide is None else _mean_rate(self.guide, t, h)
 
@@ -135,14 +135,14 @@ class StringSystem(LagrangianSystem):
 
     def tip_place(self, element: Any, t: Scalar = 0.0) -> Tip:
         """What an element of `tip_group` says."""
-        start = None if self.guide is None else self.start(t)
+        start = None if self.guide is None else self.outlet(t)
         return Tip(element.q, self.wound(element, t), element.R if self.turning else None, start)
 
     def tip_rate(self, change: Any, t: Scalar = 0.0, h: Scalar = 0.0) -> Tip:
         """What a rate of change of such an element says; what is given as a function of time has its mean rate over a
         step of h."""
         speed = self.reel_speed(jnp.reshape(change.s, (1,)) if self.reeled else jnp.zeros(0), t, h)
-        start = None if self.guide is None else self.start_rate(t, h)
+        start = None if self.guide is None else self.outlet_rate(t, h)
         return Tip(change.q, speed, change.R if self.turning else None, start)
 
     def kinetic_energy(self, g: Any, rate: Any, t: Scalar) -> Float[Array, ""]:
@@ -157,7 +157,7 @@ class StringSystem(LagrangianSystem):
 
         ends = self.tip_kinetic(self.tip_place(self.tip_element(g), t), tip)
         each = (self.numbers(), jnp.asarray(g.q), jnp.asarray(rate.q))
-        return jax.lax.scan(element, (ends, self.start(t), self.start_rate(t)), each)[0][0]
+        return jax.lax.scan(element, (ends, self.outlet(t), self.outlet_rate(t)), each)[0][0]
 
     def potential(self, g: Any, t: Scalar) -> Float[Array, ""]:
         """V."""
@@ -179,7 +179,7 @@ class StringSystem(LagrangianSystem):
             index, after = each
             return (total + self.joint_potential(index, before, at, after, s, t), at, after), None
 
-        start = self.start(t)
+        start = self.outlet(t)
         return jax.lax.scan(joint, (jnp.zeros(()), start, start), (self.numbers(), jnp.asarray(g.q)))[0][0]
 
     def elastic_energies(self, g: Any, t: Scalar = 0.0) -> Float[Array, " N"]:
@@ -210,7 +210,7 @@ class StringSystem(LagrangianSystem):
             return Piece(momentum(rate) - target, jax.jacfwd(momentum)(rate))
 
         zero = jnp.zeros_like(rows)
-        begin, each = (self.start(t), jnp.zeros(3), self.start_rate(t)), (jnp.asarray(g.q), rows, zero)
+        begin, each = (self.outlet(t), jnp.zeros(3), self.outlet_rate(t)), (jnp.asarray(g.q), rows, zero)
         factors, last = eliminate(pieces, begin, (self.numbers(), each), scalar=True, border=self.reeled)
         group, at = self.tip_group, self.tip_element(g)
 
@@ -250,7 +250,7 @@ class StringSystem(LagrangianSystem):
         """The generalised force at a configuration and a velocity; `given` are the velocity of the guide way and s', if
         they are not those at t."""
         rows, ends = self.split(xi)
-        start_rate, speed = (self.start_rate(t), self.reel_speed(ends, t)) if given is None else given
+        outlet_rate, speed = (self.outlet_rate(t), self.reel_speed(ends, t)) if given is None else given
         total = jnp.zeros(3 + ends.size)
         if self.tip_force is not None:
             place = self.tip_place(self.tip_element(g), t)
@@ -266,7 +266,7 @@ class StringSystem(LagrangianSystem):
             force = self.element_force(index, Span(near, far, s), Span(near_rate, far_rate, speed), t)
             return (force.near, carry[1] + force.s), carry[0] + force.far
 
-        each = (self.numbers(), *pairs(self.start(t), g.q), *pairs(start_rate, rows))
+        each = (self.numbers(), *pairs(self.outlet(t), g.q), *pairs(outlet_rate, rows))
         (_, on_reel), on_nodes = jax.lax.scan(element, (total[:3], jnp.zeros(())), each, reverse=True)
         ends = total[3:].at[0].add(on_reel) if self.reeled else total[3:]
         return jnp.concatenate([on_nodes.reshape(-1), ends])
@@ -302,7 +302,7 @@ class StringSystem(LagrangianSystem):
 
     def links(self, g: Any, t: Scalar = 0.0) -> Float[Array, " N"]:
         """(|d|^2 - l(s)^2)/2 of each element that should keep its length."""
-        near, far = pairs(self.start(t), g.q)
+        near, far = pairs(self.outlet(t), g.q)
         return 0.5 * (jnp.sum((far - near) ** 2, axis=1) - self.link_length(self.wound(g, t)) ** 2)
 
     def _each(self, energy: Any, g: Any, t: Scalar) -> Float[Array, " N"]:
@@ -312,7 +312,7 @@ class StringSystem(LagrangianSystem):
             index, far = each
             return far, energy(index, Span(near, far, s), t)
 
-        return jax.lax.scan(element, self.start(t), (self.numbers(), jnp.asarray(g.q)))[1]
+        return jax.lax.scan(element, self.outlet(t), (self.numbers(), jnp.asarray(g.q)))[1]
 
 
 def _mean_rate(function: Any, t: Scalar, h: Scalar) -> Any:
@@ -330,4 +330,4 @@ class StringParts(Module):
 
     def __call__(self, g: Any, t: Scalar) -> dict[str, Any]:
         system = self.system
-        return {"guide": system.start(t), "elastic": system.elastic_energies(g, t), "x": system.body_place(g)}
+        return {"guide": system.outlet(t), "elastic": system.elastic_energies(g, t), "x": system.body_place(g)}

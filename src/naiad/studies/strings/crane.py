@@ -164,10 +164,10 @@ class Observed(Module):
     def __call__(self, state: nd.State, t: Any) -> Any:
         system = self.system
         s = system.wound(state.g, t)
-        first = nd.strings.Span(system.start(t), jnp.asarray(state.g.q)[0], s)
+        first = nd.strings.Span(system.outlet(t), jnp.asarray(state.g.q)[0], s)
         tension = system.law.tension(system.strain(first))
         return jnp.stack(
-            [system.energy(state, t), system.power(state, t), system.start(t)[0], system.length - s, tension]
+            [system.energy(state, t), system.power(state, t), system.outlet(t)[0], system.length - s, tension]
         )
 
 

@@ -155,7 +155,7 @@ class Observed(Module):
     def __call__(self, state: nd.State, t: Any) -> Any:
         system = self.system
         s = system.wound(state.g, t)
-        first = Span(system.start(t), jnp.asarray(state.g.q)[0], s)
+        first = Span(system.outlet(t), jnp.asarray(state.g.q)[0], s)
         tension = system.law.tension(system.strain(first))
         spin = system.angular_momentum(state)[1]
         return jnp.stack([system.length - s, tension, system.energy(state, t), spin])
