@@ -22,6 +22,7 @@ from naiad.compiler import engine
 from naiad.compiler.backends import LLVM
 from naiad.compiler.compiled import Compiled
 from naiad.compiler.fingerprint import origins
+from naiad.compiler.telling import telling
 from naiad.errors import InputError, RunWarning
 from tests.compiler.compare import LANES, assert_close, assert_same, leaves
 
@@ -546,3 +547,21 @@ def test_only_work_that_takes_a_while_goes_to_other_cores(monkeypatch):
     handed.clear()
     assert len(np.unique(compiled.batch(many))) == 1
     assert sum(last - first for *_, first, last in handed) == 64 // compiled._backend.lanes
+
+
+def test_listeners_are_told_that_code_is_made():
+    told = []
+    function = nd.compile(lambda x: 3.0 * x, cache=False)
+    with telling(told.append):
+        assert function(2.0) == 6.0
+        assert told == [True, False]
+        function(3.0)
+    nd.compile(lambda x: 4.0 * x, cache=False)(1.0)
+    assert told == [True, False]
+
+
+def test_listeners_are_told_of_the_end_of_what_cannot_be_made():
+    told = []
+    with telling(told.append), pytest.raises(nc.Unsupported):
+        nd.compile(lambda x: jnp.sort(x), cache=False)(np.ones(3))
+    assert told == [True, False]

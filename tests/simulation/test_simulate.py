@@ -4,6 +4,8 @@ import math
 import os
 import signal
 import threading
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -12,8 +14,10 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.compiler.telling import making
 from naiad.diagnostics import march
 from naiad.errors import InputError
+from naiad.simulation import bar
 from tests.verification.problems import PROBLEMS
 
 BODY = nd.models.RigidBody((1.0, 2.0, 3.0))
@@ -390,3 +394,27 @@ def test_pairs_within_a_step_are_found():
 def test_a_section_cannot_stop_at_pairs():
     with pytest.raises(InputError, match="pairs and terminal are both asked for"):
         nd.Section(lambda s, t: s.mu[0], terminal=True, pairs=True)
+
+
+def test_a_bar_says_what_is_done(monkeypatch):
+    """It appears after a while by itself, and says "compiling" as long as code is made."""
+    monkeypatch.setattr(bar, "PATIENCE", 0.0)
+    plan = SimpleNamespace(first=0, last=10)
+    with bar.Bar(plan, shown=True) as shown:
+        wait_until(lambda: shown._bar is not None)
+        assert shown._bar.tasks[0].description == "simulating"
+        with making():
+            assert shown._bar.tasks[0].description == "compiling"
+        shown.update(4)
+        assert (shown._bar.tasks[0].description, shown._bar.tasks[0].completed) == ("simulating", 4)
+    with bar.Bar(plan, shown=False) as hidden:
+        time.sleep(0.05)
+        assert hidden._bar is None
+
+
+def wait_until(condition):
+    for _ in range(500):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not come")

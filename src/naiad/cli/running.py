@@ -110,15 +110,23 @@ def _progress(title: str) -> "Iterator[Progress]":
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
+    from naiad.compiler.telling import telling
+
     columns = (TextColumn("{task.description}", style="cyan"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Bars(*columns, TextColumn("{task.fields[label]}", style="dim"), console=console, transient=True) as bars:
-        task = bars.add_task(title, total=1.0, label="")
+        task, doing = bars.add_task(title, total=1.0, label=""), ""
+
+        def compiling(busy: bool) -> None:
+            bars.update(task, label="compiling" if busy else doing)
 
         def report(fraction: float, label: str) -> None:
+            nonlocal doing
+            doing = label
             forecast(fraction)
             bars.update(task, completed=fraction, label=label)
 
-        yield Progress(report)
+        with telling(compiling):
+            yield Progress(report)
 
 
 def _record(study: "Study", findings: "Findings", elapsed: float) -> dict:

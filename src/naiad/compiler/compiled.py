@@ -19,6 +19,7 @@ from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Program
 from naiad.compiler.passes.finish import finish
+from naiad.compiler.telling import making
 from naiad.errors import InputError
 from naiad.interrupts import interruptible
 from naiad.numerics.arguments import checked
@@ -198,10 +199,11 @@ class Compiled:
                 code, layout, stats, example = pickle.loads(stored)
                 return Entry(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
-        program, tree, traced = self._traced(signature, args)
-        source = self._backend.source(program, lanes, shared)
-        scalarised = time.perf_counter()
-        code = interruptible(self._backend.build, source)
+        with making():
+            program, tree, traced = self._traced(signature, args)
+            source = self._backend.source(program, lanes, shared)
+            scalarised = time.perf_counter()
+            code = interruptible(self._backend.build, source)
         built = time.perf_counter()
         seconds = {"jaxpr": traced - started, "program": scalarised - traced, self._backend.name: built - scalarised}
         stats = {"operations": program.stats, "seconds": seconds}

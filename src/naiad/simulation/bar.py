@@ -1,10 +1,12 @@
 """A bar on long runs."""
 
+import contextlib
 import sys
-import time
+import threading
 from collections.abc import Callable
 from typing import Any, Self
 
+from naiad.compiler.telling import telling
 from naiad.simulation.plan import Plan
 
 PATIENCE = 2.0  # seconds before a bar appears
@@ -18,37 +20,61 @@ class Bar:
         self._first = plan.first
         self._tell = shown if callable(shown) else None
         self._shown = self._tell is None and (sys.stderr.isatty() if shown is None else bool(shown))
-        self._started = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+        self._doing, self._done = "simulating", 0
+        self._stack = contextlib.ExitStack()
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
+        if self._shown:
+            timer = threading.Timer(PATIENCE, self._begin)
+            timer.daemon = True
+            timer.start()
+            self._stack.callback(timer.cancel)
+            self._stack.enter_context(telling(self._compiling))
         return self
 
     def update(self, node: int) -> None:
         """Show that the run has come to a node."""
         if self._tell is not None:
             self._tell((node - self._first) / self._total if self._total else 1.0)
-        if self._bar is None and self._shown and time.monotonic() - self._started > PATIENCE:
-            self._begin()
-        if self._bar is not None:
-            self._bar.update(self._task, completed=node - self._first)
+        self._done = node - self._first
+        self._draw()
 
     def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._shown = False
+            self._stack.close()
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _compiling(self, busy: bool) -> None:
+        self._doing = "compiling" if busy else "simulating"
+        self._draw()
+
+    def _draw(self) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            self._bar.update(self._task, completed=self._done, description=self._doing)
 
     def _begin(self) -> None:
+        """From a thread of its own, as a run may be slow before it moves; not after its end."""
+        with self._lock:
+            if self._shown:
+                self._make()
+
+    def _make(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("simulating"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("steps"),
             TimeRemainingColumn(),
         )
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("simulating", total=self._total)
-        self._bar.start()
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = bar.add_task(self._doing, total=self._total, completed=self._done)
+        bar.start()
+        self._bar = bar
