@@ -120,3 +120,12 @@ def test_what_is_missing_is_named():
     with pytest.raises(InputError, match="Half lacks f; give the class that"):
         type("Half", (Abstract,), {"base": 1})()
     assert Complete(2).f() == 2
+
+
+def test_class_methods_are_checked_at_the_door():
+    with pytest.raises(InputError, match=r"ellipsoid: missing a required argument: 'density'; it takes axes, density"):
+        nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0))
+    with pytest.raises(InputError, match=r"KirchhoffBody.ellipsoid: density = 'heavy'; expected a number"):
+        nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0), "heavy")
+    with pytest.raises(InputError, match=r"SubmergedBody.from_shape: missing a required argument: 'gravity'"):
+        nd.models.SubmergedBody.from_shape(nd.hydro.Ellipsoid((1.0, 2.0, 3.0)), 1000.0)

@@ -76,7 +76,7 @@ class Door:
     def given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The arguments in a few words each."""
         named = self._signature.bind(*args, **kwargs).arguments
-        return ", ".join(f"{name}={shown(value)}" for name, value in named.items() if name != "self")
+        return ", ".join(f"{name}={shown(value)}" for name, value in named.items() if name not in ("self", "cls"))
 
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise an `InputError` for the first argument that does not fit."""
@@ -96,7 +96,7 @@ class Door:
         try:
             bound = signature.bind(*range(count), **{name: name for name in names})
         except TypeError as error:
-            takes = ", ".join(name for name in signature.parameters if name != "self") or "nothing"
+            takes = ", ".join(name for name in signature.parameters if name not in ("self", "cls")) or "nothing"
             raise InputError(f"{self.name}: {error}; it takes {takes}.") from None
         plan = []
         for name, place in bound.arguments.items():

@@ -41,6 +41,8 @@ class Module(abc.ABC):
         for name, value in list(vars(cls).items()):
             if inspect.isfunction(value) and (name == "__call__" or not name.startswith("_")):
                 setattr(cls, name, double(value))
+            elif isinstance(value, classmethod) and not name.startswith("_"):
+                setattr(cls, name, classmethod(checked(value.__func__, f"{cls.__qualname__}.{name}")))
         adds_fields = any("ClassVar" not in str(kind) for kind in vars(cls).get("__annotations__", {}).values())
         dataclasses.dataclass(init=adds_fields, eq=False)(cls)
         if "__init__" in vars(cls):
