@@ -30,9 +30,10 @@ def blocks(page, language):
 
 
 def commands():
-    """Every command line that is shown in a console block, without its comment."""
+    """Every command line that is shown in a console block, without its comment, and those of the Makefile."""
     lines = [line for page in PAGES for _, code in blocks(page, "console") for line in code.splitlines()]
-    return sorted({shlex.join(shlex.split(line, comments=True)[1:]) for line in lines if line.startswith("$ ")})
+    shown = {shlex.join(shlex.split(line, comments=True)[1:]) for line in lines if line.startswith("$ ")}
+    return sorted(shown | set(re.findall(r"^\t@\$\(BIN\)/(naiad .*)$", text(ROOT / "Makefile"), re.MULTILINE)))
 
 
 def citations(written):
