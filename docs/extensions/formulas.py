@@ -1,7 +1,7 @@
 """Formulas are typeset when the pages are built, so that a browser needs no script for them: a hook of mkdocs.
 
-A fenced block `math` holds LaTeX and becomes MathML. In the text of pages and docstrings formulas are written as letters,
-as in `g_{k+1}`, `Ad*_g`, `R^n` or `kg m^2`, and get their indices and exponents.
+A fenced block `math` holds LaTeX and becomes MathML. In the text of pages and docstrings formulas are written as
+letters, as in `g_{k+1}`, `Ad*_g`, `R^n` or `kg m^2`, and get their indices and exponents.
 """
 
 import html as entities
@@ -12,9 +12,8 @@ _DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.D
 _SKIPPED = re.compile(r"<(pre|code|h[1-6]|a|math|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
 _NAMES = "Ad|ad|tau|dtau|mu|xi|eta|nu|ell|theta|phi|lambda|kappa|Pi|Omega|Theta|dτ|DΦ|cos|sin"
 _EXPONENT = re.compile(r"(?<=[^\s^])\^(\{[^{}]*\}|\([^()]*\)|[-−+]?(?:\d+|½|[^\W\d_])(?![^\W_]))")
-_INDEX = re.compile(
-    r"(?<=[^\s_])_\{([^{}]*)\}" rf"|(?<![\w.])(δ?(?:{_NAMES}|[^\W\d_]))([*⁻¹⁺′'̂]*)_([^\W_]{{1,2}})(?![\w])"
-)
+_BRACED = re.compile(r"(?<=[^\s_])_\{([^{}]*)\}")
+_INDEX = re.compile(rf"(?<![\w.])(δ?(?:{_NAMES}|[^\W\d_])[*⁻¹⁺′']*)_([^\W_]{{1,2}})(?!\w)")
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -43,13 +42,9 @@ def indexed(html: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    raised = _EXPONENT.sub(lambda found: f"<sup>{_bare(found[1])}</sup>", text)
-    return _INDEX.sub(
-        lambda found: (
-            f"<sub>{_lowered(found[1])}</sub>" if found[1] is not None else f"{found[2]}{found[3]}<sub>{found[4]}</sub>"
-        ),
-        raised,
-    )
+    text = _EXPONENT.sub(lambda found: f"<sup>{_bare(found[1])}</sup>", text)
+    text = _BRACED.sub(lambda found: f"<sub>{_lowered(found[1])}</sub>", text)
+    return _INDEX.sub(r"\1<sub>\2</sub>", text)
 
 
 def _bare(exponent: str) -> str:

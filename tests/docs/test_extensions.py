@@ -11,7 +11,8 @@ from tests.docs.test_examples import PAGES, ROOT, SOURCES, citations, text
 def extension(name):
     """A hook of mkdocs, which are files and no package."""
     found = importlib.util.spec_from_file_location(name, ROOT / "docs" / "extensions" / f"{name}.py")
-    assert found is not None and found.loader is not None
+    assert found is not None
+    assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
