@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run check test test-long mutate bench audit docs clean
+.PHONY: help run check test test-long mutate bench audit docs pictures clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
@@ -48,6 +48,9 @@ audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
 
 docs: $(VENV)/.has-docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+
+pictures: $(VENV)/.has-run ## Draw the pictures of the studies' page again, with the studies (takes minutes)
+	$(BIN)/python docs/images/make_studies.py
 
 clean: ## Remove .venv and all that was made
 	rm -rf $(VENV) site out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks
