@@ -49,11 +49,12 @@ GIVEN = {
     "heavy-top": {"t1": 60},
     "poincare-section": {"orbits": 5, "t1": 2000},
     "rigid-body": {"Omega0": "0.01,1,0.01", "t1": 100},
+    "underwater-vehicle": {"t1": 100},
 }
 """Parameters that are not the defaults."""
 FOLDER = Path(__file__).parent / "studies"
-PIXELS = 640
-COLOURS = 48
+WIDTH, HEIGHT = 640, 400
+COLOURS = 32
 
 
 def main(names: list[str]) -> None:
@@ -63,10 +64,10 @@ def main(names: list[str]) -> None:
         findings = studies.find(name)(**GIVEN.get(name, {})).run(Progress())
         figure = findings.figures[FIGURES[name]]()
         drawn = io.BytesIO()
-        figure.savefig(drawn, dpi=2 * PIXELS / max(figure.get_size_inches()), bbox_inches="tight", facecolor="white")
+        figure.savefig(drawn, dpi=2 * WIDTH / max(figure.get_size_inches()), bbox_inches="tight", facecolor="white")
         pyplot.close(figure)
         image = Image.open(drawn).convert("RGB")
-        image = image.resize((image.width // 2, image.height // 2), Image.Resampling.LANCZOS)
+        image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
         image.quantize(COLOURS, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
         print(f"{name}: {(FOLDER / f'{name}.png').stat().st_size / 1000:.0f} kB", flush=True)
 
