@@ -5,15 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run check test test-long mutate bench audit docs clean
+.PHONY: help run check test test-long mutate bench audit docs pictures clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV)/.has-run ## Run the study rigid-body: figures, report and data in out/rigid-body
-	@$(BIN)/naiad run rigid-body --out out/rigid-body
-	@echo "Open out/rigid-body/report.html in a browser."
+run: $(VENV)/.has-run ## Run the study rigid-body, spun about its middle axis: figures, report, motion and data in out/rigid-body
+	@$(BIN)/naiad run rigid-body -p Omega0=0.01,1,0.01 -p t1=100 --out out/rigid-body
+	@$(BIN)/naiad view out/rigid-body --no-open
+	@echo "Open out/rigid-body/report.html and motion.html beside it in a browser; then try: $(BIN)/naiad list"
 
 # What differs from the last commit: packages of src/naiad and folders of tests.
 PART ?= $(shell git diff --name-only HEAD | sed -n -E 's,^(src/naiad|tests)/([a-z]+)/.*,tests/\2,p' | sort -u)
@@ -47,6 +48,9 @@ audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
 
 docs: $(VENV)/.has-docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+
+pictures: $(VENV)/.has-run ## Draw the pictures of the studies' page again, with the studies (takes minutes)
+	$(BIN)/python docs/images/make_studies.py
 
 clean: ## Remove .venv and all that was made
 	rm -rf $(VENV) site out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks

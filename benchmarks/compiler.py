@@ -24,6 +24,7 @@ TABLES = {
     "planets": ("The outer solar system", "benchmarks.planets"),
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),
     "gaits": ("Gaits of the three-link fish", "benchmarks.gaits"),
+    "gradient": ("The derivative of a run", "benchmarks.gradient"),
     "mujoco": ("A free body beside MuJoCo", "benchmarks.mujoco_body"),
 }
 

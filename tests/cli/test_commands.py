@@ -37,12 +37,26 @@ def test_show_tells_what_to_give_and_expect(naiad):
         assert part in text
 
 
+def test_show_has_the_parameters_in_groups(naiad):
+    lines = naiad("show", "pond").stdout.splitlines()
+    first = [
+        line.split()[0] for line in lines[lines.index(next(x for x in lines if x.startswith("parameter"))) :] if line
+    ]
+    order = [first.index(name) for name in ("physics", "J", "start", "Pi0", "numerics", "method", "dt", "steps")]
+    assert order == sorted(order)
+
+
 def test_show_json_describes_every_parameter(naiad):
     described = json.loads(naiad("show", "pond", "--json").stdout)
     by_name = {each["name"]: each for each in described["parameters"]}
     assert described["study"] == "pond"
     assert by_name["J"]["default"] == [1.0, 2.0, 3.0]
     assert by_name["J"]["unit"] == "kg m^2"
+    assert {name: by_name[name]["group"] for name in ("J", "Pi0", "dt")} == {
+        "J": "physics",
+        "Pi0": "start",
+        "dt": "numerics",
+    }
     assert by_name["method"]["choices"] == {"cay": "Cayley map", "exp": "exponential"}
     assert (by_name["Pi0"]["default"], by_name["Pi0"]["optional"]) == (None, True)
 

@@ -1,4 +1,5 @@
 import json
+import re
 import time
 
 import numpy as np
@@ -17,7 +18,7 @@ def names(folder):
 def test_a_run_shows_and_keeps_its_findings(naiad, tmp_path):
     done = naiad("run", "pond", "-p", "dt=0.5")
     assert done.exit_code == 0, done.stderr
-    assert "0.3333333333" in done.stdout
+    assert re.search(r"^energy +0\.333333 +J <a ring> *$", done.stdout, re.MULTILINE)
     assert "out/pond/report.html" in done.stdout
     assert "a study may print" in done.stderr
     folder = tmp_path / "out" / "pond"

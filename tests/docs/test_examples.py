@@ -30,9 +30,10 @@ def blocks(page, language):
 
 
 def commands():
-    """Every command line that is shown in a console block, without its comment."""
+    """Every command line that is shown in a console block, without its comment, and those of the Makefile."""
     lines = [line for page in PAGES for _, code in blocks(page, "console") for line in code.splitlines()]
-    return sorted({shlex.join(shlex.split(line, comments=True)[1:]) for line in lines if line.startswith("$ ")})
+    shown = {shlex.join(shlex.split(line, comments=True)[1:]) for line in lines if line.startswith("$ ")}
+    return sorted(shown | set(re.findall(r"^\t@\$\(BIN\)/(naiad .*)$", text(ROOT / "Makefile"), re.MULTILINE)))
 
 
 def citations(written):
@@ -86,3 +87,12 @@ def test_every_package_has_an_api_page():
     pages = {path.stem for path in (ROOT / "docs/api").glob("*.md")}
     assert packages == pages
     assert all(f"::: naiad.{name}\n" in text(ROOT / f"docs/api/{name}.md") for name in packages)
+
+
+def test_every_study_has_a_picture_on_the_page_of_studies():
+    """After a new study: a line in `docs/images/make_studies.py`, which draws it."""
+    shown = re.findall(r"^!\[.+\]\((images/studies/([\w-]+)\.png)\)$", text(ROOT / "docs/studies.md"), re.MULTILINE)
+    assert {name for _, name in shown} == set(studies.STUDIES)
+    sizes = [(ROOT / "docs" / path).stat().st_size for path, _ in shown]
+    assert max(sizes) < 60_000
+    assert sum(sizes) < 1_500_000

@@ -80,6 +80,7 @@ class Pond(Study, name="pond"):
             dataset=lambda: xr.Dataset({"height": ("time", np.exp(-t))}, coords={"time": t}),
             figures={"wave_height": lambda: self._figure(t)},
             notes="Rings are <round>.\n\nSee `height`.",
+            units={"energy": "J <a ring>"},
         )
 
     def _figure(self, t):

@@ -6,7 +6,7 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naiad.studies.values import shown, to_json
+from naiad.studies.values import found, shown, to_json
 
 
 def test_numpy_becomes_json():
@@ -34,7 +34,7 @@ def test_other_types_are_refused():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (1 / 3, "0.3333333333"),
+        (1 / 3, "0.333333"),
         (np.float64(2.0), "2"),
         (7, "7"),
         (True, "yes"),
@@ -45,7 +45,23 @@ def test_other_types_are_refused():
         ([[1.0], [2.0]], "((1), (2))"),
         (np.arange(7), "(0, 1, ..., 6; 7 values)"),
         ({"max": 1e-15, "n": 2}, "max: 1e-15, n: 2"),
+        (np.array([2.0, -1e-16, 1e-9]), "(2, 0, 1e-09)"),
+        (np.array([np.nan, 1e-16]), "(nan, 1e-16)"),
     ],
 )
 def test_values_for_a_reader(value, text):
     assert shown(value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("energy", 12.3456789, "12.3457"),
+        ("energy_error_max", 4.082985677e-06, "4.08e-06"),
+        ("errors", np.array([0.12345, 1.0]), "(0.123, 1)"),
+        ("terror", 1.23456, "1.23456"),
+        ("plain", {"swing": 35.40097479, "energy_error": 1.2345}, "swing: 35.401 deg, energy_error: 1.23"),
+    ],
+)
+def test_a_result_has_the_digits_that_its_name_deserves(name, value, text):
+    assert found(name, value, {"swing": "deg"}) == text

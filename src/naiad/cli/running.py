@@ -157,12 +157,12 @@ def _write(study: "Study", findings: "Findings", started: float, folder: Path, p
 
 
 def _show(study: "Study", findings: "Findings", elapsed: float, folder: Path | None) -> None:
-    from naiad.studies.values import shown
+    from naiad.studies.values import found
 
     console = out()
-    rows = table("result", "value")
+    rows = table("result", "value", "unit")
     for name, value in findings.results.items():
-        rows.add_row(name, Text(shown(value)))
+        rows.add_row(name, Text(found(name, value, findings.units)), Text(findings.units.get(name, "")))
     console.print(Text(study.name, style="bold cyan").append(f"  {elapsed:.3g} s", style="not bold dim"))
     console.print(rows)
     if folder is not None:

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from rich.table import Table
 from rich.text import Text
 
 from naiad import studies
 from naiad.cli.console import out, say_json, table
 from naiad.cli.options import Json, StudyName
+from naiad.studies.groups import GROUPS, group_of
 
 if TYPE_CHECKING:
     from naiad.studies.parameters import Parameter
@@ -29,13 +31,22 @@ def show_study(name: StudyName, as_json: Json = False) -> None:
             console.print()
             console.print(Text(text))
     if study.parameters:
-        rows = table("parameter", "default", "unit", "meaning")
-        for each in study.parameters.values():
-            rows.add_row(each.name, Text(each.write(each.default)), Text(each.options.unit), _meaning(each))
         console.print()
-        console.print(rows)
+        console.print(_parameters(study))
     console.print()
     console.print(Text("Run it: ", style="dim").append(_example(study), style="not dim"), soft_wrap=True)
+
+
+def _parameters(study: "type[Study]") -> Table:
+    """Group by group, each in the order of its declaration."""
+    rows = table("parameter", "default", "unit", "meaning")
+    for group in GROUPS:
+        own = [each for each in study.parameters.values() if group_of(each.name) == group]
+        if own:
+            rows.add_row(Text(group, style="bold default"), "", "", "")
+        for each in own:
+            rows.add_row(f"  {each.name}", Text(each.write(each.default)), Text(each.options.unit), _meaning(each))
+    return rows
 
 
 def _meaning(parameter: "Parameter") -> Text:
@@ -66,6 +77,7 @@ def _described(study: "type[Study]") -> dict:
         "parameters": [
             {
                 "name": each.name,
+                "group": group_of(each.name),
                 "default": each.default,
                 "unit": each.options.unit,
                 "help": each.options.help,

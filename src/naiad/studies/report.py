@@ -9,7 +9,7 @@ from importlib import resources
 from naiad.studies import provenance
 from naiad.studies.figures import Image, in_words
 from naiad.studies.study import Findings, Study, Table
-from naiad.studies.values import shown
+from naiad.studies.values import found
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -62,10 +62,12 @@ def _section(title: str, content: str) -> str:
 def _results(findings: Findings) -> str:
     rows = (
         f'<tr><th scope="row">{html.escape(name)}</th>'
-        f'<td class="value">{html.escape(shown(value, digits=15))}</td></tr>'
+        f'<td class="value">{html.escape(found(name, value, findings.units))}</td>'
+        f"<td>{html.escape(findings.units.get(name, ''))}</td></tr>"
         for name, value in findings.results.items()
     )
-    return _table(("Result", "Value"), rows)
+    table = _table(("Result", "Value", "Unit"), rows)
+    return f'{table}\n<p class="aside">All digits are in summary.json.</p>' if table else ""
 
 
 def _parameters(study: Study) -> str:

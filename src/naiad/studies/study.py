@@ -30,7 +30,7 @@ class Findings:
 
     `results` are the numbers to report, `dataset` is a function that gives the trajectory behind them, `figures` maps a
     name to a function that draws the figure, `tables` one to a function that gives a table (all called only when files
-    are written), `notes` says in plain text how to read them.
+    are written), `notes` says in plain text how to read them, `units` has the units of results by name.
     """
 
     results: Mapping[str, Any]
@@ -38,6 +38,7 @@ class Findings:
     figures: "Mapping[str, Callable[[], Figure]]" = dataclasses.field(default_factory=dict)
     notes: str = ""
     tables: Mapping[str, Callable[[], Table]] = dataclasses.field(default_factory=dict)
+    units: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class Study(Block, ABC):

@@ -81,7 +81,7 @@ class HeavyTopStudy(Study, name="heavy-top"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES, units=_UNITS)
 
 
 def figures(run: nd.Trajectory) -> dict:
@@ -95,6 +95,8 @@ def figures(run: nd.Trajectory) -> dict:
         "tilt": lambda: viz.errors_over_time(run.t, {"tilt": np.arccos(np.clip(axis[:, 2], -1.0, 1.0))}, "tilt [rad]"),
     }
 
+
+_UNITS = {"Omega": "rad/s", "Pi": "kg m^2/s", "tilt_min": "rad", "tilt_max": "rad"}
 
 _NOTES = (
     "`tilt_min` and `tilt_max` are the extreme angles of the axis from the vertical over every step. Errors are "

@@ -97,7 +97,7 @@ class InteractingBodies(Study, name="interacting-bodies"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, _figures(system, run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, _figures(system, run), notes=_NOTES, units=_UNITS)
 
 
 def total_momentum(system: nd.models.InteractingBodies, state: nd.State) -> Any:
@@ -131,6 +131,8 @@ def _figures(system: nd.models.InteractingBodies, run: nd.Trajectory) -> dict:
 
     return {"overview": lambda: run.plot(), "invariants": kept, "exchange": exchanged}
 
+
+_UNITS = {"x": "m", "energy": "J"}
 
 _NOTES = (
     "Errors are relative to the initial value (absolute where that is zero), the largest over every step. "

@@ -67,7 +67,7 @@ class RigidBody(Study, name="rigid-body"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES, units=_UNITS)
 
 
 def casimir(state: nd.State, t: Any) -> Any:
@@ -100,6 +100,8 @@ def figures(run: nd.Trajectory) -> dict:
         "invariants": invariants,
     }
 
+
+_UNITS = {"Pi": "kg m^2/s", "Omega": "rad/s"}
 
 _NOTES = (
     "All errors are relative to the initial value and are the largest over every step: `energy_error_max`, "

@@ -72,7 +72,7 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
             "momentum-sphere": lambda: _sphere(run),
             "section": lambda: section_figure(self, state),
         }
-        return Findings(results, lambda: run.dataset, figures, notes=_NOTES)
+        return Findings(results, lambda: run.dataset, figures, notes=_NOTES, units=_UNITS)
 
 
 def section_starts(craft: nd.models.RotorSpacecraft, state: nd.State, count: int) -> list[nd.State]:
@@ -155,6 +155,8 @@ def _sphere(run: nd.Trajectory) -> Any:
 
     return viz.sphere_curve(run.states.mu[:, :3], title="Momentum in the body")
 
+
+_UNITS = {"Pi": "kg m^2/s", "alpha": "rad", "p": "kg m^2/s", "Omega": "rad/s", "alpha_rate": "rad/s"}
 
 _NOTES = (
     "`Pi` and `p` are the momenta at the node `t1`, in the body and of the rotor. Errors are relative to the initial "

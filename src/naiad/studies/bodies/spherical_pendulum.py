@@ -58,7 +58,7 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
             results |= {f"{prefix}{key}": value for key, value in _measures(runs, self).items()}
         results |= {"u": first.final.g[:, 2]} if first else {}
         figures = {"section": lambda: _figure(self, points), "overview": lambda: first.plot() if first else None}
-        return Findings(results, lambda: _dataset(points), figures, notes=_NOTES)
+        return Findings(results, lambda: _dataset(points), figures, notes=_NOTES, units=_UNITS)
 
 
 def section_starts(pendulum: nd.models.SphericalPendulum, energy: float, count: int) -> list[nd.State]:
@@ -150,6 +150,8 @@ def _dataset(points: dict[str, list[np.ndarray]]) -> Any:
         found[f"{prefix}orbit"] = ((along,), number)
     return xr.Dataset(found)
 
+
+_UNITS = {"spin_max": "kg m^2/s", "implicit_spin_max": "kg m^2/s"}
 
 _NOTES = (
     "Names without a prefix belong to the symplectic method, those with `implicit_` to implicit Euler. Energy errors "

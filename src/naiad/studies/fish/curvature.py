@@ -62,7 +62,7 @@ class Curvature(Study, Links, LinkMass, name="curvature"):
             )
             return viz.curvature_maps(*drawn(), {f"{self.gait} gait": shapes(gait)}, title=title)
 
-        return Findings(results, lambda: _dataset(drawn()), {"curvature": picture}, notes=_NOTES)
+        return Findings(results, lambda: _dataset(drawn()), {"curvature": picture}, notes=_NOTES, units=_UNITS)
 
 
 def _map(swimmer: Swimmer, span: float, progress: Progress) -> CurvatureMap:
@@ -86,6 +86,13 @@ def _dataset(drawn: CurvatureMap) -> "xarray.Dataset":
         },
     )
 
+
+_UNITS = {
+    "net_motion": "rad, m, m",
+    "area_rule_plain": "rad, m, m",
+    "area_rule_curvature": "rad, m, m",
+    "area_rule_transported": "rad, m, m",
+}
 
 _NOTES = (
     "`curvature` is F_12 = (Omega, x, y) at (theta1, theta2). `net_motion` is what one period of the gait does from "

@@ -80,7 +80,9 @@ class GaitOptimiser(Study, Links, LinkMass, name="gait-optimiser"):
             )
         paper = scaled(TURNING, 0.5 * self.bound) if self.objective == "turning" else scaled(FORWARD, self.bound)
         results = self._results(swimmer, best, paper)
-        return Findings(results, lambda: _dataset(best, paper), self._figures(swimmer, best, paper), notes=_NOTES)
+        return Findings(
+            results, lambda: _dataset(best, paper), self._figures(swimmer, best, paper), notes=_NOTES, units=_UNITS
+        )
 
     def _results(self, swimmer: Swimmer, best: OptimalGait, paper: FourierGait) -> dict[str, Any]:
         before = score(swimmer, paper, self.objective, 96)
@@ -170,6 +172,15 @@ def _dataset(best: OptimalGait, paper: FourierGait) -> "xarray.Dataset":
         {"gait": ["best", "paper"], "time": ("time", times, {"units": "s"}), "angle": ["theta1", "theta2"]},
     )
 
+
+_UNITS = {
+    "displacement": "m",
+    "turning": "rad",
+    "net_motion": "rad, m, m",
+    "efficiency": "kg^-1/2",
+    "paper_displacement": "m",
+    "paper_turning": "rad",
+}
 
 _NOTES = (
     "`value` is the objective: distance per period [m]; angle per period [rad]; `efficiency`, the distance over the "

@@ -109,7 +109,7 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
         }
         shown = {name: path.columns for name, path in paths.items()}
         every = {f"w = {width:g} m": path.columns for width, path in zip(self.widths, wide, strict=True)} | shown
-        return Findings(results, lambda: dataset(self, wide), self._figures(results, every), notes=_NOTES)
+        return Findings(results, lambda: dataset(self, wide), self._figures(results, every), notes=_NOTES, units=_UNITS)
 
     def _figures(self, results: Mapping[str, Any], paths: Mapping[str, np.ndarray]) -> dict:
         from naiad.studies.fish import spatial_fish_figures as figures
@@ -134,6 +134,15 @@ def dataset(study: SpatialFish, wide: list[Path]) -> "xarray.Dataset":
         parts, {"width": ("width", study.widths, {"units": "m"}), "time": ("time", study.times, {"units": "s"})}
     )
 
+
+_UNITS = {
+    "widths": "m",
+    "displacement": "rad, m, m",
+    "planar": "rad, m, m",
+    "limit": "rad, m, m",
+    "difference_from_planar": "m",
+    "difference_from_limit": "m",
+}
 
 _NOTES = (
     "`displacement` has a row (beta, x, y) for each width after `periods` periods, `planar` is that of the fish of the "

@@ -103,7 +103,11 @@ class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
             "steps": motion.steps,
         }
         return Findings(
-            results, lambda: motion.dataset(system, (self.a, self.b)), self._figures(fish, motion), notes=_NOTES
+            results,
+            lambda: motion.dataset(system, (self.a, self.b)),
+            self._figures(fish, motion),
+            notes=_NOTES,
+            units=_UNITS,
         )
 
     def _motion(self, system: DrivenSwimmer, progress: Progress) -> "DrivenMotion":
@@ -256,6 +260,20 @@ def _integral(times: np.ndarray, values: np.ndarray) -> np.ndarray:
 
     return make_interp_spline(times, values, min(DEGREE, len(times) - 1)).antiderivative()(times)
 
+
+_UNITS = {
+    "beta": "rad",
+    "x": "m",
+    "y": "m",
+    "displacement": "m",
+    "theta": "rad",
+    "rates": "rad/s",
+    "theta_max": "rad",
+    "energy0": "J",
+    "energy": "J",
+    "work": "J",
+    "loss": "J",
+}
 
 _NOTES = (
     "`beta`, `x`, `y` are the pose of B3 at `t1`, from (0, 0, 0), `displacement` the distance it went, `theta_max` the "

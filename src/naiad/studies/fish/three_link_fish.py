@@ -98,6 +98,7 @@ class ThreeLinkFish(Study, Links, LinkMass, BoundaryMethod, name="three-link-fis
             lambda: self._dataset(fish, whole, progress),
             self._figures(fish, gait, period, cases),
             notes=_NOTES,
+            units=_UNITS,
             tables={"coupling": lambda: coupling_table(cases())},
         )
 
@@ -169,6 +170,18 @@ def _row(case: Any, motions: Mapping[str, FishMotion]) -> tuple[str, ...]:
         "true" if further > 0.0 else "false",
     )
 
+
+_UNITS = {
+    "beta": "rad",
+    "x": "m",
+    "y": "m",
+    "beta_per_period": "rad",
+    "displacement_per_period": "m",
+    "torques": "N m",
+    "kinetic_energy": "J",
+    "work": "J",
+    "energy_balance": "J",
+}
 
 _NOTES = (
     "`beta`, `x`, `y` are the pose of B3 at the end of the last period, from (0, 0, 0); `displacement_per_period` is "

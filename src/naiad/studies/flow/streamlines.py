@@ -62,7 +62,7 @@ class Streamlines(Study, BoundaryMethod, Links, name="streamlines"):
             arrows = (np.concatenate([each[0] for each in tips]), np.concatenate([each[1] for each in tips]))
             return viz.streamlines(*grid(), outlines(bodies, poses), arrows, title=f"Streamlines, {self.hydro} links")
 
-        return Findings(results, lambda: dataset(*grid()), {"streamlines": picture}, notes=_NOTES)
+        return Findings(results, lambda: dataset(*grid()), {"streamlines": picture}, notes=_NOTES, units=_UNITS)
 
 
 def flow_through(bodies: PlanarBodies, poses: np.ndarray, Xi: np.ndarray, flow: Superposed) -> float:
@@ -95,6 +95,8 @@ def dataset(x: np.ndarray, y: np.ndarray, psi: np.ndarray) -> Any:
         {"x": ("x", x, {"units": "m"}), "y": ("y", y, {"units": "m"})},
     )
 
+
+_UNITS = {"velocities": "rad/s, m/s, m/s", "kinetic_energy": "J"}
 
 _NOTES = (
     "`velocities` are (Omega, v_x, v_y) of B1, B2 and B3 in their own frames, `kinetic_energy` is that of the fluid. "

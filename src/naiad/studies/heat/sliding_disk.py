@@ -79,7 +79,7 @@ class SlidingDisk(Study, LongRun, name="sliding-disk"):
             results[f"{name}_standard_error"] = found.standard_error(name)
         results["difference_change_max"] = found.largest["difference_change"]
         results["steps"] = found.steps
-        return Findings(results, found.dataset, figures(found, disk), notes=_NOTES)
+        return Findings(results, found.dataset, figures(found, disk), notes=_NOTES, units=_UNITS)
 
 
 def figures(found: Equilibrium, disk: nd.models.SlidingDisk) -> dict:
@@ -103,6 +103,8 @@ def figures(found: Equilibrium, disk: nd.models.SlidingDisk) -> dict:
 
     return {"velocities": velocities, "averages": averages}
 
+
+_UNITS = {"kT": "J", "difference_change_max": "kg m^2/s"}
 
 _NOTES = (
     "`kinetic_v_over_kT` is the average of m v^2/kT and `kinetic_omega_over_kT` that of J omega^2/kT over every step "

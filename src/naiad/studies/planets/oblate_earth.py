@@ -64,7 +64,7 @@ class OblateEarth(Study, name="oblate-earth"):
             **errors,
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, _figures(run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, _figures(run), notes=_NOTES, units=_UNITS)
 
     def _start(self, satellite: nd.models.OblateSatellite) -> nd.State:
         """At the ascending node, on a circular orbit, turning with the local frame."""
@@ -114,6 +114,8 @@ def _in_hours(figure, hours):
     ax.set_xlabel("time [h]")
     return figure
 
+
+_UNITS = {"x": "m", "node_rate": "rad/s", "node_rate_textbook": "rad/s", "swing_max": "rad"}
 
 _NOTES = (
     "`node_rate` is the slope of the longitude of the ascending node, `node_rate_textbook` its secular rate to first "

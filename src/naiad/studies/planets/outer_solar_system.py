@@ -117,7 +117,7 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
                 results[key][name] = value
         last = runs[self.methods[-1]]
         figures = {"orbits": lambda: _orbits(self, runs), "neptune": lambda: _neptune(runs)}
-        return Findings(results, lambda: last.dataset, figures, notes=_NOTES)
+        return Findings(results, lambda: last.dataset, figures, notes=_NOTES, units=_UNITS)
 
 
 def semi_major_axes(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
@@ -174,6 +174,8 @@ def _neptune(runs: dict[str, nd.Trajectory]) -> Any:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
         return figure
 
+
+_UNITS = {"positions": "AU", "semi_major_axes": "AU"}
 
 _NOTES = (
     "Each result has a value for each method. Errors are relative and the largest over every step. `positions` are "

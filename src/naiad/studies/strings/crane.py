@@ -76,7 +76,12 @@ class Crane(Study, name="crane"):
         first = next(iter(moves.values()))
         rows = {name: results[name] for name in moves}
         return Findings(
-            results, lambda: first.run.dataset, drawn, notes=_NOTES, tables={"moves": lambda: comparison(rows)}
+            results,
+            lambda: first.run.dataset,
+            drawn,
+            notes=_NOTES,
+            units=_UNITS,
+            tables={"moves": lambda: comparison(rows)},
         )
 
     def period(self) -> float:
@@ -212,6 +217,18 @@ def comparison(rows: Mapping[str, Mapping[str, Any]]) -> Table:
     cells = ((name, *(f"{row[key]:.5g}" for key in COLUMNS)) for name, row in rows.items())
     return Table(("", *COLUMNS.values()), tuple(cells))
 
+
+_UNITS = {
+    "period": "s",
+    "t_stop": "s",
+    "peak_swing": "deg",
+    "residual_swing": "deg",
+    "tension_max": "N",
+    "moment_min": "N m",
+    "moment_max": "N m",
+    "energy_gain": "J",
+    "energy_balance_error_max": "J",
+}
 
 _NOTES = (
     "Swings in degrees, the largest over every step: `peak_swing` of the whole run, `residual_swing` after the trolley "

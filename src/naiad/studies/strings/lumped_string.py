@@ -85,7 +85,12 @@ class LumpedString(Study, name="lumped-string"):
         }
         first = next(iter(found.values()))
         return Findings(
-            results, lambda: first.dataset, drawn, notes=_NOTES, tables={"table 1": lambda: comparison(rows)}
+            results,
+            lambda: first.dataset,
+            drawn,
+            notes=_NOTES,
+            units=_UNITS,
+            tables={"table 1": lambda: comparison(rows)},
         )
 
     def motion(self, name: str, progress: Progress) -> nd.Trajectory:
@@ -146,6 +151,8 @@ def errors(run: nd.Trajectory) -> dict[str, Any]:
         "Omega": np.array([each[-1] for each in Omega]),
     }
 
+
+_UNITS = {"mean_energy_error": "J", "mean_pi3_error": "kg m^2/s", "stretched_length": "m", "Omega": "rad/s"}
 
 _NOTES = (
     "Errors in SI units over every step, as in Table 1 of the paper, whose numbers are under `paper`. The paper gives "

@@ -111,7 +111,7 @@ class StringPendulum(Study, name="string-pendulum"):
             "lengths": lambda: figures.lengths(system, motion),
             "conserved": lambda: figures.conserved(system, motion),
         }
-        return Findings(results(system, motion), lambda: motion.dataset, drawn, notes=_NOTES)
+        return Findings(results(system, motion), lambda: motion.dataset, drawn, notes=_NOTES, units=_UNITS)
 
     def _events(self, system: Pendulum, state: nd.State) -> dict[str, nd.Section]:
         """The surfaces at which a run with a reel ends: also where the fastest wave is too fast for dt."""
@@ -190,6 +190,23 @@ def peaks(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     shift = 0.5 * (before - after) / (before - 2.0 * at + after)
     return times[found] + shift * (times[found + 1] - times[found])
 
+
+_UNITS = {
+    "s_p": "m",
+    "stretched_length": "m",
+    "q_end": "m",
+    "Omega": "rad/s",
+    "energy0": "J",
+    "mean_energy_error": "J",
+    "max_energy_error": "J",
+    "energy_balance_error_max": "J",
+    "carnot_work": "J",
+    "input_work": "J",
+    "pi3_0": "kg m^2/s",
+    "mean_pi3_error": "kg m^2/s",
+    "elastic_energy_peaks": "s",
+    "t_end": "s",
+}
 
 _NOTES = (
     "All errors are in SI units and run over every step: of the energy [J] and of pi_3 [kg m^2/s] since the start, and "

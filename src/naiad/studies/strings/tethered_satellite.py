@@ -101,7 +101,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
             "path": lambda: figures.path(flight),
             "tension": lambda: figures.tension(flight, self.m, self.mu),
         }
-        return Findings(flight.results(self), lambda: flight.dataset, drawn, notes=_NOTES)
+        return Findings(flight.results(self), lambda: flight.dataset, drawn, notes=_NOTES, units=_UNITS)
 
     def _start(self, system: StringPendulum) -> nd.State:
         """A straight tether towards the Earth that leans ahead and turns with the orbit, stretched by its tension."""
@@ -230,6 +230,18 @@ def frequency(t: np.ndarray, values: np.ndarray) -> float:
     crossings = t[at] - values[at] * (t[at + 1] - t[at]) / (values[at + 1] - values[at])
     return float(np.pi * (len(at) - 1) / (crossings[-1] - crossings[0]))
 
+
+_UNITS = {
+    "rate": "rad/s",
+    "t_deployed": "s",
+    "lean_expected": "deg",
+    "lean_mean": "deg",
+    "libration_amplitude": "deg",
+    "tension_mean": "N",
+    "tension_expected": "N",
+    "tension_max": "N",
+    "moment_max": "N m",
+}
 
 _NOTES = (
     "Angles in degrees, of the line from the spacecraft to the subsatellite: in the plane of the orbit, positive ahead "

@@ -69,7 +69,7 @@ class ConnectedBodies(Study, name="connected-bodies"):
             **{f"inertia_M{i}": np.diagonal(tree.M[i]) for i in (0, 1)},
             **{f"inertia_J{i}": np.diagonal(tree.J[i]) for i in (0, 1)},
         }
-        return Findings(results, motion.dataset, self._figures(bodies, state, motion), notes=_NOTES)
+        return Findings(results, motion.dataset, self._figures(bodies, state, motion), notes=_NOTES, units=_UNITS)
 
     def _motion(
         self, bodies: nd.models.ConnectedBodies, state: nd.State, scheme: str, progress: Progress
@@ -164,6 +164,17 @@ def _observed(observable: Any, state: nd.State, t: Any) -> Any:
 def _velocity(system: nd.LagrangianSystem, state: nd.State, t: Any) -> Any:
     return system.velocity(state.g, state.mu, t)
 
+
+_UNITS = {
+    "x": "m",
+    "Omega0": "rad/s",
+    "Omega1": "rad/s",
+    "Omega2": "rad/s",
+    "energy0": "J",
+    "energy_error_max": "J",
+    "linear_momentum_error_max": "kg m/s",
+    "angular_momentum_error_max": "kg m^2/s",
+}
 
 _NOTES = (
     "Errors are absolute, as in the paper, and the largest over every step (each accepted one of rk45): |E - E_0| [J], "

@@ -120,7 +120,7 @@ class Eel(Study, name="eel"):
             "work": integral(run, "power", power),
             **largest_changes(run),
         }
-        return Findings(results, lambda: run.dataset, self._figures(bodies, run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, self._figures(bodies, run), notes=_NOTES, units=_UNITS)
 
     def _figures(self, bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> dict:
         from naiad.studies.trees import eel_figures as figures
@@ -139,6 +139,18 @@ def integral(run: nd.Trajectory, name: str, observable: Any) -> float:
     times, steps = run.t.to_numpy(), monitor.count - 1
     return float((monitor.mean * monitor.count - ends.mean()) / steps * (times[-1] - times[0]))
 
+
+_UNITS = {
+    "x": "m",
+    "displacement": "m",
+    "speed_mean": "m/s",
+    "energy0": "J",
+    "energy": "J",
+    "work": "J",
+    "energy_error_max": "J",
+    "linear_momentum_error_max": "kg m/s",
+    "angular_momentum_error_max": "kg m^2/s",
+}
 
 _NOTES = (
     "`displacement` is that of the mean of the links' centres from 0 to `t1` [m], `speed_mean` its length over `t1`; "

@@ -77,7 +77,7 @@ class BuoyantVehicle(Study, name="buoyant-vehicle"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, figures(self, run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, figures(self, run), notes=_NOTES, units=_UNITS)
 
     def plan(self, map: str, scheme: str) -> "Plan":
         """The vehicle of these parameters with a map and a scheme."""
@@ -160,6 +160,8 @@ def plan(vehicle: nd.models.BuoyantVehicle, g: Any, xi: np.ndarray, *, map: str,
 def _first_step(vehicle: nd.models.BuoyantVehicle, method: nd.Variational, g: Any, xi: Any, dt: Any) -> nd.State:
     return method.first_step(vehicle, g, xi, 0.0, dt)
 
+
+_UNITS = {"q": "m", "omega": "rad/s", "v": "m/s", "energy": "J", "kelvin_noether": "kg m^2/s"}
 
 _NOTES = (
     "`energy` and `kelvin_noether` are the first values. Errors are relative to them (absolute where they are zero), "

@@ -84,7 +84,7 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
         if rows:
             results["rows"] = [panel.row() for row in rows for panel in row]
         panels = [main, *(panel for row in rows for panel in row)]
-        return Findings(results, lambda: dataset(panels), self._figures(main, rows, level), notes=_NOTES)
+        return Findings(results, lambda: dataset(panels), self._figures(main, rows, level), notes=_NOTES, units=_UNITS)
 
     def _level(self) -> "LevelSet":
         K = np.asarray(vehicle(self.I, self.M, self.S).K)
@@ -180,6 +180,8 @@ def dataset(panels: Sequence[Panel]) -> "xr.Dataset":
 
     return xr.Dataset(columns(panels))
 
+
+_UNITS = {"seconds": "s"}
 
 _NOTES = (
     "`crossings`, `energy_error_max`, `energy_drift`, `casimir_error_max` and `seconds` (CPU time of the steps) are "

@@ -76,7 +76,7 @@ class UnderwaterVehicle(Study, Inertias, name="underwater-vehicle"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES)
+        return Findings(results, lambda: run.dataset, figures(run), notes=_NOTES, units=_UNITS)
 
 
 def figures(run: nd.Trajectory) -> dict:
@@ -102,6 +102,8 @@ def figures(run: nd.Trajectory) -> dict:
         "invariants": invariants,
     }
 
+
+_UNITS = {"Pi": "kg m^2/s", "p": "kg m/s", "Omega": "rad/s", "v": "m/s", "x": "m"}
 
 _NOTES = (
     "Maxima run over every step. `energy_error_max` and `momentum_error_max` (the momentum in space, linear and "

@@ -1,0 +1,64 @@
+"""Citations become links and formulas get their indices when the pages are built."""
+
+import importlib.util
+import re
+
+import pytest
+
+from tests.docs.test_examples import PAGES, ROOT, SOURCES, citations, text
+
+
+def extension(name):
+    """A hook of mkdocs, which are files and no package."""
+    found = importlib.util.spec_from_file_location(name, ROOT / "docs" / "extensions" / f"{name}.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+CITATIONS, FORMULAS = extension("citations"), extension("formulas")
+
+
+@pytest.mark.parametrize(
+    ("url", "place"), [("", "references"), ("methods/", "../references"), ("api/groups/", "../../references")]
+)
+def test_a_citation_is_a_link_from_every_page(url, place):
+    made = CITATIONS.linked("as in [bourabee2007, eq. (4.6.3)], not <code>[advected]</code>", url)
+    assert made == f'as in [<a href="{place}/#bourabee2007">bourabee2007</a>, eq. (4.6.3)], not <code>[advected]</code>'
+
+
+def test_every_citation_of_pages_and_docstrings_is_linked_to_an_entry_of_the_list():
+    rows = re.findall(r"^\| `(\w+)` \|", text(ROOT / "docs/references.md"), re.MULTILINE)
+    page = CITATIONS.with_targets("".join(f"<td><code>{key}</code></td>" for key in rows))
+    targets = set(re.findall(r'<td id="(\w+)">', page))
+    for path in [*SOURCES, *PAGES]:
+        linked = set(re.findall(r'href="\.\./references/#(\w+)"', CITATIONS.linked(text(path), "x/")))
+        assert linked == citations(text(path)), path
+        assert linked <= targets, path
+
+
+@pytest.mark.parametrize(
+    ("written", "typeset"),
+    [
+        ("g_{k+1} = g_k τ(hξ)", "g<sub>k+1</sub> = g<sub>k</sub> τ(hξ)"),
+        ("Ad*_{f^−½} F", "Ad*<sub>f<sup>−½</sup></sub> F"),
+        ("D_{K_i} S, δL_d, a_ij", "D<sub>K<sub>i</sub></sub> S, δL<sub>d</sub>, a<sub>ij</sub>"),
+        ("dtau^-1_{h xi} mu_k", "dtau<sup>−1</sup><sub>h xi</sub> mu<sub>k</sub>"),
+        ("R^n, 2^53, kg m^2/s, A^(1/2)", "R<sup>n</sup>, 2<sup>53</sup>, kg m<sup>2</sup>/s, A<sup>(1/2)</sup>"),
+        ("save_every, mu_plus, is_a", None),
+        ('<code>g_k</code> <h3 id="J_d">J_d</h3> <a href="x_y">x_y</a> <pre>m^2</pre>', None),
+    ],
+)
+def test_indices_and_exponents_are_set_outside_code(written, typeset):
+    assert FORMULAS.indexed(written) == (typeset or written)
+
+
+def test_formulas_are_written_with_what_is_typeset():
+    """Each pair of delimiters is closed, and a row ends in a plain double backslash."""
+    for page in PAGES:
+        for formula in re.findall(r"^```math\n(.*?)^```$", text(page), re.MULTILINE | re.DOTALL):
+            assert formula.count("{") == formula.count("}"), page
+            assert formula.count(r"\left") == formula.count(r"\right"), page
+            assert not re.search(r"\\\\\[|aligned", formula), page
