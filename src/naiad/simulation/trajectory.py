@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -225,11 +225,20 @@ class Trajectory:
         return jax.tree.map(lambda *rows: np.concatenate(rows), *pieces)
 
     @checked
-    def plot(self, **options: Any) -> Any:
-        """An overview figure (see `naiad.viz.plot`)."""
+    def plot(self, variables: str | Sequence[str] | None = None, **options: Any) -> Any:
+        """An overview figure: velocities, errors, outputs and the path; or `variables`, by name: any of the dataset,
+        outputs with their own cadence too, "energy_error", "momentum_error" and "path" (see `naiad.viz.plot`)."""
         from naiad import viz
 
-        return viz.plot(self.dataset, **options)
+        known, shown = labels(self.system), self.dataset
+        outputs = [
+            str(name)
+            for name in self.record.data_vars
+            if name not in known and "crossing" not in self.record[name].dims
+        ]
+        apart = [name for name in outputs if name not in shown]
+        shown = shown.assign({name: self.record[name] for name in apart})
+        return viz.plot(shown, variables=variables, outputs=outputs, **options)
 
     @checked
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:

@@ -11,9 +11,9 @@ from naiad.errors import InputError
 from naiad.viz.bodies import Body, bodies
 from naiad.viz.conservation import energy_error
 from naiad.viz.flow import describe_flow
-from naiad.viz.roles import turned_over
 from naiad.viz.strings import MOST_NODES, String, describe_strings, string_names, strings
 from naiad.viz.thinning import evenly
+from naiad.viz.vertical import Vertical, vertical
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,6 +30,10 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     Without `shapes` those of the dataset's attribute `shapes`, if it has one.
     """
     found, lines = _drawable(dataset)
+    upright = vertical(dataset)
+    if upright != Vertical():
+        S = upright.upright
+        found, lines = [_turned(each, S) for each in found], [_turned_string(each, S) for each in lines]
     axes = _semi_axes(found, dataset.attrs.get("shapes") if shapes is None else shapes)
     chosen = evenly(len(found), MOST_BODIES) if found else []
     keep = _frames(dataset, [found[k] for k in chosen], lines)
@@ -52,11 +56,12 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     error = energy_error(dataset)
     if error is not None and np.isfinite(error[0][keep]).all():
         scene["energy"] = _digits(error[0][keep])
+    if upright != Vertical():
+        scene["compass"] = upright.upright.T.tolist()
     scene["wall"] = not places and len(described) > 1
-    over = turned_over(dataset)
     held = [found[k].position for k in chosen]
     scene |= describe_flow(dataset) | describe_strings(lines, [None if x is None else x[keep] for x in held])
-    return scene | _stage(described, lines, largest, bool(places), over) | _note(described, len(found), time)
+    return scene | _stage(described, lines, largest, bool(places)) | _note(described, len(found), time)
 
 
 def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:
@@ -72,6 +77,23 @@ def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:
             f"dataset has {names}"
         )
     return found, lines
+
+
+def _turned(body: Body, S: np.ndarray) -> Body:
+    """A body in a space that is turned by S; what moves in a plane stays there."""
+    if body.quaternion is not None:
+        from scipy.spatial.transform import Rotation
+
+        w, x, y, z = Rotation.from_matrix(S).as_quat(scalar_first=True)
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        body = replace(body, quaternion=body.quaternion @ left.T)
+    if body.position is not None and body.position.shape[1] == 3:
+        body = replace(body, position=body.position @ S.T)
+    return body
+
+
+def _turned_string(line: String, S: np.ndarray) -> String:
+    return replace(line, points=line.points @ S.T)
 
 
 def _frames(dataset: "xr.Dataset", found: list[Body], lines: list[String]) -> np.ndarray:
@@ -152,11 +174,8 @@ def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
             body["beside"] = anchor
 
 
-def _stage(
-    described: list[dict[str, Any]], lines: list[String], size: float, moving: bool, over: bool
-) -> dict[str, Any]:
-    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps; `over` where
-    the third axis points downwards."""
+def _stage(described: list[dict[str, Any]], lines: list[String], size: float, moving: bool) -> dict[str, Any]:
+    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps."""
     corners = [corner for line in lines for corner in (line.points.min((0, 1)), line.points.max((0, 1)))]
     for body in described:
         path = np.reshape(body.get("x", [0.0, 0.0, 0.0]), (-1, 3)) + body["offset"]
@@ -165,12 +184,10 @@ def _stage(
     reach = 0.43 * np.linalg.norm(high - low) + 2.0 * size if moving else 0.5 * (high - low).max() + 1.1
     radius = float(reach)
     stage: dict[str, Any] = {"centre": _digits((low + high) / 2), "radius": _digits(np.array([radius]))[0]}
-    stage |= {"over": True} if over else {}
     if moving:
         step = 10.0 ** np.floor(np.log10(radius / 2))
         stage["step"] = float(step * max(m for m in (1, 2, 5) if m * step <= radius / 2 or m == 1))
-        lowest = high[2] + 1.15 * size if over else low[2] - 1.15 * size
-        stage["floor"] = float(f"{lowest:.6g}")
+        stage["floor"] = float(f"{low[2] - 1.15 * size:.6g}")
     return stage
 
 

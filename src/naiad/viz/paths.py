@@ -1,5 +1,6 @@
 """The path of a run in space: of the position where there is one, else of the body axes on a sphere."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,9 +9,10 @@ import numpy as np
 
 from naiad.viz.bodies import rotation_matrices
 from naiad.viz.roles import Element
-from naiad.viz.space import AZIMUTH, ELEVATION, draw_sphere, dress_space, frame, on_sphere, to_scale
-from naiad.viz.style import colours, dress
+from naiad.viz.space import draw_sphere, frame, on_sphere, set_stage
+from naiad.viz.style import colours, dress, labelled
 from naiad.viz.thinning import evenly
+from naiad.viz.vertical import Vertical
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,18 +30,15 @@ class Path:
     draw: Callable[[Any], object]
 
 
-def path_panel(found: list[Element], *, over: bool = False) -> Path | None:
-    """The panel that fits what was found: positions first, then three-dimensional rotations; else none.
-
-    A space that is turned `over` has its third axis downwards.
-    """
+def path_panel(found: list[Element], upright: Vertical) -> Path | None:
+    """The panel that fits what was found: positions first, then three-dimensional rotations; else none."""
     places = [element for element in found if element.kind == "position"]
     turns = [element for element in found if element.kind in ("rotation", "quaternion")]
-    in_space = _turned_over if over else _in_space
-    for dimension, projection, draw in ((3, "3d", in_space), (2, None, _in_plane)):
-        curves = _curves([place for place in places if place.values.shape[2] == dimension])
-        if curves:
-            return Path(projection, lambda ax, curves=curves, draw=draw: draw(ax, curves))
+    for dimension, projection, draw in ((3, "3d", _in_space), (2, None, _in_plane)):
+        fitting = [place for place in places if place.values.shape[2] == dimension]
+        if fitting:
+            curves, units = _curves(fitting), "m" if fitting[0].units is None else fitting[0].units
+            return Path(projection, functools.partial(draw, curves=curves, units=units, upright=upright))
     solid = [turn for turn in turns if turn.kind == "quaternion" or turn.values.shape[-1] == 3]
     return Path("3d", lambda ax: _on_sphere(ax, solid)) if solid else None
 
@@ -59,34 +58,24 @@ def _sampled(curve: np.ndarray) -> np.ndarray:
     return curve[evenly(len(curve), MOST_POINTS)]
 
 
-def _in_plane(ax: "Axes", curves: dict[str, np.ndarray]) -> None:
+def _in_plane(ax: "Axes", curves: dict[str, np.ndarray], units: str, upright: Vertical) -> None:
     for (name, curve), colour in zip(curves.items(), colours(len(curves)), strict=True):
         ax.plot(*curve.T, color=colour, label=name)
         ax.plot(*curve[0], "o", color=colour, markersize=4, label="_start")
-    dress(ax, "$x$ [m]", "$y$ [m]", "path")
+    dress(ax, labelled("$x$", units), labelled("$y$", units), "path")
     centre, half = frame(np.concatenate(list(curves.values())))
     ax.set(xlim=(centre[0] - half[0], centre[0] + half[0]), ylim=(centre[1] - half[1], centre[1] + half[1]))
     ax.set_aspect("equal")
     _legend(ax, curves)
 
 
-def _in_space(ax: "Axes3D", curves: dict[str, np.ndarray]) -> None:
+def _in_space(ax: "Axes3D", curves: dict[str, np.ndarray], units: str, upright: Vertical) -> None:
     for (name, curve), colour in zip(curves.items(), colours(len(curves)), strict=True):
         ax.plot(*curve.T, color=colour, label=name)
         ax.plot(*curve[:1].T, "o", color=colour, markersize=4, label="_start")
-    dress_space(ax, ("$x$ [m]", "$y$ [m]", "$z$ [m]"))
-    to_scale(ax, np.concatenate(list(curves.values())), zoom=0.86)
+    set_stage(ax, np.concatenate(list(curves.values())), units=units, upright=upright)
     ax.set_title("path", loc="left")
     _legend(ax, curves)
-
-
-def _turned_over(ax: "Axes3D", curves: dict[str, np.ndarray]) -> None:
-    """As `_in_space`, seen with the third axis downwards; the second is turned as well, so that space is no mirror."""
-    _in_space(ax, curves)
-    ax.invert_yaxis()
-    ax.invert_zaxis()
-    ax.view_init(ELEVATION, -AZIMUTH)
-    ax.set_zlabel("$z$, downwards [m]", labelpad=12)
 
 
 def _on_sphere(ax: "Axes3D", turns: list[Element]) -> None:

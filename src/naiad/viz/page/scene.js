@@ -28,13 +28,10 @@ function fit() {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
-// Where the third axis points downwards, space is turned by half a turn about the first.
-function uphill(p) { return motion.over ? [p[0], -p[1], -p[2]] : p; }
-
 function aim() {
   const c = Math.cos(camera.pitch), s = Math.sin(camera.pitch), a = Math.cos(camera.yaw), b = Math.sin(camera.yaw);
-  toward = uphill([c * a, c * b, s]);
-  right = uphill([-b, a, 0]);
+  toward = [c * a, c * b, s];
+  right = [-b, a, 0];
   up = cross(toward, right);
   eye = add(camera.target, toward, 7 * motion.radius);
   light = unit(add(add(scaled(toward, 0.75), up, 0.7), right, -0.45));
@@ -263,9 +260,10 @@ function trailPieces(body, index, t, place, frame) {
   return pieces;
 }
 
+// The axes of space: the third points up unless `compass` says where they point.
 function drawCompass() {
   const origin = [46, size[1] - 118], names = ["x", "y", "z"];
-  const directions = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((e, k) => ({ k, p: [dot(e, right), -dot(e, up)], depth: dot(e, toward) }));
+  const directions = (motion.compass || [[1, 0, 0], [0, 1, 0], [0, 0, 1]]).map((e, k) => ({ k, p: [dot(e, right), -dot(e, up)], depth: dot(e, toward) }));
   pen.lineCap = "round";
   for (const { k, p, depth } of directions.sort((a, b) => a.depth - b.depth)) {
     if (Math.hypot(...p) < 0.12) continue;
@@ -281,7 +279,7 @@ function draw(t) {
   camera.target = camera.follow ? where[0].place : camera.pan ? add(motion.centre, camera.pan) : motion.centre;
   aim();
   pen.clearRect(0, 0, size[0], size[1]);
-  const under = motion.floor !== undefined && (motion.over ? eye[2] > motion.floor : eye[2] < motion.floor);
+  const under = motion.floor !== undefined && eye[2] < motion.floor;
   if (!under) { drawFloor(where); drawStringShadows(moment); }
   drawFlow(t, where);
   drawGlobes(t, false);
