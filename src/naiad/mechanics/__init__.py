@@ -7,7 +7,7 @@ from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import fitting_state
 from naiad.mechanics.labels import Label
-from naiad.mechanics.picture import Picture
+from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 
@@ -24,6 +24,7 @@ __all__ = [
     "check_bath",
     "check_state",
     "diamond",
+    "ellipsoid_of_inertia",
     "fitting_state",
     "generator",
     "has_bath",

@@ -13,6 +13,7 @@ from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import Label, LagrangianSystem, Picture, State, has_symmetry, identity, join_rows, split_rows
+from naiad.mechanics.inertia_shapes import inertia_shapes
 from naiad.mechanics.labels import along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
 from naiad.simulation.attitude import converted_attitude
@@ -149,13 +150,13 @@ class Trajectory:
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
         if has_symmetry(self.system) and self.attrs.get("reconstruct", True):
             full = full.assign(momentum=self.momentum)
-        return full if self.system.picture is None else self._pictured(full, self.system.picture)
+        return self._pictured(full, self.system.picture or Picture())
 
     def _pictured(self, full: "xr.Dataset", picture: Picture) -> "xr.Dataset":
         """The dataset with what a picture shows besides; it is no run to go on with where that replaces its states."""
-        for name, value in (("down", picture.down), ("shapes", picture.shapes), ("bodies", picture.names)):
-            if value is not None:
-                full = full.assign_attrs({name: np.asarray(value).tolist()})
+        if picture.shapes is None and self.attrs.get("reconstruct", True):
+            picture = picture._replace(shapes=inertia_shapes(self.system, *self._first()))
+        full = full.assign_attrs(picture.attributes)
         if picture.seen is None or not self.attrs.get("reconstruct", True):
             return full
         seen = self._at_nodes(_seen, picture.seen)
@@ -168,6 +169,10 @@ class Trajectory:
         full = full.assign(shown)
         full = full.assign_coords(coordinates(full.sizes, picture.names))
         return full.assign_attrs(run=None) if replaced else full
+
+    def _first(self) -> tuple[Any, float]:
+        """The first saved configuration, and when."""
+        return jax.tree.map(lambda leaf: leaf[0], self.states.g), float(self._values("time")[0])
 
     @checked
     def attitude(self, form: str = "quaternion", name: str | None = None) -> "xr.DataArray":

@@ -13,7 +13,6 @@ from naiad.viz.lines import Panel, line_panels
 from naiad.viz.pieces import errors_over_time
 from naiad.viz.roles import Component, Element, components, elements, units_of
 from naiad.viz.style import house, labelled, new_figure
-from naiad.viz.vertical import vertical
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,7 +49,7 @@ def plot(
     if "time" not in dataset.coords or dataset.sizes.get("time", 0) == 0:
         raise InputError("there is nothing to plot: expected a dataset with a coordinate 'time' and at least one frame")
     found = elements(dataset)
-    path = paths.path_panel(found, vertical(dataset))
+    path = paths.path_panel(dataset, found)
     if variables is None:
         few = [name for name in outputs if dataset[name][:1].size <= MOST_NUMBERS]
         series = _usual_panels(dataset, found) + _named_panels(dataset, few)

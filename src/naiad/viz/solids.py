@@ -13,19 +13,28 @@ DARKEST = 0.62
 
 
 def draw_ellipsoid(
-    ax: "Axes3D", R: np.ndarray, centre: np.ndarray, axes: np.ndarray, colour: str, *, up: np.ndarray | None = None
+    ax: "Axes3D",
+    R: np.ndarray,
+    centre: np.ndarray,
+    axes: np.ndarray,
+    colour: str,
+    *,
+    up: np.ndarray,
+    strength: float = 1.0,
 ) -> None:
     """An ellipsoid with attitude R and semi-axes `axes`; `up` is the rotation to a space whose third axis points up,
     where the light comes from (see `Vertical.upright`)."""
     from matplotlib.colors import to_rgb
 
     points, normals = surface(R, centre, axes)
-    toward = LIGHT if up is None else LIGHT @ up
+    toward = LIGHT @ up
     lit = np.clip(np.einsum("i,ikl->kl", toward, normals), 0.0, 1.0)
     shade = DARKEST + (1.0 - DARKEST) * lit
     white = 0.35 * lit[..., None] ** 3
     colours = (1.0 - white) * shade[..., None] * np.array(to_rgb(colour)) + white
-    ax.plot_surface(*points, facecolors=colours, shade=False, linewidth=0, antialiased=False, rstride=1, cstride=1)  # pyright: ignore
+    ax.plot_surface(
+        *points, facecolors=colours, shade=False, linewidth=0, antialiased=False, rstride=1, cstride=1, alpha=strength
+    )  # pyright: ignore
 
 
 def surface(R: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

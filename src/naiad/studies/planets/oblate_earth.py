@@ -64,7 +64,8 @@ class OblateEarth(Study, name="oblate-earth"):
             **errors,
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, _figures(run), notes=_NOTES)
+        earth = {"Earth": [self.radius] * 3}
+        return Findings(results, lambda: run.dataset.assign_attrs(fixed=earth), _figures(run), notes=_NOTES)
 
     def _start(self, satellite: nd.models.OblateSatellite) -> nd.State:
         """At the ascending node, on a circular orbit, turning with the local frame."""
