@@ -112,7 +112,7 @@ def test_ellipsoids_keep_their_colour_on_the_dark_side():
     figure = ellipsoid_snapshots(turns[None], np.zeros((1, 2, 3)), np.full((2, 3), [5.0, 0.5, 0.5]), ["now"])
     for body, colour in zip(figure.axes[0].collections, PALETTE, strict=False):
         shades = np.asarray(body.get_facecolor())[:, :3]
-        np.testing.assert_allclose(shades.min(0), 0.62 * np.array(to_rgb(colour)), atol=1e-9)
+        np.testing.assert_allclose(shades.min(0), 0.72 * np.array(to_rgb(colour)), atol=1e-9)
         assert np.ptp(shades, axis=0).min() > 0.2  # and there is a light side
 
 

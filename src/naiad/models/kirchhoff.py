@@ -20,8 +20,8 @@ class KirchhoffBody(EulerPoincareSystem):
     included.
 
     Pi' = Pi x Omega + p x v, p' = p x Omega [bourabee2007, chapter 6]. `I` and `M` are three numbers or symmetric
-    matrices, `S` couples translation to rotation (p = S Omega + M v). `solid` is what a picture shows where the shape is
-    known: its semi-axes in rows, and its middle.
+    matrices, `S` couples translation to rotation (p = S Omega + M v).
+    `solid` is what a picture shows where the shape is known: its semi-axes in rows, and its middle.
     """
 
     K: Float[Array | np.ndarray, "6 6"]

@@ -19,8 +19,8 @@ def solid_shape(shape: Any) -> AbstractShape:
 
 
 def solid_rows(shape: AbstractShape) -> np.ndarray | None:
-    """What a picture shows of a shape: the semi-axes of the ellipsoid with its volume's inertia (an ellipsoid itself) as
-    vectors in rows, then where its middle is; None for what has no volume."""
+    """What a picture shows of a shape: the semi-axes of the ellipsoid with the inertia of its volume, as vectors in
+    rows, then where its middle is; None for what has no volume."""
     mass, centre, inertia = mass_properties(shape.inertia(1.0))
     if not mass > 0:
         return None

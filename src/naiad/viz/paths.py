@@ -119,9 +119,9 @@ def _in_space(ax: "Axes3D", curves: dict[str, np.ndarray], units: str, upright: 
     seen = 2.0 * SMALLEST * float(frame(points)[1].max())
     for R, centre, axes, colour in scene.solids:
         if axes.max() > seen:
-            draw_ellipsoid(ax, R, centre, axes, colour, up=upright.upright)
+            draw_ellipsoid(ax, R, centre, axes, colour, upright=upright)
     for name, solid in scene.fixed.items():
-        draw_ellipsoid(ax, solid.tilt, np.zeros(3), solid.axes, FAINT, up=upright.upright, strength=0.35)
+        draw_ellipsoid(ax, solid.tilt, np.zeros(3), solid.axes, FAINT, upright=upright, strength=0.35)
         ax.plot([], [], "o", color=FAINT, label=name)
     set_stage(ax, points, units=units, upright=upright)
     ax.set_title("path", loc="left")

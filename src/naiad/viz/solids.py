@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naiad.viz.vertical import Vertical
+
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
 
 AROUND, ALONG = 37, 19
 LIGHT = np.array([0.3, -0.5, 0.81])
-DARKEST = 0.62
+DARKEST = 0.72
 
 
 def draw_ellipsoid(
@@ -19,22 +21,21 @@ def draw_ellipsoid(
     axes: np.ndarray,
     colour: str,
     *,
-    up: np.ndarray,
+    upright: Vertical,
     strength: float = 1.0,
 ) -> None:
-    """An ellipsoid with attitude R and semi-axes `axes`; `up` is the rotation to a space whose third axis points up,
-    where the light comes from (see `Vertical.upright`)."""
+    """An ellipsoid with attitude R and semi-axes `axes`, lit from above and from where it is seen (see `set_stage`)."""
     from matplotlib.colors import to_rgb
 
     points, normals = surface(R, centre, axes)
-    toward = LIGHT @ up
+    side = -1.0 if upright.downwards else 1.0
+    toward = LIGHT * [1.0, side, 1.0] @ upright.upright
     lit = np.clip(np.einsum("i,ikl->kl", toward, normals), 0.0, 1.0)
     shade = DARKEST + (1.0 - DARKEST) * lit
     white = 0.35 * lit[..., None] ** 3
     colours = (1.0 - white) * shade[..., None] * np.array(to_rgb(colour)) + white
-    ax.plot_surface(
-        *points, facecolors=colours, shade=False, linewidth=0, antialiased=False, rstride=1, cstride=1, alpha=strength
-    )  # pyright: ignore
+    options = {"linewidth": 0, "antialiased": False, "rstride": 1, "cstride": 1, "alpha": strength}
+    ax.plot_surface(*points, facecolors=colours, shade=False, **options)  # pyright: ignore
 
 
 def surface(R: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
