@@ -6,6 +6,7 @@ from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import fitting_state
+from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import Label
 from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
 from naiad.mechanics.state import Scalar, State
@@ -14,6 +15,7 @@ from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 __all__ = [
     "AdvectedSystem",
     "EulerPoincareSystem",
+    "Joints",
     "Label",
     "LagrangianSystem",
     "Picture",

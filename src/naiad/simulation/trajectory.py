@@ -12,11 +12,22 @@ from naiad import io
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import Label, LagrangianSystem, Picture, State, has_symmetry, identity, join_rows, split_rows
+from naiad.mechanics import (
+    Joints,
+    Label,
+    LagrangianSystem,
+    Picture,
+    State,
+    has_symmetry,
+    identity,
+    join_rows,
+    split_rows,
+)
 from naiad.mechanics.inertia_shapes import inertia_shapes
 from naiad.mechanics.labels import along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
 from naiad.simulation.attitude import converted_attitude
+from naiad.simulation.joints import labelled_joints
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
@@ -184,6 +195,22 @@ class Trajectory:
         self._needs_configurations("attitude")
         return converted_attitude(self.record, labels(self.system), form, name)
 
+    @checked
+    def joints(self, form: str = "vector") -> "xr.Dataset":
+        """The joints of connected bodies at the saved nodes: `turn`, that of each body from its rest in its parent's
+        frame, as a rotation "vector" [rad] or a "quaternion"; `rate`, its angular velocity relative to the parent, in
+        its own frame; of hinges also `angle`, which goes on beyond a whole turn, and `angle_rate`, along `hinge`, the
+        number of the body. Body 0 is the root, whose turn is its attitude. `joint` says the kinds.
+        """
+        self._needs_configurations("joints")
+        known = getattr(self.system, "joints", None)
+        if not isinstance(known, Joints):
+            raise InputError(
+                f"{type(self.system).__name__} has no joints; ConnectedBodies has. Attitudes are in run.attitude()."
+            )
+        Q, rates = self._at_nodes(_joint_motion, (self.system, known.motion))
+        return labelled_joints(known, self.t, Q, rates, form)
+
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
         """The located crossings of each section: `crossing_time`, and the state there."""
@@ -309,6 +336,11 @@ def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:
 
 def _energy(system: LagrangianSystem, state: State, t: Any) -> Any:
     return system.energy(state, t)
+
+
+def _joint_motion(given: Any, state: State, t: Any) -> Any:
+    system, motion = given
+    return motion(state.g, system.velocity(state.g, state.mu, t))
 
 
 def _noether(system: LagrangianSystem, state: State, t: Any) -> Any:

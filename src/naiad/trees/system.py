@@ -9,11 +9,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
+from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import place
 from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import Module
+from naiad.trees.joint_springs import relative_velocities, turns
 from naiad.trees.motion import motion
 from naiad.trees.tree import Tree
 
@@ -58,6 +60,11 @@ class TreeSystem(LagrangianSystem):
         return Picture(shapes=shapes, seen=Centres(tree), links=links)
 
     @property
+    def joints(self) -> Joints:
+        """Their kinds, and how they turn."""
+        return Joints(self.tree.joints, self.tree.parents, self.tree.axis, JointMotion(self.tree))
+
+    @property
     def constraint(self) -> Any:
         """What hinges and welds hold at zero; none for ball joints."""
         return None if self.tree.balls else lambda g, t: self.tree.constraint(g)
@@ -96,3 +103,12 @@ class Centres(Module):
 
     def __call__(self, g: Any, t: Scalar) -> dict[str, Float[Array, "N 3"]]:
         return {"x": self.tree.centres(g)}
+
+
+class JointMotion(Module):
+    """The turns of the joints from rest, and their rates: what `joint_state` takes."""
+
+    tree: Tree
+
+    def __call__(self, g: Any, xi: Float[Array, " n"]) -> tuple[Float[Array, "N 3 3"], Float[Array, "N 3"]]:
+        return turns(self.tree, g), relative_velocities(self.tree, g, xi)
