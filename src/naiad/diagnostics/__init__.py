@@ -13,6 +13,7 @@ from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symp
 from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
 from naiad.diagnostics.timing import TimedRun, timed_run
 from naiad.diagnostics.watching import Energy, RelativeChange, SpaceMomentum, relative_drift, watched_run
+from naiad.diagnostics.work import Power, energy_balance, work
 
 __all__ = [
     "Convergence",
@@ -20,6 +21,7 @@ __all__ = [
     "Equilibrium",
     "KelvinNoether",
     "KelvinNoetherChange",
+    "Power",
     "RelativeChange",
     "SpaceMomentum",
     "TimedRun",
@@ -28,6 +30,7 @@ __all__ = [
     "convergence",
     "coordinates",
     "displaced",
+    "energy_balance",
     "energy_error",
     "equilibrium",
     "kelvin_noether_defect",
@@ -45,4 +48,5 @@ __all__ = [
     "symplecticity_defect",
     "timed_run",
     "watched_run",
+    "work",
 ]

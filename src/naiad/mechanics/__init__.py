@@ -9,6 +9,7 @@ from naiad.mechanics.initial import fitting_state
 from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import Label
 from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
+from naiad.mechanics.power import keeps_energy, power
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 
@@ -33,11 +34,13 @@ __all__ = [
     "has_symmetry",
     "identity",
     "join_rows",
+    "keeps_energy",
     "left_gradient",
     "left_jacobian",
     "left_velocity",
     "noise_matrix",
     "noise_size",
+    "power",
     "pull_back",
     "split_rows",
 ]

@@ -9,8 +9,8 @@ from jaxtyping import Array, Float
 
 class Joints(NamedTuple):
     """What a system may give as its `joints`, for `run.joints()`: for each body the kind of its joint and its parent,
-    the axes of hinges in the frames of the bodies, and `motion(g, xi)`: the turns from rest as matrices, and the angular
-    velocities relative to the parents in the frames of the bodies."""
+    the axes of hinges in the frames of the bodies, and `motion(g, xi)`: the turns from rest as matrices, and the
+    angular velocities relative to the parents in the frames of the bodies."""
 
     kinds: tuple[str, ...]
     parents: tuple[int, ...]

@@ -21,6 +21,8 @@ from naiad.mechanics import (
     has_symmetry,
     identity,
     join_rows,
+    keeps_energy,
+    power,
     split_rows,
 )
 from naiad.mechanics.inertia_shapes import inertia_shapes
@@ -32,6 +34,7 @@ from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
 from naiad.simulation.record import Columns, monitor_of, stacked_states
+from naiad.simulation.work import integral_over_time, quadrature_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +45,7 @@ DERIVED = {
     "mu": Label(("component",), "momentum in the body frame"),
     "xi": Label(("component",), "velocity in the body frame"),
     "energy": Label((), "energy", "J"),
+    "work": Label((), "work done on the system", "J"),
     "momentum": Label(("generator",), "momentum of the symmetry"),
     "group_error": Label((), "distance from the group", "1"),
 }
@@ -134,6 +138,21 @@ class Trajectory:
         return self._labelled("energy", self._at_nodes(_energy, self.system))
 
     @functools.cached_property
+    def work(self) -> "xr.DataArray":
+        """The work done on the system since the start by forces, friction and what depends on time: the integral of
+        <F, xi> - d ell/dt by the cubic spline through its values at the saved nodes. Not a number in a heat bath, whose
+        noise does work that is not known. The attribute `quadrature_error` says about how far it is off [J]; for less,
+        save more often, or see `naiad.diagnostics.work`."""
+        times = self._values("time")
+        if self.attrs.get("noise") is not None:
+            return self._labelled("work", np.full(len(times), np.nan))
+        if keeps_energy(self.system):
+            return self._labelled("work", np.zeros(len(times)))
+        rate = self._at_nodes(_power, self.system)
+        found = self._labelled("work", integral_over_time(times, rate, times))
+        return found.assign_attrs(quadrature_error=quadrature_error(times, rate))
+
+    @functools.cached_property
     def momentum(self) -> "xr.DataArray":
         """The momentum of the system's declared symmetry, or of left translations: Ad*_{g^-1} mu, in space."""
         self._needs_configurations("momentum in space")
@@ -152,12 +171,17 @@ class Trajectory:
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
-        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry, what
-        a system gives as its `picture`; and in `run` what `load` needs to go on."""
+        """Everything along time: configurations, momenta, velocities, energy, the work done where that is not constant,
+        outputs, the momentum of a symmetry, what a system gives as its `picture`; and in `run` what `load` needs to go
+        on."""
         saved = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
         velocities = split_rows(self.system.group, self.xi.to_numpy())
         named = dict(zip(self.system.group.names.velocity, velocities, strict=True))
         full = saved.assign(along_time(self.system, named)).assign(energy=self.energy)
+        if self.attrs.get("noise") is not None:
+            full["energy"].attrs["changes"] = "heat"
+        elif np.any(self.work):
+            full = full.assign(work_done=self.work)
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
         if has_symmetry(self.system) and self.attrs.get("reconstruct", True):
             full = full.assign(momentum=self.momentum)
@@ -175,7 +199,9 @@ class Trajectory:
         full, shown = full.drop_vars(replaced), {}
         sizes = {str(dim): size for dim, size in full.sizes.items()}
         for name, rows in seen.items():
-            label = fitted(name, self.system.labels.get(name, SEEN.get(name)), rows.shape[1:], sizes)
+            known = (self.system.labels.get(name), SEEN.get(name))
+            fits = next((each for each in known if each and len(each.dims) == rows.ndim - 1), None)
+            label = fitted(name, fits, rows.shape[1:], sizes)
             shown[name] = (("time", *label.dims), rows, label.attributes)
         full = full.assign(shown)
         full = full.assign_coords(coordinates(full.sizes, picture.names))
@@ -332,6 +358,10 @@ def _seen(seen: Callable[[Any, Any], Any], state: State, t: Any) -> Any:
 
 def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:
     return system.velocity(state.g, state.mu, t)
+
+
+def _power(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return power(system, state, t)
 
 
 def _energy(system: LagrangianSystem, state: State, t: Any) -> Any:

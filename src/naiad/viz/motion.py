@@ -59,7 +59,7 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     scene = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
     error = energy_error(dataset)
     if error is not None and np.isfinite(error[0][keep]).all():
-        scene["energy"] = _digits(error[0][keep])
+        scene |= {"energy": _digits(error[0][keep]), "balance": "work_done" in dataset}
     if upright != Vertical():
         scene["compass"] = upright.upright.T.tolist()
     scene["wall"] = not places and len(described) > 1

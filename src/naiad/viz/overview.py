@@ -8,7 +8,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz import paths
-from naiad.viz.conservation import energy_error, momentum_error
+from naiad.viz.conservation import energy_error, has_energy, momentum_error
 from naiad.viz.lines import Panel, line_panels
 from naiad.viz.pieces import errors_over_time
 from naiad.viz.roles import Component, Element, components, elements, units_of
@@ -42,6 +42,7 @@ def plot(
 
     The dataset has the coordinate `time` and variables named as the groups name them; there may be any number of bodies
     and of frames. Relative errors are (E - E_0)/|E_0| and |J - J_0|/|J_0|; absolute where the initial value is zero.
+    Where work W is done (`work_done`) the balance E - E_0 - W is in place of the energy error, in a heat bath E itself.
     `variables` are the names of what is drawn instead, in their order: any variables of the dataset, "energy_error",
     "momentum_error" and "path". `outputs` are drawn besides what is usual, if they are of at most 12 numbers. Lines of
     very different size have panels of their own.
@@ -107,6 +108,8 @@ def _usual_panels(dataset: "xr.Dataset", found: list[Element]) -> list[Panel]:
     for element in found:
         if element.kind == "angle" or (element.kind == "position" and element.values.shape[2] not in (2, 3)):
             panels += _element_panels(time, element)
+    if has_energy(dataset) and energy_error(dataset) is None:
+        panels += _named_panel(dataset, "energy")
     return panels + [panel for name in ERRORS for panel in _error_panels(dataset, name)]
 
 
@@ -148,7 +151,7 @@ def _named_panel(dataset: "xr.Dataset", name: str) -> list[Panel]:
     words = str(variable.attrs.get("long_name", ""))
     symbol = name.rpartition("_")[2]
     letter = _QUANTITIES[symbol][1] if symbol in _QUANTITIES else _letter(name)
-    label = f"{words}\n${letter}$" if words and words != name else f"${letter}$"
+    label = words if words == name else f"{words}\n${letter}$".lstrip("\n")
     time = dataset[clock].to_numpy().astype(float)
     return line_panels(time, labelled(label, units_of(variable)), letter, {"": values}, marks)
 

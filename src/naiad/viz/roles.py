@@ -91,7 +91,7 @@ def _arrays(dataset: "xr.Dataset") -> dict[str, np.ndarray]:
     return {
         str(name): variable.transpose("time", ...).to_numpy()
         for name, variable in dataset.data_vars.items()
-        if "time" in variable.dims and variable.dtype.kind == "f" and name not in ("energy", "momentum")
+        if "time" in variable.dims and variable.dtype.kind == "f" and name not in ("energy", "momentum", "work_done")
     }
 
 

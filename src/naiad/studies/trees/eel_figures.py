@@ -53,12 +53,13 @@ def path(bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> "Figure":
 
 
 def energy(run: nd.Trajectory) -> "Figure":
-    """The energy over time."""
+    """The energy over time, and the work of torques and dampers where they act."""
     from naiad import viz
 
-    return viz.errors_over_time(
-        run.t, {"energy": run.energy.to_numpy()}, "energy [J]", title="Kinetic and elastic energy"
-    )
+    series = {"kinetic and elastic": run.energy.to_numpy()}
+    if run.system.force is not None:
+        series["work done since the start"] = run.work.to_numpy()
+    return viz.errors_over_time(run.t, series, "energy [J]", title="Energy")
 
 
 def cost(study: "Eel") -> "Figure":
