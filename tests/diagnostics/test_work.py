@@ -8,7 +8,7 @@ import naiad as nd
 from naiad.diagnostics import Power, energy_balance, work
 from naiad.errors import InputError
 from naiad.mechanics import keeps_energy
-from naiad.simulation import integral_over_time
+from naiad.simulation.work import integral_over_time
 from naiad.viz.conservation import energy_error
 
 

@@ -8,7 +8,8 @@ from naiad.errors import InputError
 from naiad.mechanics import LagrangianSystem, State, power
 from naiad.numerics import Module
 from naiad.numerics.arguments import checked
-from naiad.simulation import Trajectory, integral_over_time
+from naiad.simulation import Trajectory
+from naiad.simulation.work import integral_over_time
 
 
 class Power(Module):

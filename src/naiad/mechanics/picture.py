@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad.errors import InputError
 from naiad.mechanics.state import Scalar
+from naiad.numerics.arguments import checked_throughout
 
 _THINNEST = 0.05
 
@@ -48,6 +50,7 @@ class Picture(NamedTuple):
         return {name: _plain(value) for name, value in given.items() if value is not None}
 
 
+@checked_throughout
 def ellipsoid_of_inertia(J: ArrayLike, mass: float | None = None) -> np.ndarray:
     """The semi-axes of the homogeneous ellipsoid with the inertia J about its centre: a^2 = 5 (J_2 + J_3 - J_1)/(2 m).
 
@@ -55,6 +58,10 @@ def ellipsoid_of_inertia(J: ArrayLike, mass: float | None = None) -> np.ndarray:
     and none is below a twentieth of it, so that a J that no body has is drawn too.
     """
     J = np.asarray(J, float)
+    if J.shape not in ((3,), (3, 3)) or not np.all(np.isfinite(J)) or not np.trace(np.atleast_2d(J)) > 0:
+        raise InputError(f"J has shape {J.shape}; expected three moments of inertia above 0, or a 3 x 3 matrix.")
+    if mass is not None and not mass > 0:
+        raise InputError(f"mass = {mass!r}; expected a number above 0.")
     J = np.diag(J) if J.ndim == 1 else 0.5 * (J + J.T)
     diagonal = np.all(np.abs(J - np.diag(np.diag(J))) <= 1e-12 * np.trace(J))
     moments, axes = (np.diag(J), np.eye(3)) if diagonal else np.linalg.eigh(J)

@@ -11,8 +11,10 @@ from naiad.mechanics.heat_bath import has_bath
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import double
+from naiad.numerics.arguments import checked_throughout
 
 
+@checked_throughout
 @double
 def keeps_energy(system: LagrangianSystem) -> bool:
     """Whether the energy is constant: no force, no friction and no noise, and neither the Lagrangian nor a constraint
@@ -24,6 +26,7 @@ def keeps_energy(system: LagrangianSystem) -> bool:
     return not changing and (system.constraint is None or not _depends_on_last(system.constraint, g, t))
 
 
+@checked_throughout
 def power(system: LagrangianSystem, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
     """dE/dt = <F - C xi, xi> - d ell/dt - <lambda, dc/dt>: the rate at which forces, friction, a Lagrangian that has to
     do with time, and a constraint c(g, t) that is moved change the energy E = <mu, xi> - ell."""

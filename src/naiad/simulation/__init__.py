@@ -9,7 +9,6 @@ from naiad.simulation.saved import load
 from naiad.simulation.section import Section
 from naiad.simulation.simulate import propagate, resume, simulate
 from naiad.simulation.trajectory import Trajectory
-from naiad.simulation.work import integral_over_time
 
 __all__ = [
     "Monitor",
@@ -18,7 +17,6 @@ __all__ = [
     "Routine",
     "Section",
     "Trajectory",
-    "integral_over_time",
     "load",
     "propagate",
     "resume",

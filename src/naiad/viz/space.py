@@ -113,7 +113,7 @@ def _set_ticks(axis: Any, letter: str, units: str, *, share: float, beside: floa
     largest = float(np.abs(marks - common).max()) or step
     power = 3 * int(np.floor(np.log10(largest) / 3)) if not 1e-2 <= largest < 1e4 else 0
     texts = [f"{(value - common) / 10.0**power:.6g}" for value in marks]
-    axis.set_major_locator(FixedLocator(marks))
+    axis.set_major_locator(FixedLocator(marks.tolist()))
     axis.set_major_formatter(FuncFormatter(lambda _, k: texts[k] if k is not None and k < len(texts) else ""))
     name = f"${letter}$" if not common else f"${letter} - {common:.12g}$".replace("- -", "+ ")
     unit = f"$10^{{{power}}}$ {units}".strip() if power else units

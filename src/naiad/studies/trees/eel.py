@@ -9,7 +9,7 @@ import naiad as nd
 from naiad.diagnostics import Energy, Power
 from naiad.errors import InputError
 from naiad.numerics import Module
-from naiad.simulation import integral_over_time
+from naiad.simulation.work import integral_over_time
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
