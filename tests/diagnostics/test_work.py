@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.diagnostics import Power, energy_balance, work
+from naiad.diagnostics import WorkRate, energy_balance, work
 from naiad.errors import InputError
 from naiad.mechanics import keeps_energy
 from naiad.simulation.work import integral_over_time
@@ -65,7 +65,9 @@ def sliding_velocity(c, t):
 def test_the_work_of_a_force_and_of_friction():
     system = Sliding(0.3)
     state = system.state(v=[1.0])
-    run = nd.simulate(system, state, t1=6.0, dt=0.01, save_every=10, outputs={"power": Power(system)}, output_every=1)
+    run = nd.simulate(
+        system, state, t1=6.0, dt=0.01, save_every=10, outputs={"power": WorkRate(system)}, output_every=1
+    )
     v = sliding_velocity(0.3, run.t.to_numpy())
     exact = 0.5 * v**2 - 0.5
     assert np.ptp(exact) > 0.5

@@ -13,7 +13,7 @@ from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symp
 from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
 from naiad.diagnostics.timing import TimedRun, timed_run
 from naiad.diagnostics.watching import Energy, RelativeChange, SpaceMomentum, relative_drift, watched_run
-from naiad.diagnostics.work import Power, energy_balance, work
+from naiad.diagnostics.work import WorkRate, energy_balance, work
 
 __all__ = [
     "Convergence",
@@ -21,10 +21,10 @@ __all__ = [
     "Equilibrium",
     "KelvinNoether",
     "KelvinNoetherChange",
-    "Power",
     "RelativeChange",
     "SpaceMomentum",
     "TimedRun",
+    "WorkRate",
     "adaptive_run",
     "bracket_matrix",
     "convergence",

@@ -12,7 +12,7 @@ from naiad.simulation import Trajectory
 from naiad.simulation.work import integral_over_time
 
 
-class Power(Module):
+class WorkRate(Module):
     """<F, xi> - d ell/dt of a system, the rate of change of its energy, as an observable: an output or a monitor."""
 
     system: LagrangianSystem
@@ -26,7 +26,7 @@ def work(run: Trajectory, output: str | None = None) -> np.ndarray:
     """The work W(t) = int (<F, xi> - d ell/dt) dt done on the system, at the saved nodes [J].
 
     By the cubic spline through the power at the saved nodes, or through an `output` of the run that recorded it more
-    often: `simulate(..., outputs={"power": Power(system)}, output_every=1)` and `work(run, "power")`.
+    often: `simulate(..., outputs={"power": WorkRate(system)}, output_every=1)` and `work(run, "power")`.
     """
     if output is None:
         return run.work.to_numpy()

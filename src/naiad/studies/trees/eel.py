@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
-from naiad.diagnostics import Energy, Power
+from naiad.diagnostics import Energy, WorkRate
 from naiad.errors import InputError
 from naiad.numerics import Module
 from naiad.simulation.work import integral_over_time
@@ -108,7 +108,7 @@ class Eel(Study, name="eel"):
             dt=self.dt,
             method=METHODS[self.scheme],
             monitors=watched(bodies, state) | {"power": power},
-            outputs={} if bodies.force is None else {"all_power": Power(bodies), "every_energy": Energy(bodies)},
+            outputs={} if bodies.force is None else {"all_power": WorkRate(bodies), "every_energy": Energy(bodies)},
             output_every=None if bodies.force is None else 1,
             progress=progress,
             throw=True,
