@@ -163,6 +163,17 @@ def test_a_shape_lies_as_it_does_in_its_body():
     np.testing.assert_allclose(globe["centre"], [0.0, 0.0, 0.33], rtol=1e-5)
 
 
+def test_places_that_are_outputs_are_drawn_beside_the_bodies():
+    data = moving(2, shapes=[(0.3, 0.2, 0.1), (0.2, 0.2, 0.2)], bodies=["hull", "float"])
+    data = data.assign(tip_x=(("time", "axis"), data["x"][:, 0].to_numpy() + 1.0))
+    motion = drawn(data)
+    assert [body["name"] for body in motion["bodies"]] == ["hull", "float", "tip"]
+    assert [body.get("point", False) for body in motion["bodies"]] == [False, False, True]
+    assert motion["bodies"][1]["axes"] == [0.2] * 3
+    with pytest.raises(InputError, match="shapes has 3 entries; give one for each of 2 bodies"):
+        drawn(moving(2, shapes=[(1, 1, 1)] * 3))
+
+
 def test_what_is_not_to_scale_is_said():
     assert drawn(moving())["note"] == "Sizes are not to scale."
     motion = drawn(moving(shapes=[(2e-6, 1e-6, 1e-6)], bodies=["satellite"], fixed={"Earth": [0.9] * 3}))
@@ -203,7 +214,7 @@ def test_bad_links(link, message):
 
 def test_bad_centres():
     with pytest.raises(InputError, match=r"centres has shape \(1, 3\); expected three numbers for each of 2 bodies"):
-        drawn(moving(2, shapes=[(1, 1, 1)], centres=[(0, 0, 0)]))
+        drawn(moving(2, shapes=[(1, 1, 1)] * 2, centres=[(0, 0, 0)]))
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def bodies(dataset: "xr.Dataset") -> list[Body]:
 
 def body_names(dataset: "xr.Dataset", found: list[Body]) -> list[str]:
     """What bodies are called where people read it: what the attribute `bodies` says, or the name of the factor."""
-    given = list(dataset.attrs.get("bodies", ()))
-    return [str(name) for name in given] if len(given) == len(found) else [spoken(body.name) for body in found]
+    given = [str(name) for name in dataset.attrs.get("bodies", ())]
+    return [*given, *(spoken(body.name) for body in found[len(given) :])][: len(found)]
 
 
 def spoken(name: str) -> str:

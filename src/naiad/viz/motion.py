@@ -12,7 +12,7 @@ from naiad.viz.bodies import Body, bodies, body_names
 from naiad.viz.conservation import energy_error
 from naiad.viz.flow import describe_flow
 from naiad.viz.links import describe_links
-from naiad.viz.shapes import Solid, fixed_solids, given_solids, visible_solids
+from naiad.viz.shapes import Solid, fixed_solids, given_solids, known_solids, visible_solids
 from naiad.viz.strings import MOST_NODES, String, describe_strings, string_names, strings
 from naiad.viz.thinning import evenly
 from naiad.viz.vertical import Vertical, vertical
@@ -72,8 +72,7 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
 
 
 def _given(dataset: "xr.Dataset", found: list[Body], shapes: Sequence[ArrayLike] | None) -> list[Solid | None]:
-    own = dataset.attrs.get("shapes") if shapes is None else shapes
-    return given_solids(len(found), own, dataset.attrs.get("centres"))
+    return known_solids(dataset, len(found)) if shapes is None else given_solids(len(found), shapes, None)
 
 
 def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:

@@ -10,9 +10,10 @@ import numpy as np
 
 from naiad.viz.bodies import Body, bodies, body_names, rotation_matrices, spoken
 from naiad.viz.roles import Element
-from naiad.viz.shapes import SMALLEST, Solid, fixed_solids, given_solids
+from naiad.viz.shapes import SMALLEST, Solid, fixed_solids, known_solids
 from naiad.viz.solids import draw_ellipsoid
 from naiad.viz.space import draw_sphere, frame, on_sphere, set_stage
+from naiad.viz.strings import string_names
 from naiad.viz.style import FAINT, colours, dress, labelled
 from naiad.viz.thinning import evenly
 from naiad.viz.vertical import Vertical, vertical
@@ -47,7 +48,7 @@ def path_panel(dataset: "xr.Dataset", found: list[Element]) -> Path | None:
     places = [element for element in found if element.kind == "position"]
     turns = [element for element in found if element.kind in ("rotation", "quaternion")]
     upright = vertical(dataset)
-    moving = bodies(dataset)
+    moving = bodies(dataset.drop_vars(string_names(dataset)))
     named = dict(zip([body.name for body in moving], body_names(dataset, moving), strict=True))
     for dimension, projection, draw in ((3, "3d", _in_space), (2, None, _in_plane)):
         fitting = [place for place in places if place.values.shape[2] == dimension]
@@ -63,7 +64,7 @@ def path_panel(dataset: "xr.Dataset", found: list[Element]) -> Path | None:
 def _scene(dataset: "xr.Dataset", moving: list[Body], shown: list[str]) -> Scene:
     """The bodies whose shapes are known, where they are at the end; those of the paths that are shown have their
     colours."""
-    given = given_solids(len(moving), dataset.attrs.get("shapes"), dataset.attrs.get("centres"))
+    given = known_solids(dataset, len(moving))
     palette, solids = colours(len(shown)), []
     for body, name, solid in zip(moving, body_names(dataset, moving), given, strict=True):
         place, turn = body.position, body.quaternion

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naiad.errors import InputError
 from naiad.viz.bodies import Body
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 PROPORTIONS = np.array([1.0, 0.66, 0.38])
 SIZE, SMALLEST, SHOWN = 0.13, 0.02, 0.06
@@ -56,6 +59,16 @@ def given_solids(count: int, shapes: Sequence[Any] | None, centres: Sequence[Any
     if places.shape != (count, 3) or not np.isfinite(places).all():
         raise InputError(f"centres has shape {places.shape}; expected three numbers for each of {count} bodies")
     return [None if solid is None else replace(solid, centre=place) for solid, place in zip(found, places, strict=True)]
+
+
+def known_solids(dataset: "xr.Dataset", count: int) -> list[Solid | None]:
+    """What the attributes `shapes` and `centres` of a dataset say of its bodies; those that turn come first, and of
+    others, such as places that were recorded as outputs, nothing need be said."""
+    shapes, centres = (list(dataset.attrs.get(name) or ()) for name in ("shapes", "centres"))
+    if not shapes:
+        return [None] * count
+    rest = count - len(shapes)
+    return given_solids(count, shapes + [None] * rest, centres + [[0.0] * 3] * rest if centres else None)
 
 
 def fixed_solids(fixed: Mapping[str, Any] | None) -> dict[str, Solid]:
