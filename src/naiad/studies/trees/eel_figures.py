@@ -59,7 +59,10 @@ def energy(run: nd.Trajectory) -> "Figure":
     series = {"kinetic and elastic": run.energy.to_numpy()}
     if run.system.force is not None:
         series["work done since the start"] = run.work.to_numpy()
-    return viz.errors_over_time(run.t, series, "energy [J]", title="Energy")
+    figure = viz.errors_over_time(run.t, series, "energy [J]", title="Energy")
+    for line in figure.axes[0].lines[1:]:
+        line.set_linestyle("--")
+    return figure
 
 
 def cost(study: "Eel") -> "Figure":
