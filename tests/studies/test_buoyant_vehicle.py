@@ -33,6 +33,15 @@ def test_values_are_at_the_end_and_velocities_those_of_the_step():
     np.testing.assert_allclose(found["omega"], cayley / (1.0 + np.trace(step)) / 0.01, rtol=0, atol=1e-11)
 
 
+def test_the_two_energies_of_the_papers_scheme_have_names_of_their_own():
+    def labels(scheme):
+        figure = BuoyantVehicle(scheme=scheme, t1=0.2).run(Progress()).figures["overview"]()
+        return [ax.get_ylabel() for ax in figure.axes if "energy" in ax.get_ylabel()]
+
+    assert labels("paper") == ["error of the energy\nof node momenta\n$(E-E_0)/|E_0|$, not $E_k$"]
+    assert labels("symmetric") == ["energy error\n$(E-E_0)/|E_0|$"]
+
+
 def test_the_symmetric_scheme_is_of_second_order_and_its_energy_error_far_smaller():
     exact = np.array([0.9726537439726, 0.9998587394444, 8.6677158014495])
     coarse, fine = (np.abs(results(scheme="symmetric", t1=10.0, dt=dt)["q"] - exact).max() for dt in (0.02, 0.01))

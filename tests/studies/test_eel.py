@@ -14,6 +14,8 @@ def test_torques_do_work_and_leave_the_momenta_alone():
     assert found["energy0"] == 0.0
     assert found["work"] > 0.1
     assert found["energy"] == pytest.approx(found["work"], rel=1e-4)
+    assert found["energy_balance_error_max"] < 1e-4 * found["work"]
+    assert "energy_error_max" not in found  # the energy is not to stay
     assert found["linear_momentum_error_max"] < 1e-12
     assert found["angular_momentum_error_max"] < 1e-12
     assert np.linalg.norm(found["displacement"]) > 1e-3

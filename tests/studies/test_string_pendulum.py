@@ -38,7 +38,7 @@ def test_the_moving_picture_has_the_string_and_the_body_on_its_end():
     motion = json.loads(page.partition('id="motion">')[2].partition("</script>")[0])
     assert motion["strings"][0]["nodes"] == 5
     assert motion["strings"][0]["body"] == 0
-    assert motion["over"]
+    assert motion["compass"][2] == [0.0, 0.0, -1.0]  # gravity points along z, and down on the page
 
 
 def test_the_energy_balance_is_of_the_order_of_the_scheme():

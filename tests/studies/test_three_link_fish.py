@@ -1,5 +1,6 @@
 """The study three-link-fish: numbers of independent codes, the paper's claim, own gaits and masses, its pictures."""
 
+import itertools
 import json
 
 import numpy as np
@@ -121,6 +122,14 @@ def test_the_claim_about_coupling_is_true_only_for_massless_links():
     assert (dashed.get_linestyle(), solid.get_linestyle()) == ("--", "-")
     assert dashed.get_xdata()[-1] == pytest.approx(41.4127260433, abs=1e-9)
     assert solid.get_xdata()[-1] == pytest.approx(44.131286513, abs=1e-7)
+    heights = [np.concatenate([link.get_xy()[:, 1] for link in links]) for links in postures(figures["fish"])]
+    assert len(heights) == 7
+    assert all(above.min() > below.max() for above, below in itertools.pairwise(heights))
+
+
+def postures(figure):
+    """The three links of the fish at each time that is shown."""
+    return zip(*[iter(figure.axes[0].patches)] * 3, strict=True)
 
 
 def test_the_moving_picture_has_the_fish_and_its_streamlines(monkeypatch):

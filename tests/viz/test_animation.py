@@ -105,15 +105,23 @@ def test_frames_are_those_of_the_data(trajectories):
     np.testing.assert_array_equal(motion["energy"], six((E - E[0]) / abs(E[0])))
 
 
-def test_a_space_with_its_third_axis_downwards_is_turned_over(trajectories):
+@pytest.mark.parametrize(
+    "down", [(0.0, 0.0, 9.81), (0.0, -9.81, 0.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.1), (2.0, 0.0, 1.0)]
+)
+def test_gravity_points_downwards_on_the_page(trajectories, down):
+    """The page's third axis is up: what is there is the data, turned as a whole so that gravity points down."""
     data = trajectories["SE3"]
-    upright = Page(motion_page(data)).motion
-    over = Page(motion_page(data.assign_attrs(down=[0.0, 0.0, 1.0]))).motion
-    assert "over" not in upright
-    assert over["over"]
-    z = data["x"][:, 2]
-    assert upright["floor"] < float(z.min())
-    assert over["floor"] > float(z.max())
+    motion = Page(motion_page(data.assign_attrs(down=down))).motion
+    turn = np.array(motion["compass"]).T
+    assert np.linalg.det(turn) == 1.0  # no mirror
+    assert np.argmin(turn @ down) == 2
+    assert (turn @ down)[2] < 0
+    (body,) = motion["bodies"]
+    np.testing.assert_allclose(np.reshape(body["x"], (-1, 3)), data["x"].to_numpy() @ turn.T, atol=1e-5)
+    turned = Rotation.from_quat(np.reshape(body["q"], (-1, 4)), scalar_first=True).as_matrix()
+    np.testing.assert_allclose(turned, turn @ data["R"].to_numpy(), atol=4e-6)
+    assert motion["floor"] < np.min(data["x"].to_numpy() @ turn[2])
+    assert "compass" not in Page(motion_page(data)).motion
 
 
 def test_quaternions_are_embedded_and_keep_to_one_side(trajectories):

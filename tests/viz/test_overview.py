@@ -10,10 +10,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
+import naiad as nd
 from naiad.errors import InputError
 from naiad.viz import plot
+from naiad.viz.lines import by_size
 from naiad.viz.thinning import LIMIT
 
+MANY = np.arange(1.0, 14.0)
 PANELS = {
     "SO3": ["Omega", "energy", "momentum", "sphere"],
     "S3": ["Omega", "energy", "momentum", "sphere"],
@@ -200,7 +203,7 @@ def test_what_cannot_be_plotted():
         plot(xr.Dataset({"R": ("k", [1.0])}))
     with pytest.raises(InputError, match="at least one frame"):
         plot(xr.Dataset({"energy": ("time", [])}, {"time": []}))
-    with pytest.raises(InputError, match="found speed"):
+    with pytest.raises(InputError, match="found speed; name what is to be drawn in `variables`"):
         plot(xr.Dataset({"speed": ("time", [1.0])}, {"time": [0.0]}))
 
 
@@ -212,13 +215,140 @@ def test_no_global_state(trajectories):
     assert figures is None or not figures.get_fignums()
 
 
-def test_a_third_axis_that_points_downwards_is_drawn_downwards(trajectories):
+@pytest.mark.parametrize(
+    ("down", "axis", "other"), [((0.0, 0.0, 1.0), 2, 1), ((0.0, 9.81, 0.0), 1, 0), ((0.0, -1.0, 0.0), 1, None)]
+)
+def test_gravity_is_drawn_downwards(trajectories, down, axis, other):
+    ax = plot(trajectories["SE3"].assign_attrs(down=down)).axes[-1]
+    draw(ax.figure)
+    x = np.zeros((2, 4))
+    x[:, 3] = 1.0
+    x[1, :3] = down
+    low, high = (point[1] / point[3] for point in (ax.get_proj() @ x.T).T)  # on the screen
+    assert high < low
+    inverted = [each.get_inverted() for each in (ax.xaxis, ax.yaxis, ax.zaxis)]
+    assert [k for k, each in enumerate(inverted) if each] == ([] if other is None else sorted((axis, other)))
+    labels = (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel())
+    assert ("downwards" in labels[axis]) == (other is not None)
+
+
+TIME = np.linspace(0.0, 10.0, 60)
+ROUND = np.stack([np.cos(TIME), 0.6 * np.sin(TIME), 0.8 * np.sin(TIME)], 1)
+PATHS = {
+    "tall": np.stack([0.1 * np.sin(TIME), 0.1 * np.cos(TIME), 20 * TIME], 1),
+    "flat": ROUND * [50.0, 50.0, 1e-3],
+    "orbit": 7e6 * ROUND,
+    "far": 7e6 + ROUND,
+    "small": 1e-5 * ROUND,
+    "long": np.stack([1e3 * TIME, np.sin(TIME), np.cos(TIME)], 1),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_ticks_in_space_stand_apart(name):
+    """No number on an axis of a path covers another, nor the label of the upright axis."""
+    data = xr.Dataset({"x": (("time", "axis"), PATHS[name])}, {"time": TIME}, {"down": (0.0, 0.0, 1.0)})
+    ax = plot(data, variables="path").axes[-1]
+    draw(ax.figure)
+    renderer = ax.figure.canvas.get_renderer()
+    boxes = []
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        texts = [tick.label1 for tick in axis.get_major_ticks() if tick.label1.get_text()]
+        assert texts
+        boxes += [text.get_window_extent(renderer).padded(-1.0) for text in texts]
+    boxes.append(ax.zaxis.label.get_window_extent(renderer))  # the others are turned: their boxes say little
+    assert not [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+
+
+def test_axes_in_space_say_their_power_of_ten_and_what_is_common():
+    def labels(name):
+        ax = plot(xr.Dataset({"x": (("time", "axis"), PATHS[name])}, {"time": TIME}), variables="path").axes[-1]
+        draw(ax.figure)
+        return ax.get_xlabel(), [float(tick.label1.get_text().replace("−", "-")) for tick in ax.xaxis.get_major_ticks()]
+
+    assert labels("orbit") == ("$x$ [$10^{6}$ m]", [-5.0, 0.0, 5.0])
+    assert labels("far") == ("$x - 7000000$ [m]", [-0.5, 0.0, 0.5])
+    assert labels("small") == ("$x$ [$10^{-6}$ m]", [-5.0, 0.0, 5.0])
+
+
+def test_what_is_drawn_is_chosen_by_name(trajectories):
+    data = trajectories["SE3"].assign(tilt=("time", np.sin(trajectories["SE3"]["time"].to_numpy())))
+    figure = plot(data, variables=["tilt", "x", "energy", "energy_error"])
+    tilt, place, energy, error = figure.axes
+    np.testing.assert_array_equal(lines(tilt)[0].get_ydata(), data["tilt"])
+    np.testing.assert_array_equal([line.get_ydata() for line in lines(place)], data["x"].to_numpy().T)
+    np.testing.assert_array_equal(lines(energy)[0].get_ydata(), data["energy"])
+    np.testing.assert_array_equal(lines(error)[0].get_ydata(), (data["energy"] - data["energy"][0]) / data["energy"][0])
+    assert [ax.get_ylabel() for ax in (tilt, place, energy)] == [f"$\\mathrm{{{n}}}$" for n in ("tilt", "x", "energy")]
+    assert [ax.name for ax in plot(data, variables=("path", "R")).axes] == ["rectilinear", "3d"]
+    assert texts(plot(data, variables="R").axes[0])[:4] == [
+        "$\\mathrm{R}_{11}$",
+        "$\\mathrm{R}_{12}$",
+        "$\\mathrm{R}_{13}$",
+        "$\\mathrm{R}_{21}$",
+    ]
+    with pytest.raises(
+        InputError, match=r"variables: 'tlit' is not there to draw; expected some of R, x, .* tilt, .* path"
+    ):
+        plot(data, variables=["tlit"])
+    with pytest.raises(InputError, match="variables is empty"):
+        plot(data, variables=[])
+
+
+def test_outputs_of_a_run_are_drawn():
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    state = body.state(Omega=(0.2, 1.0, 0.1))
+    options = {
+        "t1": 1.0,
+        "dt": 0.05,
+        "outputs": {"tilt": lambda state, t: state.g[2, 2], "many": lambda s, t: s.g.sum() * MANY},
+    }
+    nodes, apart = (
+        nd.simulate(body, state, **options),
+        nd.simulate(body, state, **options, output_every=2, save_every=5),
+    )
+    for run, clock in ((nodes, "time"), (apart, "output_time")):
+        figure = run.plot()
+        panels = [ax.get_ylabel() for ax in figure.axes]
+        assert panels[3] == "$\\mathrm{tilt}$"
+        assert len(panels) == 5  # not the one of many numbers
+        drawn = lines(figure.axes[3])[0]
+        np.testing.assert_array_equal(drawn.get_xdata(), run.record[clock])
+        np.testing.assert_array_equal(drawn.get_ydata(), run.record["tilt"])
+        assert [len(lines(ax)) for ax in run.plot(("tilt", "many")).axes] == [1, 13]
+
+
+def test_series_of_very_different_size_have_their_own_panels(trajectories):
     data = trajectories["SE3"]
-    upright, over = (plot(each).axes[-1] for each in (data, data.assign_attrs(down=[0.0, 0.0, 1.0])))
-    assert not upright.zaxis_inverted()
-    assert over.zaxis_inverted()
-    assert over.yaxis_inverted()  # two axes turned: no mirror
-    assert "downwards" in over.get_zlabel()
+    v = data["v"].to_numpy() * [1000.0, 1.0, 0.0]
+    large, small = plot(data.assign(v=(("time", "v_0"), v)), variables="v").axes
+    assert [texts(ax) for ax in (large, small)] == [["$v_{1}$", "$v_{3}$"], ["$v_{2}$"]]
+    np.testing.assert_array_equal(lines(small)[0].get_ydata(), v[:, 1])
+    assert len(plot(data, variables="v").axes) == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [
+        ([1.0, 20.0, 0.0], [[0, 1, 2]]),
+        ([1.0, 30.0, 1e-12], [[1, 2], [0]]),
+        ([1.0, 20.0, 400.0], [[0, 1, 2]]),
+        ([1.0, 1e3, 1e6, 2.0], [[2], [1], [0, 3]]),
+        ([0.0, 0.0], [[0, 1]]),
+        ([np.nan, 1.0], [[0, 1]]),
+    ],
+)
+def test_series_by_size(sizes, groups):
+    assert by_size([size * np.array([0.1, -1.0, np.nan]) for size in sizes]) == groups
+
+
+def test_units_that_nobody_knows_are_not_guessed(trajectories):
+    data = trajectories["R2"].copy()
+    data["v"].attrs["long_name"] = "velocity"
+    data["q"].attrs["long_name"] = "coordinates"
+    velocity, path = plot(data).axes
+    assert velocity.get_ylabel() == "velocity\n$v$"
+    assert path.get_xlabel() == "$x$"
 
 
 def test_lines_over_time_have_no_more_points_than_pixels_show():

@@ -5,7 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from scipy.spatial.transform import Rotation
 
 from naiad.viz import (
     PALETTE,
@@ -103,6 +105,22 @@ def test_ellipsoid_snapshots_are_to_one_scale_and_hold_the_bodies():
         np.testing.assert_allclose(limits.mean(1), centre, atol=1e-12)
         np.testing.assert_allclose(np.ptp(limits, axis=1), np.ptp(limits[0]))
         assert np.ptp(limits[0]) >= 5.0 + 3.0
+
+
+def test_ellipsoids_keep_their_colour_on_the_dark_side():
+    turns = np.stack([np.eye(3), Rotation.from_rotvec([1.0, 2.0, 0.5]).as_matrix()])
+    figure = ellipsoid_snapshots(turns[None], np.zeros((1, 2, 3)), np.full((2, 3), [5.0, 0.5, 0.5]), ["now"])
+    for body, colour in zip(figure.axes[0].collections, PALETTE, strict=False):
+        shades = np.asarray(body.get_facecolor())[:, :3]
+        np.testing.assert_allclose(shades.min(0), 0.72 * np.array(to_rgb(colour)), atol=1e-9)
+        assert np.ptp(shades, axis=0).min() > 0.2  # and there is a light side
+
+
+def test_ellipsoids_under_gravity_along_the_third_axis_are_drawn_upright():
+    R, x = np.eye(3)[None, None], np.zeros((1, 1, 3))
+    (ax,) = ellipsoid_snapshots(R, x, np.ones((1, 3)), ["now"], down=(0.0, 0.0, 9.81)).axes
+    assert ax.zaxis_inverted()  # pyright: ignore
+    assert ax.yaxis_inverted()
 
 
 def test_pieces_draw_into_given_axes():

@@ -15,6 +15,7 @@ from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symp
 from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
 from naiad.diagnostics.timing import TimedRun, timed_run
 from naiad.diagnostics.watching import Energy, RelativeChange, SpaceMomentum, relative_drift, watched_run
+from naiad.diagnostics.work import WorkRate, energy_balance, work
 
 __all__ = [
     "Audit",
@@ -27,12 +28,14 @@ __all__ = [
     "RelativeChange",
     "SpaceMomentum",
     "TimedRun",
+    "WorkRate",
     "adaptive_run",
     "audit",
     "bracket_matrix",
     "convergence",
     "coordinates",
     "displaced",
+    "energy_balance",
     "energy_error",
     "equilibrium",
     "kelvin_noether_defect",
@@ -51,4 +54,5 @@ __all__ = [
     "symplecticity_defect",
     "timed_run",
     "watched_run",
+    "work",
 ]

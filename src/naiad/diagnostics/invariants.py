@@ -21,7 +21,7 @@ def relative_change(values: Any) -> np.ndarray:
 
 @checked
 def energy_error(run: Trajectory) -> np.ndarray:
-    """The relative change of energy at the saved nodes."""
+    """The relative change of energy at the saved nodes: an error where nothing does work, else see `energy_balance`."""
     return relative_change(run.energy)
 
 

@@ -6,14 +6,17 @@ from naiad.mechanics.components import identity, join_rows, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import fitting_state
+from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import Label
-from naiad.mechanics.picture import Picture
+from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
+from naiad.mechanics.power import keeps_energy, power
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 
 __all__ = [
     "AdvectedSystem",
     "EulerPoincareSystem",
+    "Joints",
     "Label",
     "LagrangianSystem",
     "Picture",
@@ -24,17 +27,20 @@ __all__ = [
     "check_bath",
     "check_state",
     "diamond",
+    "ellipsoid_of_inertia",
     "fitting_state",
     "generator",
     "has_bath",
     "has_symmetry",
     "identity",
     "join_rows",
+    "keeps_energy",
     "left_gradient",
     "left_jacobian",
     "left_velocity",
     "noise_matrix",
     "noise_size",
+    "power",
     "pull_back",
     "split_rows",
 ]

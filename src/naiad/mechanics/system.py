@@ -109,6 +109,15 @@ class LagrangianSystem(Module):
         root = Newton().root(lambda xi: self.legendre(g, xi, t) - mu, jnp.zeros(self.group.dim), self.structure)
         return jnp.where(root.converged, root.x, jnp.nan)
 
+    def named(self, state: State, t: Scalar = 0.0) -> dict[str, Any]:
+        """The components of the configuration, the velocity and the momentum at a state, by their names: what an output
+        or a monitor may want, as in `lambda state, t: system.named(state, t)["v"]`."""
+        names, xi = self.group.names, self.velocity(state.g, state.mu, t)
+        found = dict(zip(names.element, jax.tree.leaves(state.g), strict=True))
+        for kind, vector in ((names.velocity, xi), (names.momentum, state.mu)):
+            found |= zip(kind, self.group.split(vector), strict=True)
+        return found
+
     def energy(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
         """E = <mu, xi> - ell(g, xi, t)."""
         xi = self.velocity(state.g, state.mu, t)

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from naiad.forces.force import AbstractForce, checked_forces, force_on_product
 from naiad.forces.signals import Constant
 from naiad.groups import SO3, Product, Rn
-from naiad.mechanics import AdvectedSystem, Picture, ReducedState, Scalar
+from naiad.mechanics import AdvectedSystem, Picture, ReducedState, Scalar, ellipsoid_of_inertia
 from naiad.mechanics.labels import place
 from naiad.numerics import solve
 from naiad.numerics.checks import floats, inertia_matrix, namespace, positive, semidefinite_inertia, unit_axis, vector
@@ -77,8 +77,8 @@ class BuoyantVehicle(AdvectedSystem):
 
     @property
     def picture(self) -> Picture:
-        """What is down."""
-        return Picture(down=self.down)
+        """The hull as the ellipsoid with its mass and inertia, and what is down."""
+        return Picture(down=self.down, shapes=[ellipsoid_of_inertia(self.J, self.m)], names=("hull",))
 
     @property
     def force(self) -> Any:

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import SE3, AbstractGroup, Power
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.models.pair_potentials import AbstractPairPotential, Body
 from naiad.numerics import AbstractStructure, Sparse, static
 from naiad.numerics.checks import body_inertia, floats, masses, namespace
@@ -82,6 +82,12 @@ class InteractingBodies(LagrangianSystem):
 
         a, b = (Body(jnp.asarray(index), m[index], J[index]) for index in (first, second))
         return jnp.sum(jax.vmap(pair)(R[first], x[first], R[second], x[second], a, b))
+
+    @property
+    def picture(self) -> Picture:
+        """Ellipsoids with the inertia of the bodies."""
+        bodies = zip(np.asarray(self.J), np.asarray(self.m), strict=True)
+        return Picture(shapes=[ellipsoid_of_inertia(J, mass) for J, mass in bodies])
 
     def symmetry(self, s: Float[Array, "6"], g: Any) -> Any:
         """Rigid motions of all bodies at once: turns about the origin, and shifts."""

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.numerics.checks import body_inertia, friction_matrix, number, positive
 
 
@@ -34,3 +34,8 @@ class IsothermalRigidBody(LagrangianSystem):
     def lagrangian(self, g: Float[Array, "3 3"], xi: Float[Array, "3"], t: Scalar) -> Float[Array, ""]:
         """Omega . J Omega / 2 + kappa e_3 . R e_3."""
         return 0.5 * xi @ self.J @ xi + self.kappa * g[2, 2]
+
+    @property
+    def picture(self) -> Picture:
+        """The ellipsoid with its inertia."""
+        return Picture(shapes=[ellipsoid_of_inertia(self.J)])

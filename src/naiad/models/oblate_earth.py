@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.mechanics.labels import place
 from naiad.numerics.checks import check_moments, inertia_matrix, positive
 
@@ -56,6 +56,12 @@ class OblateSatellite(LagrangianSystem):
         """Turns about the planet's axis."""
         turn = SO3().exp(s[0] * jnp.array([0.0, 0.0, 1.0]))
         return type(g)(turn @ g.R, turn @ g.x)
+
+    @property
+    def picture(self) -> Picture:
+        """The satellite as the ellipsoid with its inertia, and the planet."""
+        shapes = [ellipsoid_of_inertia(self.J, self.m)]
+        return Picture(shapes=shapes, names=("satellite",), fixed={"planet": (self.radius, self.radius, self.radius)})
 
     def _curvature(self, x: Float[Array, "3"]) -> Float[Array, "3 3"]:
         """Phi''(x) in closed form: derivatives of GM (-1/r - b/(2 r^3) + 3 b z^2 / (2 r^5)), b = J2 a^2."""

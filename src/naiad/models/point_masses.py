@@ -1,13 +1,15 @@
 """Point masses under their mutual gravity: the N-body problem."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
 from naiad.groups import SO3, AbstractGroup, Power, Rn
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Picture, Scalar
 from naiad.numerics import AbstractStructure, Sparse, reciprocal_root, static
 from naiad.numerics.checks import masses, positive
 
@@ -16,19 +18,36 @@ class PointMasses(LagrangianSystem):
     """ell = sum_i m_i |v_i|^2 / 2 + sum_{i<j} G m_i m_j / |q_i - q_j| on (R^3)^N [hairer2006, section I.2.4].
 
     The symmetry is that of rigid motions: `noether` gives the angular momentum about the origin and the linear
-    momentum. `structure=Chain(3)` solves a step in O(N), as for `InteractingBodies`.
+    momentum. `structure=Chain(3)` solves a step in O(N), as for `InteractingBodies`. `names` are what the masses are
+    called in pictures and datasets.
     """
 
     m: Float[Array | np.ndarray, " N"]
     G: float
     group: AbstractGroup = static()
     structure: AbstractStructure = static()
+    names: tuple[str, ...] | None = static()
     symmetry_dim = 6
 
-    def __init__(self, m: Any, G: float = 1.0, structure: AbstractStructure | None = None):
+    def __init__(
+        self,
+        m: Any,
+        G: float = 1.0,
+        structure: AbstractStructure | None = None,
+        *,
+        names: Sequence[str] | None = None,
+    ):
         self.m, self.G = masses(m), positive("G", G)
         self.group = Power(Rn(3), len(self.m))
         self.structure = Sparse() if structure is None else structure
+        if names is not None and (len(names) != len(self.m) or not all(isinstance(name, str) for name in names)):
+            raise InputError(f"names = {names!r}; expected a text for each of {len(self.m)} masses.")
+        self.names = None if names is None else tuple(names)
+
+    @property
+    def picture(self) -> Picture:
+        """What the masses are called."""
+        return Picture(names=self.names)
 
     def lagrangian(self, g: Float[Array, "N 3"], xi: Float[Array, " 3N"], t: Scalar) -> Float[Array, ""]:
         """Kinetic energies less the gravity of all pairs."""

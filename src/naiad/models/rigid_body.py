@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
-from naiad.mechanics import EulerPoincareSystem, Scalar
+from naiad.mechanics import EulerPoincareSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.numerics import solve, static
 from naiad.numerics.checks import body_inertia
 
@@ -33,3 +33,8 @@ class RigidBody(EulerPoincareSystem):
     def velocity(self, g: Any, mu: Float[Array, "3"], t: Scalar = 0.0) -> Float[Array, "3"]:
         """J^-1 Pi."""
         return solve(jnp.asarray(self.J), mu)
+
+    @property
+    def picture(self) -> Picture:
+        """The ellipsoid with its inertia."""
+        return Picture(shapes=[ellipsoid_of_inertia(self.J)])

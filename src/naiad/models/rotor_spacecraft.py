@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.mechanics.labels import angles
 from naiad.numerics.checks import check_moments, inertia_matrix, positive, unit_axis
 
@@ -47,3 +47,8 @@ class RotorSpacecraft(LagrangianSystem):
     def symmetry(self, s: Float[Array, "3"], g: Any) -> Any:
         """Turns in space; their momentum is R Pi."""
         return g._replace(R=SO3().exp(s) @ g.R)
+
+    @property
+    def picture(self) -> Picture:
+        """The ellipsoid with the inertia of the craft, its rotor locked."""
+        return Picture(shapes=[ellipsoid_of_inertia(self.I + self.J_r * np.outer(self.n, self.n))], names=("craft",))

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import SO3
-from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics import LagrangianSystem, Picture, Scalar, State
 from naiad.numerics import cross, static
 from naiad.numerics.checks import number, positive
 
@@ -50,6 +50,11 @@ class SphericalPendulum(LagrangianSystem):
     def lagrangian(self, g: Float[Array, "3 3"], xi: Float[Array, "3"], t: Scalar) -> Float[Array, ""]:
         """m l^2 |Omega|^2 / 2 less the potential at R e_3."""
         return 0.5 * self.m * self.l**2 * xi @ xi - self.potential(g[:, 2])
+
+    @property
+    def picture(self) -> Picture:
+        """A ball at the end of the rod, which hangs on the origin."""
+        return Picture(shapes=[[0.12 * self.l] * 3], centres=[[0.0, 0.0, self.l]])
 
     def from_rod(self, u: Any, velocity: Any) -> State:
         """The state with the rod along u and its tip moving at u' = velocity, without spin about the rod."""

@@ -12,8 +12,8 @@ from naiad.forces.force import AbstractForce, checked_forces, force_on_pose, rel
 from naiad.forces.signals import AbstractSignal, signal
 from naiad.groups import SE3, SO3, Pose
 from naiad.hydro import AbstractShape, mass_properties
-from naiad.mechanics import LagrangianSystem, Scalar
-from naiad.models.solid_shape import solid_shape
+from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
+from naiad.models.solid_shape import solid_rows, solid_shape
 from naiad.numerics import solve, vee
 from naiad.numerics.checks import inertia_matrix, is_known, positive, semidefinite_inertia, vector
 
@@ -32,7 +32,8 @@ class SubmergedBody(LagrangianSystem):
 
     `dry` is 6 x 6 (see `naiad.hydro.rigid_inertia`), and so is `added`, about the same point and axes, angular first.
     `displaced` is m_d and `buoyancy_centre` c_B. `current` is U: three numbers in space or a function of time. `forces`
-    are external ones, such as `Drag` and `Thrusters`, or functions of a `Motion`.
+    are external ones, such as `Drag` and `Thrusters`, or functions of a `Motion`. `solid` is what a picture shows where
+    the shape is known: its semi-axes in rows, and its middle.
     """
 
     dry: Float[Array | np.ndarray, "6 6"]
@@ -42,6 +43,7 @@ class SubmergedBody(LagrangianSystem):
     gravity: Float[Array | np.ndarray, "3"]
     current: AbstractSignal | None
     forces: tuple[AbstractForce, ...]
+    solid: Float[Array | np.ndarray, "4 3"] | None
     group = SE3()
     symmetry_dim = 4
 
@@ -66,6 +68,7 @@ class SubmergedBody(LagrangianSystem):
         self.gravity = vector("gravity", gravity)
         self.current = None if current is None else signal("current", current, 3)
         self.forces = checked_forces(forces)
+        self.solid = None
 
     @classmethod
     def from_shape(
@@ -81,7 +84,7 @@ class SubmergedBody(LagrangianSystem):
         """A body of this shape in water of this density, with its own inertia `dry` about the origin of the shape's
         frame; without it homogeneous, of the water's density."""
         shape = solid_shape(shape)
-        return cls(
+        body = cls(
             shape.inertia(density) if dry is None else dry,
             shape.added_inertia(density),
             displaced=shape.displaced_mass(density),
@@ -90,6 +93,18 @@ class SubmergedBody(LagrangianSystem):
             current=current,
             forces=forces,
         )
+        return body.replaced(solid=solid_rows(shape))
+
+    @property
+    def picture(self) -> Picture:
+        """The shape, or the ellipsoid with the dry inertia, under gravity."""
+        down = self.gravity if np.any(self.gravity) else None
+        if self.solid is not None:
+            return Picture(down=down, shapes=[self.solid[:3]], centres=[self.solid[3]])
+        mass, centre, inertia = mass_properties(np.asarray(self.dry))
+        if not mass > 0:
+            return Picture(down=down)
+        return Picture(down=down, shapes=[ellipsoid_of_inertia(inertia, mass)], centres=[centre])
 
     def lagrangian(self, g: Pose, xi: Twist, t: Scalar) -> Float[Array, ""]:
         """Kinetic energies less the potential, and the work of the water's acceleration."""

@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -12,14 +12,29 @@ from naiad import io
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import Label, LagrangianSystem, Picture, State, has_symmetry, identity, join_rows, split_rows
+from naiad.mechanics import (
+    Joints,
+    Label,
+    LagrangianSystem,
+    Picture,
+    State,
+    has_symmetry,
+    identity,
+    join_rows,
+    keeps_energy,
+    power,
+    split_rows,
+)
+from naiad.mechanics.inertia_shapes import inertia_shapes
 from naiad.mechanics.labels import along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
 from naiad.simulation.attitude import converted_attitude
+from naiad.simulation.joints import labelled_joints
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.parameters import parameters
 from naiad.simulation.record import Columns, monitor_of, stacked_states
+from naiad.simulation.work import integral_over_time, quadrature_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +45,7 @@ DERIVED = {
     "mu": Label(("component",), "momentum in the body frame"),
     "xi": Label(("component",), "velocity in the body frame"),
     "energy": Label((), "energy", "J"),
+    "work": Label((), "work done on the system", "J"),
     "momentum": Label(("generator",), "momentum of the symmetry"),
     "group_error": Label((), "distance from the group", "1"),
 }
@@ -122,6 +138,21 @@ class Trajectory:
         return self._labelled("energy", self._at_nodes(_energy, self.system))
 
     @functools.cached_property
+    def work(self) -> "xr.DataArray":
+        """The work done on the system since the start by forces, friction and what depends on time: the integral of
+        <F, xi> - d ell/dt by the cubic spline through its values at the saved nodes. Not a number in a heat bath, whose
+        noise does work that is not known. The attribute `quadrature_error` says about how far it is off [J]; for less,
+        save more often, or see `naiad.diagnostics.work`."""
+        times = self._values("time")
+        if self.attrs.get("noise") is not None:
+            return self._labelled("work", np.full(len(times), np.nan))
+        if keeps_energy(self.system):
+            return self._labelled("work", np.zeros(len(times)))
+        rate = self._at_nodes(_power, self.system)
+        found = self._labelled("work", integral_over_time(times, rate, times))
+        return found.assign_attrs(quadrature_error=quadrature_error(times, rate))
+
+    @functools.cached_property
     def momentum(self) -> "xr.DataArray":
         """The momentum of the system's declared symmetry, or of left translations: Ad*_{g^-1} mu, in space."""
         self._needs_configurations("momentum in space")
@@ -140,22 +171,27 @@ class Trajectory:
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
-        """Everything along time: configurations, momenta, velocities, energy, outputs, the momentum of a symmetry, what
-        a system gives as its `picture`; and in `run` what `load` needs to go on."""
+        """Everything along time: configurations, momenta, velocities, energy, the work done where that is not constant,
+        outputs, the momentum of a symmetry, what a system gives as its `picture`; and in `run` what `load` needs to go
+        on."""
         saved = self.record.drop_dims(["crossing", "output_time"], errors="ignore").drop_attrs(deep=False)
         velocities = split_rows(self.system.group, self.xi.to_numpy())
         named = dict(zip(self.system.group.names.velocity, velocities, strict=True))
         full = saved.assign(along_time(self.system, named)).assign(energy=self.energy)
+        if self.attrs.get("noise") is not None:
+            full["energy"].attrs["changes"] = "heat"
+        elif np.any(self.work):
+            full = full.assign(work_done=self.work)
         full = full.assign_attrs(run={**self.attrs, "sections": [], **parameters(self.system, self.method)})
         if has_symmetry(self.system) and self.attrs.get("reconstruct", True):
             full = full.assign(momentum=self.momentum)
-        return full if self.system.picture is None else self._pictured(full, self.system.picture)
+        return self._pictured(full, self.system.picture or Picture())
 
     def _pictured(self, full: "xr.Dataset", picture: Picture) -> "xr.Dataset":
         """The dataset with what a picture shows besides; it is no run to go on with where that replaces its states."""
-        for name, value in (("down", picture.down), ("shapes", picture.shapes), ("bodies", picture.names)):
-            if value is not None:
-                full = full.assign_attrs({name: np.asarray(value).tolist()})
+        if picture.shapes is None and self.attrs.get("reconstruct", True):
+            picture = picture._replace(shapes=inertia_shapes(self.system, *self._first()))
+        full = full.assign_attrs(picture.attributes)
         if picture.seen is None or not self.attrs.get("reconstruct", True):
             return full
         seen = self._at_nodes(_seen, picture.seen)
@@ -163,11 +199,17 @@ class Trajectory:
         full, shown = full.drop_vars(replaced), {}
         sizes = {str(dim): size for dim, size in full.sizes.items()}
         for name, rows in seen.items():
-            label = fitted(name, self.system.labels.get(name, SEEN.get(name)), rows.shape[1:], sizes)
+            known = (self.system.labels.get(name), SEEN.get(name))
+            fits = next((each for each in known if each and len(each.dims) == rows.ndim - 1), None)
+            label = fitted(name, fits, rows.shape[1:], sizes)
             shown[name] = (("time", *label.dims), rows, label.attributes)
         full = full.assign(shown)
         full = full.assign_coords(coordinates(full.sizes, picture.names))
         return full.assign_attrs(run=None) if replaced else full
+
+    def _first(self) -> tuple[Any, float]:
+        """The first saved configuration, and when."""
+        return jax.tree.map(lambda leaf: leaf[0], self.states.g), float(self._values("time")[0])
 
     @checked
     def attitude(self, form: str = "quaternion", name: str | None = None) -> "xr.DataArray":
@@ -178,6 +220,22 @@ class Trajectory:
         """
         self._needs_configurations("attitude")
         return converted_attitude(self.record, labels(self.system), form, name)
+
+    @checked
+    def joints(self, form: str = "vector") -> "xr.Dataset":
+        """The joints of connected bodies at the saved nodes: `turn`, that of each body from its rest in its parent's
+        frame, as a rotation "vector" [rad] or a "quaternion"; `rate`, its angular velocity relative to the parent, in
+        its own frame; of hinges also `angle`, which goes on beyond a whole turn, and `angle_rate`, along `hinge`, the
+        number of the body. Body 0 is the root, whose turn is its attitude. `joint` says the kinds.
+        """
+        self._needs_configurations("joints")
+        known = getattr(self.system, "joints", None)
+        if not isinstance(known, Joints):
+            raise InputError(
+                f"{type(self.system).__name__} has no joints; ConnectedBodies has. Attitudes are in run.attitude()."
+            )
+        Q, rates = self._at_nodes(_joint_motion, (self.system, known.motion))
+        return labelled_joints(known, self.t, Q, rates, form)
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:
@@ -225,11 +283,20 @@ class Trajectory:
         return jax.tree.map(lambda *rows: np.concatenate(rows), *pieces)
 
     @checked
-    def plot(self, **options: Any) -> Any:
-        """An overview figure (see `naiad.viz.plot`)."""
+    def plot(self, variables: str | Sequence[str] | None = None, **options: Any) -> Any:
+        """An overview figure: velocities, errors, outputs and the path; or `variables`, by name: any of the dataset,
+        outputs with their own cadence too, "energy_error", "momentum_error" and "path" (see `naiad.viz.plot`)."""
         from naiad import viz
 
-        return viz.plot(self.dataset, **options)
+        known, shown = labels(self.system), self.dataset
+        outputs = [
+            str(name)
+            for name in self.record.data_vars
+            if name not in known and "crossing" not in self.record[name].dims
+        ]
+        apart = [name for name in outputs if name not in shown]
+        shown = shown.assign({name: self.record[name] for name in apart})
+        return viz.plot(shown, variables=variables, outputs=outputs, **options)
 
     @checked
     def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -293,8 +360,17 @@ def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:
     return system.velocity(state.g, state.mu, t)
 
 
+def _power(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return power(system, state, t)
+
+
 def _energy(system: LagrangianSystem, state: State, t: Any) -> Any:
     return system.energy(state, t)
+
+
+def _joint_motion(given: Any, state: State, t: Any) -> Any:
+    system, motion = given
+    return motion(state.g, system.velocity(state.g, state.mu, t))
 
 
 def _noether(system: LagrangianSystem, state: State, t: Any) -> Any:

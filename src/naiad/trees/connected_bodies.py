@@ -11,7 +11,7 @@ from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.forces.weight import Weight
 from naiad.mechanics import Picture, Scalar, State
-from naiad.numerics import Module, check_double, static
+from naiad.numerics import check_double, static
 from naiad.numerics.arguments import checked_throughout
 from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
@@ -147,8 +147,11 @@ class ConnectedBodies(TreeSystem):
 
     @property
     def picture(self) -> Picture:
-        """The bodies where they are, and their shapes."""
-        return Picture(shapes=self.shapes, seen=Centres(self.tree))
+        """The bodies where they are, with their shapes (ellipsoids with their inertia if not given) and joints, under
+        gravity."""
+        down = self.weight.gravity if self.weight is not None and np.any(self.weight.gravity) else None
+        known = {} if self.shapes is None else {"shapes": self.shapes}
+        return super().picture._replace(down=down, **known)
 
     def _potential(self, g: Any, t: Scalar) -> Float[Array, ""]:
         springs = 0.0 if self.stiffness is None else spring_energy(self.tree, g, jnp.asarray(self.stiffness))
@@ -165,15 +168,6 @@ class ConnectedBodies(TreeSystem):
             torques = torques.at[0].set(0.0)
         rows = with_reactions(self.tree, g, torques).reshape(-1)
         return jnp.concatenate([rows, jnp.zeros(self.group.dim - rows.size)])
-
-
-class Centres(Module):
-    """The centres of the bodies of a tree, as x."""
-
-    tree: Tree
-
-    def __call__(self, g: Any, t: Scalar) -> dict[str, Float[Array, "N 3"]]:
-        return {"x": self.tree.centres(g)}
 
 
 def _centres(tree: Tree, g: Any) -> Float[Array, "N 3"]:

@@ -47,10 +47,15 @@ def relative_velocities(tree: Tree, g: Any, xi: Float[Array, " n"]) -> Rows:
     return Omega - jnp.einsum("nji,nj->ni", jnp.asarray(g.R), above)
 
 
+def turns(tree: Tree, g: Any) -> Matrices:
+    """Q_i = rest_i^T R_p^T R_i, the turn of each body from its rest in its parent's frame; of the root in space."""
+    return jnp.einsum("nji,nkj,nkl->nil", jnp.asarray(tree.rest), parent_attitudes(tree, g), jnp.asarray(g.R))
+
+
 def spring_energy(tree: Tree, g: Any, stiffness: Matrices) -> Float[Array, ""]:
     """sum_i tr((I - Q_i) (tr(K_i)/2 I - K_i)), Q_i = rest_i^T R_p^T R_i: theta . K theta / 2 for a small turn theta,
     (1 - cos(theta)) n . K n about an axis n; smooth for every turn."""
-    Q = jnp.einsum("nji,nkj,nkl->nil", jnp.asarray(tree.rest), parent_attitudes(tree, g), jnp.asarray(g.R))
+    Q = turns(tree, g)
     half = 0.5 * jnp.trace(stiffness, axis1=1, axis2=2)[:, None, None] * jnp.eye(3) - stiffness
     return jnp.sum((jnp.eye(3) - Q) * jnp.swapaxes(half, 1, 2))
 

@@ -5,12 +5,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
+from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import place
+from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
+from naiad.numerics import Module
+from naiad.trees.joint_springs import relative_velocities, turns
 from naiad.trees.motion import motion
 from naiad.trees.tree import Tree
 
@@ -46,6 +51,20 @@ class TreeSystem(LagrangianSystem):
         return motion(self.tree.freed(), g, mu).xi
 
     @property
+    def picture(self) -> Picture:
+        """The bodies where they are, as ellipsoids with their inertia, and the joints."""
+        tree = self.tree
+        masses = np.trace(np.asarray(tree.M), axis1=1, axis2=2) / 3.0
+        shapes = [ellipsoid_of_inertia(J, mass) for J, mass in zip(np.asarray(tree.J), masses, strict=True)]
+        links = [(parent, i, tree.other[i]) for i, parent in enumerate(tree.parents) if i or tree.pinned]
+        return Picture(shapes=shapes, seen=Centres(tree), links=links)
+
+    @property
+    def joints(self) -> Joints:
+        """Their kinds, and how they turn."""
+        return Joints(self.tree.joints, self.tree.parents, self.tree.axis, JointMotion(self.tree))
+
+    @property
     def constraint(self) -> Any:
         """What hinges and welds hold at zero; none for ball joints."""
         return None if self.tree.balls else lambda g, t: self.tree.constraint(g)
@@ -75,3 +94,21 @@ class TreeSystem(LagrangianSystem):
         turn = SO3().exp(s[:3])
         R = jnp.einsum("ij,njk->nik", turn, g.R)
         return g._replace(R=R) if self.tree.pinned else g._replace(R=R, x=turn @ g.x + s[3:])
+
+
+class Centres(Module):
+    """The centres of the bodies of a tree, as x."""
+
+    tree: Tree
+
+    def __call__(self, g: Any, t: Scalar) -> dict[str, Float[Array, "N 3"]]:
+        return {"x": self.tree.centres(g)}
+
+
+class JointMotion(Module):
+    """The turns of the joints from rest, and their rates: what `joint_state` takes."""
+
+    tree: Tree
+
+    def __call__(self, g: Any, xi: Float[Array, " n"]) -> tuple[Float[Array, "N 3 3"], Float[Array, "N 3"]]:
+        return turns(self.tree, g), relative_velocities(self.tree, g, xi)

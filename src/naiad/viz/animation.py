@@ -20,7 +20,7 @@ from naiad.viz.motion import describe_motion
 if TYPE_CHECKING:
     import xarray as xr
 
-SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "player.js")
+SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "player.js")
 
 
 @checked_throughout
@@ -35,10 +35,11 @@ def animate(
 
     Every rotation is drawn as a shaded ellipsoid with its body axes, with a trail of its position, or of the tip of its
     third axis on a sphere where there is no position. `shapes` gives the semi-axes of each body [m], or of all at once
-    (else the dataset's attribute `shapes`); without positions only their proportions count. The attribute `bodies`
-    names them, and a variable `stream_function` on a grid that one of them carries is drawn as streamlines. A variable
-    `nodes` [time, node, 3] is a string, in the colours of its `elastic` energy [time, node] if there is one. An
-    existing file is replaced once the new one is whole.
+    (else the dataset's attribute `shapes`, and then bodies that are too small to be seen are enlarged, with a note);
+    without positions only their proportions count. Other attributes, `bodies`, `centres`, `links`, `fixed` and `down`,
+    are those of a `naiad.mechanics.Picture`. A variable `stream_function` on a grid that one body carries is drawn as
+    streamlines. A variable `nodes` [time, node, 3] is a string, in the colours of its `elastic` energy [time, node] if
+    there is one. An existing file is replaced once the new one is whole.
     """
     path = Path(path)
     page = motion_page(dataset, shapes=shapes, title=title)

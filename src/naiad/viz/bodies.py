@@ -1,5 +1,6 @@
 """The bodies of a trajectory: what turns, what moves, and which rotation belongs to which position."""
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,21 @@ def bodies(dataset: "xr.Dataset") -> list[Body]:
     for place in places:
         result += [Body(_name(place, k), position=place.values[:, k]) for k in range(place.values.shape[1])]
     return result
+
+
+def body_names(dataset: "xr.Dataset", found: list[Body]) -> list[str]:
+    """What bodies are called where people read it: what the attribute `bodies` says, or the name of the factor."""
+    given = [str(name) for name in dataset.attrs.get("bodies", ())]
+    return [*given, *(spoken(body.name) for body in found[len(given) :])][: len(found)]
+
+
+def spoken(name: str) -> str:
+    """The name of what a component of the configuration belongs to: `hull_R` is the hull's, `x[2]` body 2's."""
+    factor, number = re.fullmatch(r"(.*?)(\[\d+\])?", name, re.DOTALL).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    owner, _, symbol = factor.rpartition("_")
+    if owner and symbol in ("R", "q", "beta", "x"):
+        return owner + (number or "")
+    return f"body {number[1:-1]}" if number and factor in ("R", "q", "beta", "x") else name
 
 
 def rotation_matrices(turn: Element) -> np.ndarray:

@@ -9,13 +9,29 @@ if TYPE_CHECKING:
 
 
 def energy_error(dataset: "xr.Dataset") -> tuple[np.ndarray, str] | None:
-    """(E - E_0)/|E_0|, or E - E_0 where E_0 = 0, with its label; None if the dataset has no energy."""
-    if "energy" not in dataset or dataset["energy"].dims != ("time",):
+    """(E - E_0)/|E_0|, or E - E_0 where E_0 = 0, with its label; None if the dataset has no energy, or one that a heat
+    bath changes.
+
+    Where work is done, as the variable `work_done` says, E - E_0 - W instead, relative to the largest of both.
+    """
+    if not has_energy(dataset) or dataset["energy"].attrs.get("changes"):
         return None
     energy = dataset["energy"].to_numpy()
+    if "work_done" in dataset:
+        work = dataset["work_done"]
+        scale = float(np.nanmax(np.abs([energy, work.to_numpy()]), initial=0.0)) or 1.0
+        missing = (energy - energy[0] - work.to_numpy()) / scale
+        coarse = work.attrs.get("quadrature_error", 0.0) > 0.3 * scale * np.nanmax(np.abs(missing), initial=0.0)
+        remark = "\nmostly of the quadrature:\nsave more often" if coarse and np.nanmax(np.abs(missing)) > 1e-9 else ""
+        return missing, f"energy balance\n$E-E_0-W$, relative{remark}"
     if energy[0] == 0:
         return energy - energy[0], "energy error\n$E-E_0$ [J]"
     return (energy - energy[0]) / abs(energy[0]), "energy error\n$(E-E_0)/|E_0|$"
+
+
+def has_energy(dataset: "xr.Dataset") -> bool:
+    """Whether there is an energy along time."""
+    return "energy" in dataset and dataset["energy"].dims == ("time",)
 
 
 def momentum_error(dataset: "xr.Dataset") -> tuple[np.ndarray, str] | None:

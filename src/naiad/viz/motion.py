@@ -8,55 +8,71 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
-from naiad.viz.bodies import Body, bodies
+from naiad.viz.bodies import Body, bodies, body_names
 from naiad.viz.conservation import energy_error
 from naiad.viz.flow import describe_flow
-from naiad.viz.roles import turned_over
+from naiad.viz.links import describe_links
+from naiad.viz.shapes import Solid, fixed_solids, given_solids, known_solids, visible_solids
 from naiad.viz.strings import MOST_NODES, String, describe_strings, string_names, strings
 from naiad.viz.thinning import evenly
+from naiad.viz.vertical import Vertical, vertical
 
 if TYPE_CHECKING:
     import xarray as xr
 
 MOST_FRAMES, LEAST_FRAMES, MOST_POSES, MOST_BODIES, MOST_POINTS = 2000, 200, 60_000, 200, 300_000
-PROPORTIONS = np.array([1.0, 0.66, 0.38])
 GLOBE_FILL = 0.66
 COARSE = np.deg2rad(100.0)
 
 
 def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = None) -> dict[str, Any]:
-    """The motion as plain lists and numbers, ready for JSON: six digits, at most 2000 frames.
+    """The motion as plain lists and numbers, ready for JSON: six digits, at most 2000 frames; its third axis is up.
 
     Without `shapes` those of the dataset's attribute `shapes`, if it has one.
     """
     found, lines = _drawable(dataset)
-    axes = _semi_axes(found, dataset.attrs.get("shapes") if shapes is None else shapes)
-    chosen = evenly(len(found), MOST_BODIES) if found else []
+    given, exact = _given(dataset, found, shapes), shapes is not None
+    upright = vertical(dataset)
+    if upright != Vertical():
+        S = upright.upright
+        found, lines = [_turned(each, S) for each in found], [_turned_string(each, S) for each in lines]
+    chosen = evenly(len(found), MOST_BODIES) if found else np.zeros(0, int)
     keep = _frames(dataset, [found[k] for k in chosen], lines)
     time = dataset["time"].to_numpy()[keep]
     lines = [line.thinned(keep) for line in lines]
     paths = [_in_space(body.position, keep) for body in found if body.position is not None]
+    fixed = fixed_solids(dataset.attrs.get("fixed"))
     places = paths + [line.points.reshape(-1, 3) for line in lines]
-    sizes = axes if axes is not None else _default_axes(found, _extent(places))
+    solids, factor = visible_solids(found, given, _extent(places))
+    if exact:
+        solids, factor = [own or solid for own, solid in zip(given, solids, strict=True)], 1.0
     if not places:
-        sizes = sizes * (GLOBE_FILL / sizes.max())
+        fill = GLOBE_FILL / max(solid.reach for solid in solids)
+        solids = [solid.scaled(fill) for solid in solids]
 
-    largest = float(sizes.max(initial=0.0))
+    largest = max([solid.reach for solid in solids], default=0.0)
     planar = all(body.planar for body in found) and not lines
-    names = list(dataset.attrs.get("bodies", ()))
-    if len(names) == len(found):
-        found = [replace(body, name=str(name)) for body, name in zip(found, names, strict=True)]
-    described = [_body(found[k], sizes[k], keep, globe=not places and not planar) for k in chosen]
+    found = [replace(body, name=name) for body, name in zip(found, body_names(dataset, found), strict=True)]
+    described = [_body(found[k], solids[k], keep, globe=not places and not planar) for k in chosen]
     _lay_out(described, spacing=2.6 if not places else 3.0 * largest)
+    described += [_rests(name, solid, upright.upright) for name, solid in fixed.items()]
     scene = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
     error = energy_error(dataset)
     if error is not None and np.isfinite(error[0][keep]).all():
-        scene["energy"] = _digits(error[0][keep])
+        scene |= {"energy": _digits(error[0][keep]), "balance": "work_done" in dataset}
+    if upright != Vertical():
+        scene["compass"] = upright.upright.T.tolist()
     scene["wall"] = not places and len(described) > 1
-    over = turned_over(dataset)
     held = [found[k].position for k in chosen]
     scene |= describe_flow(dataset) | describe_strings(lines, [None if x is None else x[keep] for x in held])
-    return scene | _stage(described, lines, largest, bool(places), over) | _note(described, len(found), time)
+    scene |= describe_links(dataset.attrs.get("links"), chosen.tolist(), len(found), upright.upright)
+    unknown = bool(places) and any(solid is None for solid in given)
+    notes = _notes(described, len(found), time, [found[k].name for k in chosen], unknown=unknown, factor=factor)
+    return scene | _stage(described, lines, largest, bool(places)) | ({"note": " ".join(notes)} if notes else {})
+
+
+def _given(dataset: "xr.Dataset", found: list[Body], shapes: Sequence[ArrayLike] | None) -> list[Solid | None]:
+    return known_solids(dataset, len(found)) if shapes is None else given_solids(len(found), shapes, None)
 
 
 def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:
@@ -74,6 +90,23 @@ def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:
     return found, lines
 
 
+def _turned(body: Body, S: np.ndarray) -> Body:
+    """A body in a space that is turned by S; what moves in a plane stays there."""
+    if body.quaternion is not None:
+        from scipy.spatial.transform import Rotation
+
+        w, x, y, z = Rotation.from_matrix(S).as_quat(scalar_first=True)
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        body = replace(body, quaternion=body.quaternion @ left.T)
+    if body.position is not None and body.position.shape[1] == 3:
+        body = replace(body, position=body.position @ S.T)
+    return body
+
+
+def _turned_string(line: String, S: np.ndarray) -> String:
+    return replace(line, points=line.points @ S.T)
+
+
 def _frames(dataset: "xr.Dataset", found: list[Body], lines: list[String]) -> np.ndarray:
     """The indices of the frames that are shown: evenly spaced among those that hold finite numbers."""
     parts = [part for body in found for part in (body.quaternion, body.angle, body.position) if part is not None]
@@ -89,28 +122,6 @@ def _frames(dataset: "xr.Dataset", found: list[Body], lines: list[String]) -> np
     return good[evenly(len(good), int(np.clip(most, LEAST_FRAMES, MOST_FRAMES)))]
 
 
-def _semi_axes(found: list[Body], shapes: Sequence[ArrayLike] | None) -> np.ndarray | None:
-    """The given semi-axes of every body, checked; one shape serves all bodies."""
-    if shapes is None:
-        return None
-    given = [np.atleast_1d(np.asarray(shape, float)) for shape in shapes]
-    if len(given) not in (1, len(found)):
-        raise InputError(f"shapes has {len(given)} entries; give one for each of {len(found)} bodies, or one for all")
-    for shape in given:
-        if shape.shape not in ((2,), (3,)) or not np.isfinite(shape).all() or (shape <= 0).any():
-            raise InputError(f"shapes has {shape.tolist()}; a shape is three positive semi-axes (two in the plane)")
-    full = np.array([shape if len(shape) == 3 else [*shape, 0.5 * shape.min()] for shape in given])
-    return np.broadcast_to(full, (len(found), 3))
-
-
-def _default_axes(found: list[Body], extent: float) -> np.ndarray:
-    """Ellipsoids that can be told from every side and leave room for the path; balls for what does not turn."""
-    size = 0.13 * extent * min(1.0, 5.0 / np.sqrt(max(len(found), 1)))
-    turning = [body.quaternion is not None or body.angle is not None for body in found]
-    axes = [size * PROPORTIONS if turns else np.full(3, 0.4 * size) for turns in turning]
-    return np.reshape(axes, (len(found), 3))
-
-
 def _extent(places: list[np.ndarray]) -> float:
     """Half the largest side of the box that holds all paths and strings; one where nothing moves from its place."""
     if not places:
@@ -123,9 +134,10 @@ def _in_space(position: np.ndarray, keep: np.ndarray) -> np.ndarray:
     return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
 
 
-def _body(body: Body, axes: np.ndarray, keep: np.ndarray, *, globe: bool) -> dict[str, Any]:
-    described: dict[str, Any] = {"name": body.name, "axes": _digits(axes), "offset": [0.0, 0.0, 0.0]}
-    described["reach"] = 1.0 if globe else _digits(np.array([1.6 * axes.max()]))[0]
+def _body(body: Body, solid: Solid, keep: np.ndarray, *, globe: bool) -> dict[str, Any]:
+    described: dict[str, Any] = {"name": body.name, **_shape(solid), "offset": [0.0, 0.0, 0.0]}
+    reach = max(1.0 - np.linalg.norm(solid.centre), 1.15 * solid.axes.max()) if globe else 1.6 * solid.axes.max()
+    described["reach"] = float(f"{reach:.6g}")
     if body.quaternion is not None:
         described["q"] = _digits(body.quaternion[keep])
     if body.angle is not None:
@@ -135,6 +147,21 @@ def _body(body: Body, axes: np.ndarray, keep: np.ndarray, *, globe: bool) -> dic
     if body.quaternion is None and body.angle is None:
         described["point"] = True
     return described | ({"globe": True} if globe else {})
+
+
+def _shape(solid: Solid) -> dict[str, Any]:
+    """The semi-axes, how they lie in the frame of the body and where, if not along its axes about its origin."""
+    shape: dict[str, Any] = {"axes": _digits(solid.axes)}
+    if not np.array_equal(solid.tilt, np.eye(3)):
+        shape |= {"tilt": _digits(solid.tilt.T), "depths": _digits(solid.depths)}
+    return shape | ({"centre": _digits(solid.centre)} if np.any(solid.centre) else {})
+
+
+def _rests(name: str, solid: Solid, S: np.ndarray) -> dict[str, Any]:
+    """What rests at the origin."""
+    turned = replace(solid, tilt=S @ solid.tilt)
+    shape = {"axes": _digits(solid.axes), "tilt": _digits(turned.tilt.T), "depths": _digits(turned.depths)}
+    return {"name": name, **shape, "offset": [0.0, 0.0, 0.0], "reach": 0.0, "point": True, "fixed": True}
 
 
 def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
@@ -152,33 +179,38 @@ def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
             body["beside"] = anchor
 
 
-def _stage(
-    described: list[dict[str, Any]], lines: list[String], size: float, moving: bool, over: bool
-) -> dict[str, Any]:
-    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps; `over` where
-    the third axis points downwards."""
+def _stage(described: list[dict[str, Any]], lines: list[String], size: float, moving: bool) -> dict[str, Any]:
+    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps."""
     corners = [corner for line in lines for corner in (line.points.min((0, 1)), line.points.max((0, 1)))]
     for body in described:
         path = np.reshape(body.get("x", [0.0, 0.0, 0.0]), (-1, 3)) + body["offset"]
-        corners += [path.min(0), path.max(0)]
+        wide = max(body["axes"]) if body.get("fixed") else 0.0
+        corners += [path.min(0) - wide, path.max(0) + wide]
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     reach = 0.43 * np.linalg.norm(high - low) + 2.0 * size if moving else 0.5 * (high - low).max() + 1.1
     radius = float(reach)
     stage: dict[str, Any] = {"centre": _digits((low + high) / 2), "radius": _digits(np.array([radius]))[0]}
-    stage |= {"over": True} if over else {}
     if moving:
         step = 10.0 ** np.floor(np.log10(radius / 2))
         stage["step"] = float(step * max(m for m in (1, 2, 5) if m * step <= radius / 2 or m == 1))
-        lowest = high[2] + 1.15 * size if over else low[2] - 1.15 * size
-        stage["floor"] = float(f"{lowest:.6g}")
+        stage["floor"] = float(f"{low[2] - 1.15 * size:.6g}")
     return stage
 
 
-def _note(described: list[dict[str, Any]], count: int, time: np.ndarray) -> dict[str, str]:
-    """What the viewer should know: bodies left out, or frames too far apart to follow the turning."""
+def _notes(
+    described: list[dict[str, Any]], count: int, time: np.ndarray, names: list[str], *, unknown: bool, factor: float
+) -> list[str]:
+    """What the viewer should know: bodies left out, sizes that are not to scale, or frames too far apart to follow the
+    turning."""
     notes = []
-    if len(described) < count:
-        notes.append(f"{len(described)} of {count} bodies are shown.")
+    if len(names) < count:
+        notes.append(f"{len(names)} of {count} bodies are shown.")
+    if unknown:
+        notes.append("Sizes are not to scale.")
+    elif factor != 1.0:
+        notes.append(
+            f"{names[0] if len(names) == 1 else 'Small bodies'}: drawn {factor:.2g} times larger than to scale."
+        )
     turn = 0.0
     for body in described:
         if "q" in body and len(time) > 1:
@@ -191,7 +223,7 @@ def _note(described: list[dict[str, Any]], count: int, time: np.ndarray) -> dict
             f"Frames are {step:.3g} s apart, and bodies turn by up to {np.rad2deg(turn):.0f}° from one to the next: "
             "what is seen between them is a guess."
         )
-    return {"note": " ".join(notes)} if notes else {}
+    return notes
 
 
 def _digits(values: np.ndarray) -> list[float]:

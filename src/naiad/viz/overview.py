@@ -1,55 +1,83 @@
-"""`plot`: one figure that shows what a run did, with the panels that its data allow."""
+"""`plot`: one figure that shows what a run did, with the panels that its data allow, or those that are asked for."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz import paths
-from naiad.viz.conservation import energy_error, momentum_error
+from naiad.viz.conservation import energy_error, has_energy, momentum_error
+from naiad.viz.lines import Panel, line_panels
 from naiad.viz.pieces import errors_over_time
-from naiad.viz.roles import Component, Element, components, elements, turned_over
-from naiad.viz.style import FAINT, LINES, colours, dress, house, marker, new_figure
-from naiad.viz.thinning import evenly, thin
+from naiad.viz.roles import Component, Element, components, elements, units_of
+from naiad.viz.style import house, labelled, new_figure
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_BODIES = 12
-Panel = Callable[["Axes"], object]
-
+ERRORS = {"energy_error": energy_error, "momentum_error": momentum_error}
+PATH = "path"
+MOST_NUMBERS = 12
 _QUANTITIES = {
-    "Omega": ("angular velocity", r"$\Omega$", r"\Omega", "rad/s"),
-    "v": ("velocity", r"$v$", "v", "m/s"),
-    "Pi": ("angular momentum", r"$\Pi$", r"\Pi", "kg m²/s"),
-    "p": ("momentum", r"$p$", "p", "kg m/s"),
+    "Omega": ("angular velocity", r"\Omega", "rad/s"),
+    "v": ("velocity", "v", "m/s"),
+    "Pi": ("angular momentum", r"\Pi", "kg m^2/s"),
+    "p": ("momentum", "p", "kg m/s"),
 }
 
 
 @checked_throughout
-def plot(dataset: "xr.Dataset", *, title: str | None = None) -> "Figure":
+def plot(
+    dataset: "xr.Dataset",
+    *,
+    variables: str | Sequence[str] | None = None,
+    outputs: Sequence[str] = (),
+    title: str | None = None,
+) -> "Figure":
     """An overview of a trajectory: velocities (or momenta), energy and momentum errors, and the path that it took.
 
     The dataset has the coordinate `time` and variables named as the groups name them; there may be any number of bodies
     and of frames. Relative errors are (E - E_0)/|E_0| and |J - J_0|/|J_0|; absolute where the initial value is zero.
+    Where work W is done (`work_done`) the balance E - E_0 - W is in place of the energy error, in a heat bath E itself.
+    `variables` are the names of what is drawn instead, in their order: any variables of the dataset, "energy_error",
+    "momentum_error" and "path". `outputs` are drawn besides what is usual, if they are of at most 12 numbers. Lines of
+    very different size have panels of their own.
     """
     if "time" not in dataset.coords or dataset.sizes.get("time", 0) == 0:
         raise InputError("there is nothing to plot: expected a dataset with a coordinate 'time' and at least one frame")
-    time = dataset["time"].to_numpy().astype(float)
     found = elements(dataset)
-    series = _series_panels(dataset, time, found)
-    path = paths.path_panel(found, over=turned_over(dataset))
+    path = paths.path_panel(dataset, found)
+    if variables is None:
+        few = [name for name in outputs if dataset[name][:1].size <= MOST_NUMBERS]
+        series = _usual_panels(dataset, found) + _named_panels(dataset, few)
+    else:
+        names = [variables] if isinstance(variables, str) else list(variables)
+        _check_names(dataset, names, path)
+        series = _named_panels(dataset, [name for name in names if name != PATH])
+        path = path if PATH in names else None
     if not series and path is None:
         raise InputError(
             "there is nothing to plot: expected variables such as R, x, Omega, v or energy along time, found "
             + (", ".join(map(str, dataset.data_vars)) or "none")
+            + "; name what is to be drawn in `variables`"
         )
     with house():
         return _assemble(series, path, title)
+
+
+def _check_names(dataset: "xr.Dataset", names: list[str], path: "paths.Path | None") -> None:
+    known = [str(name) for name, each in dataset.data_vars.items() if _clock(each) and each.dtype.kind in "fiub"]
+    known += [name for name, error in ERRORS.items() if error(dataset) is not None]
+    known += [PATH] if path is not None else []
+    for name in names:
+        if name not in known:
+            raise InputError(f"variables: {name!r} is not there to draw; expected some of {', '.join(known)}.")
+    if not names:
+        raise InputError(f"variables is empty; expected some of {', '.join(known)}.")
 
 
 def _assemble(series: list[Panel], path: "paths.Path | None", title: str | None) -> "Figure":
@@ -72,73 +100,75 @@ def _assemble(series: list[Panel], path: "paths.Path | None", title: str | None)
     return figure
 
 
-def _series_panels(dataset: "xr.Dataset", time: np.ndarray, found: list[Element]) -> list[Panel]:
+def _usual_panels(dataset: "xr.Dataset", found: list[Element]) -> list[Panel]:
+    time, moving = dataset["time"].to_numpy().astype(float), components(dataset)
     panels: list[Panel] = []
-    moving = components(dataset)
-    for symbol in dict.fromkeys(motion.symbol for motion in moving):
-        group = [motion for motion in moving if motion.symbol == symbol]
-        panels.append(lambda ax, group=group: _motion_panel(ax, time, group))
+    for kind in dict.fromkeys((motion.symbol, motion.units) for motion in moving):
+        panels += _motion_panels(time, [motion for motion in moving if (motion.symbol, motion.units) == kind])
     for element in found:
         if element.kind == "angle" or (element.kind == "position" and element.values.shape[2] not in (2, 3)):
-            panels.append(lambda ax, element=element: _element_panel(ax, time, element))
-    for error in (energy_error(dataset), momentum_error(dataset)):
-        if error is not None:
-            values, label = error
-            panels.append(lambda ax, values=values, label=label: errors_over_time(time, {"": values}, label, ax=ax))
-    return panels
+            panels += _element_panels(time, element)
+    if has_energy(dataset) and energy_error(dataset) is None:
+        panels += _named_panel(dataset, "energy")
+    return panels + [panel for name in ERRORS for panel in _error_panels(dataset, name)]
 
 
-def _motion_panel(ax: "Axes", time: np.ndarray, group: list[Component]) -> None:
-    words, symbol, letter, units = _QUANTITIES[group[0].symbol]
+def _motion_panels(time: np.ndarray, group: list[Component]) -> list[Panel]:
+    words, letter, usual = _QUANTITIES[group[0].symbol]
+    units = usual if group[0].units is None else group[0].units
+    if units not in (usual, "") and group[0].words:
+        words = group[0].words
     names = [motion.name.rpartition("_")[0] for motion in group]
-    _lines(ax, time, letter, {name: motion.values for name, motion in zip(names, group, strict=True)})
-    dress(ax, "time [s]", f"{words}\n{symbol} [{(group[0].units or units).replace('^2', '²')}]")
+    values = {name: motion.values for name, motion in zip(names, group, strict=True)}
+    return line_panels(time, labelled(f"{words}\n${letter}$", units), letter, values)
 
 
-def _element_panel(ax: "Axes", time: np.ndarray, element: Element) -> None:
-    values = element.values if element.kind == "position" else element.values[:, :, None]
+def _element_panels(time: np.ndarray, element: Element) -> list[Panel]:
     angle = element.kind == "angle"
-    letter = {"beta": r"\beta"}.get(element.name, rf"\mathrm{{{element.name.replace('_', '~')}}}")
-    _lines(ax, time, letter, {"": values})
-    dress(ax, "time [s]", f"angle ${letter}$ [rad]" if angle else f"${letter}$")
+    values = element.values[:, :, None] if angle else element.values
+    letter = _letter(element.name)
+    units = element.units or ("rad" if angle else None)
+    return line_panels(time, labelled(f"angle ${letter}$" if angle else f"${letter}$", units), letter, {"": values})
 
 
-def _lines(ax: "Axes", time: np.ndarray, letter: str, groups: dict[str, np.ndarray]) -> None:
-    """Components by colour, bodies by dashes; one component: bodies by colour. Many bodies: a sample, thin."""
-    bodies = [
-        ((f"{name}[{k}]" if name else f"body {k}") if values.shape[1] > 1 else name, values[:, k])
-        for name, values in groups.items()
-        for k in range(values.shape[1])
-    ]
-    shown = [bodies[k] for k in evenly(len(bodies), MOST_BODIES)]
-    components = max(values.shape[1] for _, values in shown)
-    few = len(shown) <= len(LINES)
-    options: dict[str, Any] = {"marker": marker(len(time))} | ({} if few else {"linewidth": 0.7, "alpha": 0.7})
-    if components == 1:
-        for (name, values), colour in zip(shown, colours(len(shown)), strict=True):
-            ax.plot(*thin(time, values[:, 0]), color=colour, label=name or "_line", **options)
+def _named_panels(dataset: "xr.Dataset", names: Sequence[str]) -> list[Panel]:
+    return [panel for name in names for panel in _named_panel(dataset, name)]
+
+
+def _named_panel(dataset: "xr.Dataset", name: str) -> list[Panel]:
+    """A variable of any shape: its last axis are components, those before it bodies; a matrix has rows and columns."""
+    if name in ERRORS and name not in dataset:
+        return _error_panels(dataset, name)
+    variable = dataset[name]
+    clock = _clock(variable)
+    rows = variable.transpose(clock, ...)
+    own = rows.dims[1:]
+    if own[-2:] == ("axis", "body_axis") or (name.rpartition("_")[2] == "R" and len(own) > 1):
+        marks = [f"{i + 1}{j + 1}" for i in range(rows.shape[-2]) for j in range(rows.shape[-1])]
     else:
-        palette = colours(components)
-        for b, (_, values) in enumerate(shown):
-            for i in range(values.shape[1]):
-                label = f"${letter}_{{{i + 1}}}$" if b == 0 else "_line"
-                dashes = LINES[b] if few else "-"
-                ax.plot(*thin(time, values[:, i]), color=palette[i], linestyle=dashes, label=label, **options)
-        if few and len(shown) > 1:
-            for (name, _), dashes in zip(shown, LINES, strict=False):
-                ax.plot([], [], color=FAINT, linestyle=dashes, label=name)
-    _legend(ax, len(shown), len(bodies))
+        marks = [str(k + 1) for k in range(rows.shape[-1] if own and own != ("body",) else 1)]
+    values = rows.to_numpy().astype(float).reshape(len(rows), -1, len(marks))
+    words = str(variable.attrs.get("long_name", ""))
+    symbol = name.rpartition("_")[2]
+    letter = _QUANTITIES[symbol][1] if symbol in _QUANTITIES else _letter(name)
+    label = words if words == name else f"{words}\n${letter}$".lstrip("\n")
+    time = dataset[clock].to_numpy().astype(float)
+    return line_panels(time, labelled(label, units_of(variable)), letter, {"": values}, marks)
 
 
-def _legend(ax: "Axes", shown: int, count: int) -> None:
-    handles, _ = ax.get_legend_handles_labels()
-    if handles:
-        ax.legend(
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.04),
-            ncols=2 if len(handles) > 7 else 1,
-            title=f"{shown} of {count} bodies" if shown < count else None,
-            title_fontsize=8,
-            labelspacing=0.3,
-            columnspacing=1.0,
-        )
+def _error_panels(dataset: "xr.Dataset", name: str) -> list[Panel]:
+    error, time = ERRORS[name](dataset), dataset["time"].to_numpy().astype(float)
+    if error is None:
+        return []
+    values, label = error
+    return [lambda ax: errors_over_time(time, {"": values}, label, ax=ax)]
+
+
+def _clock(variable: "xr.DataArray") -> str:
+    """The dimension of time that a variable has: that of the saved nodes, or of outputs with their own cadence."""
+    return next((clock for clock in ("time", "output_time") if clock in variable.dims), "")
+
+
+def _letter(name: str) -> str:
+    greek = {"alpha", "beta", "gamma", "delta", "theta", "phi", "psi", "omega", "Omega", "mu", "nu", "xi", "Pi"}
+    return rf"\{name}" if name in greek else rf"\mathrm{{{name.replace('_', '~')}}}"

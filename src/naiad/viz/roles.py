@@ -26,6 +26,7 @@ class Element:
     name: str
     kind: Kind
     values: np.ndarray
+    units: str | None = None
 
     @property
     def owner(self) -> str:
@@ -42,6 +43,16 @@ class Component:
     symbol: str
     values: np.ndarray
     units: str | None
+    words: str
+
+
+def units_of(variable: "xr.DataArray") -> str | None:
+    """The units of a variable: "" where it has a description without any, None where nothing is known of it."""
+    return variable.attrs.get("units", "" if "long_name" in variable.attrs else None)
+
+
+def _words(variable: "xr.DataArray") -> str:
+    return str(variable.attrs.get("long_name", ""))
 
 
 def elements(dataset: "xr.Dataset") -> list[Element]:
@@ -52,7 +63,7 @@ def elements(dataset: "xr.Dataset") -> list[Element]:
         kind = _kind(name, values, arrays.keys())
         if kind is not None:
             own = values.shape[values.ndim - _AXES[kind] :]
-            found.append(Element(name, kind, values.reshape(len(values), -1, *own)))
+            found.append(Element(name, kind, values.reshape(len(values), -1, *own), units_of(dataset[name])))
     return found
 
 
@@ -69,16 +80,10 @@ def components(dataset: "xr.Dataset") -> list[Component]:
                     planar = values.shape in (angles.get(factor.rstrip("_")), angles.get(factor + "beta"))
                     single = values.ndim == 1 or (planar and symbol in ANGULAR)
                     shaped = values.reshape(len(values), -1, 1 if single else values.shape[-1])
-                    found.append(Component(name, symbol, shaped, dataset[name].attrs.get("units")))
+                    found.append(Component(name, symbol, shaped, units_of(dataset[name]), _words(dataset[name])))
         if found:
             return found
     return []
-
-
-def turned_over(dataset: "xr.Dataset") -> bool:
-    """Whether the third axis of space points downwards, as the attribute `down` of the dataset says."""
-    down = dataset.attrs.get("down", (0.0, 0.0, -1.0))
-    return len(down) == 3 and down[2] > max(abs(down[0]), abs(down[1]))
 
 
 def _arrays(dataset: "xr.Dataset") -> dict[str, np.ndarray]:
@@ -86,7 +91,7 @@ def _arrays(dataset: "xr.Dataset") -> dict[str, np.ndarray]:
     return {
         str(name): variable.transpose("time", ...).to_numpy()
         for name, variable in dataset.data_vars.items()
-        if "time" in variable.dims and variable.dtype.kind == "f" and name not in ("energy", "momentum")
+        if "time" in variable.dims and variable.dtype.kind == "f" and name not in ("energy", "momentum", "work_done")
     }
 
 

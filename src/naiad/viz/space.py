@@ -1,16 +1,19 @@
 """Axes in three dimensions: orthographic, to scale, with a sphere where a curve lives on one."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naiad.viz.style import FAINT, GRID, INK
+from naiad.viz.vertical import Vertical
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d import Axes3D
 
 ELEVATION, AZIMUTH = 22.0, -52.0
+UPRIGHT = Vertical()
 _THINNEST = 0.35
+_MOST_TICKS, _CORNER = 5, 0.05
 
 
 def draw_sphere(ax: "Axes3D", radius: float = 1.0) -> None:
@@ -63,19 +66,59 @@ def to_scale(ax: "Axes3D", points: np.ndarray, zoom: float = 1.0) -> None:
     ax.set_box_aspect(tuple(half / half.max()), zoom=zoom)  # pyright: ignore[reportArgumentType]
 
 
-def dress_space(ax: "Axes3D", labels: tuple[str, str, str]) -> None:
-    """White walls, a light grid, labels."""
+def set_stage(
+    ax: "Axes3D",
+    points: np.ndarray,
+    *,
+    units: str = "m",
+    upright: Vertical = UPRIGHT,
+    azimuth: float = AZIMUTH,
+    zoom: float = 0.86,
+) -> None:
+    """Axes that hold `points`, to scale, with white walls and a light grid, and gravity downwards: an axis along which
+    it pulls is drawn downwards, and one beside it is turned as well, so that space is no mirror."""
+    axes, (_, half) = (ax.xaxis, ax.yaxis, ax.zaxis), frame(points)
+    shares = half / half.max()
+    tall = np.delete(shares, upright.axis).max() < 0.6
+    to_scale(ax, points, zoom * (0.85 if tall else 1.0))
     ax.set_proj_type("ortho")
-    ax.view_init(ELEVATION, AZIMUTH)
-    ax.set_xlabel(labels[0], labelpad=8)
-    ax.set_ylabel(labels[1], labelpad=8)
-    ax.set_zlabel(labels[2], labelpad=4)
-    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+    for k, axis in enumerate(axes):
+        remark = ", downwards" if upright.downwards and k == upright.axis else ""
+        beside = float(np.mean(np.delete(shares, k)) ** -0.6)
+        _set_ticks(axis, "xyz"[k], units, share=float(shares[k]), beside=beside, remark=remark)
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))  # pyright: ignore[reportAttributeAccessIssue]
         axis._axinfo["grid"].update(color=GRID, linewidth=0.6)  # pyright: ignore[reportAttributeAccessIssue]
         axis.line.set_color(FAINT)  # pyright: ignore[reportAttributeAccessIssue]
+    if upright.downwards:
+        for axis in (axes[upright.axis], axes[upright.axis - 1]):
+            axis.set_inverted(True)
+    ax.view_init(ELEVATION, -azimuth if upright.downwards else azimuth, vertical_axis="xyz"[upright.axis])
     ax.tick_params(labelsize=8, labelcolor=INK, color=FAINT)
-    ax.locator_params(nbins=5)
+
+
+def _set_ticks(axis: Any, letter: str, units: str, *, share: float, beside: float, remark: str) -> None:
+    """As many ticks as the side has room for, away from the corners, where those of two sides would meet; powers of ten
+    and what all values have in common are in the label, which is further away where the other sides are short."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
+    low, high = axis.get_view_interval()
+    marks, most = np.array([(low + high) / 2]), max(2, round(_MOST_TICKS * share))
+    room = _CORNER * (high - low) / share
+    for count in range(1, 2 * most):
+        finer = MaxNLocator(nbins=count, steps=[1, 2, 5, 10], min_n_ticks=1).tick_values(low, high)
+        finer = finer[(finer > low + room) & (finer < high - room)]
+        marks = finer if len(marks) <= len(finer) <= most else marks
+    step = float(np.min(np.diff(marks))) if len(marks) > 1 else high - low
+    common = 100.0 * step * round(float(marks.mean()) / (100.0 * step)) if np.abs(marks).max() > 1e4 * step else 0.0
+    largest = float(np.abs(marks - common).max()) or step
+    power = 3 * int(np.floor(np.log10(largest) / 3)) if not 1e-2 <= largest < 1e4 else 0
+    texts = [f"{(value - common) / 10.0**power:.6g}" for value in marks]
+    axis.set_major_locator(FixedLocator(marks.tolist()))
+    axis.set_major_formatter(FuncFormatter(lambda _, k: texts[k] if k is not None and k < len(texts) else ""))
+    name = f"${letter}$" if not common else f"${letter} - {common:.12g}$".replace("- -", "+ ")
+    unit = f"$10^{{{power}}}$ {units}".strip() if power else units
+    axis.set_label_text(f"{name}{remark} [{unit}]" if unit else name + remark)
+    axis.labelpad = beside * (5.0 + (3.0 if letter == "z" else 1.0) * max(map(len, texts)))
 
 
 def _screen() -> np.ndarray:

@@ -77,6 +77,11 @@ def dress(ax: "Axes", xlabel: str = "", ylabel: str = "", title: str | None = No
     ax.tick_params(which="minor", length=1.5)
 
 
+def labelled(words: str, units: str | None) -> str:
+    """What an axis shows, with its units if there are any."""
+    return f"{words} [{units.replace('^2', '²').replace('^3', '³')}]" if units else words
+
+
 def scientific(ax: "Axes") -> None:
     """Small numbers on the y axis as a mantissa under a common power of ten."""
     from matplotlib.ticker import ScalarFormatter

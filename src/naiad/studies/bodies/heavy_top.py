@@ -27,6 +27,15 @@ class HeavyTop(nd.LagrangianSystem):
     def symmetry(self, s, g):
         return nd.SO3().exp(s[0] * jnp.array([0.0, 0.0, 1.0])) @ g
 
+    @property
+    def picture(self):
+        """A homogeneous ellipsoid that spins on its tip, with these moments about it."""
+        J = np.diag(np.asarray(self.J))
+        height = 5.0 / 12.0 * (J[0] + J[1] - J[2])  # times the mass, as the next two
+        across = 5.0 * J[1::-1] - 6.0 * height
+        axes = np.sqrt(np.maximum([*across, height], 1e-3 * J.max()))
+        return nd.mechanics.Picture(shapes=[axes], centres=[(0.0, 0.0, axes[2])])
+
 
 class HeavyTopStudy(Study, name="heavy-top"):
     """Heavy top: precession and nutation under gravity.

@@ -63,29 +63,31 @@ def draw_motions(left: "Axes", right: "Axes", motions: Mapping[str, FishMotion])
 
 
 def fish_along(fish: Swimmer, motion: FishMotion, ellipse: Ellipse, title: str) -> "Figure":
-    """The fish at some times, in true proportion, dark at the end; Fig. 10 of the paper."""
-    import matplotlib
-
+    """The fish at some times, in true proportion, one below the other so that none hides another, with the path of B3
+    so far; Fig. 10 of the paper."""
     from naiad import viz
-    from naiad.viz.style import INK, dress
+    from naiad.viz.style import FAINT, dress
 
     shown = np.linspace(0, len(motion.times) - 1, POSTURES).round().astype(int)
     poses = link_poses(fish, motion.theta[shown], motion.poses[shown])
     z = ellipse.sample(160).z
-    width, height = np.ptp(poses[..., 1:], axis=(0, 1)) + 2.0 * ellipse.a
+    outlines = np.exp(1j * poses[..., :1]) * z + (poses[..., 1:2] + 1j * poses[..., 2:])
+    middle = motion.poses[:, 2]
+    heights = [np.concatenate([each.imag.ravel(), middle[: k + 1]]) for each, k in zip(outlines, shown, strict=True)]
+    lowest, highest = [float(each.min()) for each in heights], [float(each.max()) for each in heights]
+    gap = 0.4 * ellipse.a
+    rows = np.cumsum([0.0] + [lowest[k] - highest[k + 1] - gap for k in range(POSTURES - 1)])
+    width, height = np.ptp(outlines.real), highest[0] - lowest[-1] - rows[-1]
     with viz.house():
-        figure = viz.new_figure(7.6, float(np.clip(5.4 * height / width, 1.7, 7.0)) + 0.9, title)
+        figure = viz.new_figure(7.0, float(np.clip(5.6 * height / width, 2.5, 10.0)) + 0.9, title)
         ax = figure.add_subplot()
-        shades = matplotlib.colormaps["Blues"](np.linspace(0.25, 0.95, POSTURES))
-        for k, (links, shade) in enumerate(zip(poses, shades, strict=True)):
-            for beta, x, y in links:
-                outline = np.exp(1j * beta) * z + complex(x, y)
-                ax.fill(outline.real, outline.imag, facecolor=shade, edgecolor="white", linewidth=0.5, alpha=0.85)
-            ax.plot([], [], color=shade, linewidth=5, label=f"{motion.times[shown[k]]:.2f} s")
-        ax.plot(motion.poses[:, 1], motion.poses[:, 2], color=INK, linewidth=1.0, label="B3")
-        dress(ax, "x [m]", "y [m]")
+        for links, row, k in zip(outlines, rows, shown, strict=True):
+            ax.plot(motion.poses[: k + 1, 1], middle[: k + 1] + row, color=FAINT, linewidth=0.9, zorder=1)
+            for link, colour in zip(links, viz.PALETTE, strict=False):
+                ax.fill(link.real, link.imag + row, facecolor=colour, edgecolor="white", linewidth=0.5, alpha=0.85)
+        dress(ax, "x [m]", "time [s]; y to the scale of x")
+        ax.set_yticks(motion.poses[shown, 2] + rows, [f"{t:.2f}" for t in motion.times[shown]])
         ax.set_aspect("equal")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 

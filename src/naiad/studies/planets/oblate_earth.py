@@ -64,7 +64,12 @@ class OblateEarth(Study, name="oblate-earth"):
             **errors,
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, _figures(run), notes=_NOTES, units=_UNITS)
+
+        def dataset():
+            return run.dataset.assign_attrs(fixed={"Earth": [self.radius] * 3})
+
+        overview = {"overview": lambda: nd.viz.plot(dataset())}
+        return Findings(results, dataset, overview | _figures(run), notes=_NOTES, units=_UNITS)
 
     def _start(self, satellite: nd.models.OblateSatellite) -> nd.State:
         """At the ascending node, on a circular orbit, turning with the local frame."""
@@ -103,7 +108,7 @@ def _figures(run: nd.Trajectory) -> dict:
         figure = viz.errors_over_time(run.t, {"angle": angle}, "axis from the vertical [deg]")
         return _in_hours(figure, hours)
 
-    return {"overview": lambda: run.plot(), "node": plane, "swing": swing}
+    return {"node": plane, "swing": swing}
 
 
 def _in_hours(figure, hours):

@@ -87,7 +87,7 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
     t1: float = parameter(185000.0, unit="day", above=0.0, help="duration, from 5 September 1994")
 
     def run(self, progress: Progress) -> Findings:
-        system = nd.models.PointMasses(MASSES, G, nd.Chain(3))
+        system = nd.models.PointMasses(MASSES, G, nd.Chain(3), names=NAMES)
         state = system.state(q=POSITIONS, v=VELOCITIES)
         invariants = {
             "energy": system.energy,

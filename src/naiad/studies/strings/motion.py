@@ -115,12 +115,11 @@ class StringMotion:
             "nodes": (("time", "node", "axis"), g.q),
             "elastic": (("time", "node"), seen["elastic"], {"units": "J"}),
         }
-        attributes: dict[str, Any] = {"down": [0.0, 0.0, 1.0]}
+        attributes = {"down": [0.0, 0.0, 1.0]} | system.picture.attributes
         if system.body is not None:
             arrays["x"] = (("time", "axis"), seen["x"], {"units": "m"})
         if system.turning:
             arrays["R"] = (("time", "row", "column"), g.R)
-            attributes["shapes"] = np.asarray(system.picture.shapes).tolist()
         if system.reeled:
             arrays["s_p"] = ("time", g.s[:, 0], {"units": "m"})
         return xr.Dataset(arrays, {"time": ("time", self.frame_times, {"units": "s"})}, attributes)

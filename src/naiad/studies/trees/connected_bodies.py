@@ -152,8 +152,7 @@ def labelled(motion: Motion) -> "xr.Dataset":
     rows = along_time(bodies, arrays)
     rows["x"] = (("time", "body", "axis"), bodies.places(states.g), {"long_name": "position", "units": "m"})
     rows["energy"] = ("time", motion.energy, {"long_name": "energy", "units": "J"})
-    shapes = {"shapes": np.asarray(bodies.shapes).tolist()}
-    dataset = xr.Dataset(rows, {"time": ("time", motion.times, {"units": "s"})}, shapes)
+    dataset = xr.Dataset(rows, {"time": ("time", motion.times, {"units": "s"})}, bodies.picture.attributes)
     return dataset.assign_coords(coordinates(dataset.sizes))
 
 

@@ -6,8 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from naiad.diagnostics import Energy, WorkRate
 from naiad.errors import InputError
 from naiad.numerics import Module
+from naiad.simulation.work import integral_over_time
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -106,6 +108,8 @@ class Eel(Study, name="eel"):
             dt=self.dt,
             method=METHODS[self.scheme],
             monitors=watched(bodies, state) | {"power": power},
+            outputs={} if bodies.force is None else {"all_power": WorkRate(bodies), "every_energy": Energy(bodies)},
+            output_every=None if bodies.force is None else 1,
             progress=progress,
             throw=True,
         )
@@ -118,9 +122,19 @@ class Eel(Study, name="eel"):
             "energy0": float(run.energy[0]),
             "energy": float(run.energy[-1]),
             "work": integral(run, "power", power),
-            **largest_changes(run),
+            **self._energy_errors(run),
         }
         return Findings(results, lambda: run.dataset, self._figures(bodies, run), notes=_NOTES, units=_UNITS)
+
+    def _energy_errors(self, run: nd.Trajectory) -> dict[str, float]:
+        """The largest errors over every step; where torques or dampers act, that of the balance of energy."""
+        errors = largest_changes(run)
+        if "all_power" not in run.record:
+            return errors
+        times, energy = run.record["output_time"].to_numpy(), run.record["every_energy"].to_numpy()
+        done = integral_over_time(times, run.record["all_power"].to_numpy(), times)
+        del errors["energy_error_max"]
+        return {"energy_balance_error_max": float(np.max(np.abs(energy - energy[0] - done))), **errors}
 
     def _figures(self, bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> dict:
         from naiad.studies.trees import eel_figures as figures
@@ -155,6 +169,7 @@ _UNITS = {
 _NOTES = (
     "`displacement` is that of the mean of the links' centres from 0 to `t1` [m], `speed_mean` its length over `t1`; "
     "`work` is what the torques put in [J] (the trapezoid over every step). Errors are absolute, the largest "
-    "over every step: `energy_error_max` is |E - E_0|, an error only without torques and damping. Links may overlap "
-    "when the eel bends: the model does not see contact."
+    "over every step: `energy_error_max` is |E - E_0|; where torques or dampers act, `energy_balance_error_max` "
+    "is in its place, |E - E_0 - W| with the work W of both. Links may overlap when the eel bends: the model does not "
+    "see contact."
 )

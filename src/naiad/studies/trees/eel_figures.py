@@ -53,12 +53,16 @@ def path(bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> "Figure":
 
 
 def energy(run: nd.Trajectory) -> "Figure":
-    """The energy over time."""
+    """The energy over time, and the work of torques and dampers where they act."""
     from naiad import viz
 
-    return viz.errors_over_time(
-        run.t, {"energy": run.energy.to_numpy()}, "energy [J]", title="Kinetic and elastic energy"
-    )
+    series = {"kinetic and elastic": run.energy.to_numpy()}
+    if run.system.force is not None:
+        series["work done since the start"] = run.work.to_numpy()
+    figure = viz.errors_over_time(run.t, series, "energy [J]", title="Energy")
+    for line in figure.axes[0].lines[1:]:
+        line.set_linestyle("--")
+    return figure
 
 
 def cost(study: "Eel") -> "Figure":

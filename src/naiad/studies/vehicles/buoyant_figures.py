@@ -8,30 +8,38 @@ import naiad as nd
 from naiad.diagnostics import relative_change
 from naiad.studies.vehicles.buoyant_vehicle import MAPS, SCHEMES, BuoyantVehicle, MidwayEnergy, Plan
 
-AZIMUTH = 35.0
+AZIMUTH = -35.0
 """Of the view of the path: across the plane in which it bends."""
 
 
 def figures(study: BuoyantVehicle, run: nd.Trajectory) -> dict:
     """Path and attitude of the run; energy and Kelvin-Noether quantity of all maps and schemes; the energy's growth."""
-    from naiad import viz
-
     drawn = {
         "trajectory": lambda: trajectory(run),
         "attitude": lambda: attitude(run),
-        "energy": lambda: errors(study, "energy", "relative error of the energy"),
+        "energy": lambda: errors(study, "energy", "relative error of the energy\n($E_k$ for the paper's scheme)"),
         "kelvin-noether": lambda: errors(study, "kelvin_noether", "relative error of the\nKelvin-Noether quantity"),
     }
     growth = {"energy-growth": lambda: energy_growth(study)} if study.scheme == "paper" else {}
-    return drawn | growth | {"overview": lambda: viz.plot(run.dataset)}
+    return drawn | growth | {"overview": lambda: overview(study, run)}
+
+
+def overview(study: BuoyantVehicle, run: nd.Trajectory) -> Any:
+    """What every run shows; with the paper's scheme its energy, of the momenta at the nodes, is another than E_k."""
+    figure = run.plot()
+    for ax in figure.axes if study.scheme == "paper" else ():
+        if ax.get_ylabel().startswith("energy error"):
+            ax.set_ylabel("error of the energy\nof node momenta\n$(E-E_0)/|E_0|$, not $E_k$")
+    return figure
 
 
 def trajectory(run: nd.Trajectory) -> Any:
     """The path in space, downwards drawn downwards, and its coordinates over time."""
     from naiad import viz
-    from naiad.viz.space import ELEVATION, dress_space, to_scale
+    from naiad.viz.space import set_stage
     from naiad.viz.style import dress
     from naiad.viz.thinning import thin
+    from naiad.viz.vertical import Vertical
 
     q = run.g.q
     with viz.house():
@@ -40,12 +48,7 @@ def trajectory(run: nd.Trajectory) -> Any:
         space: Any = figure.add_subplot(grid[0], projection="3d")
         space.plot(*q.T, color=viz.PALETTE[0])
         space.plot(*q[:1].T, "o", color=viz.PALETTE[0], markersize=4)
-        dress_space(space, ("$x$ [m]", "$y$ [m]", "$z$, downwards [m]"))
-        to_scale(space, q, zoom=0.86)
-        space.set_zlabel("$z$, downwards [m]", labelpad=12)
-        space.invert_zaxis()
-        space.invert_yaxis()  # with z downwards, this is no mirror
-        space.view_init(ELEVATION, AZIMUTH)
+        set_stage(space, q, upright=Vertical.of(run.system.picture.down), azimuth=AZIMUTH)
         over_time = figure.add_subplot(grid[1])
         for index, (name, dashes) in enumerate(zip("xyz", ("-", "--", "-"), strict=True)):
             over_time.plot(*thin(run.t, q[:, index]), dashes, color=viz.PALETTE[index], label=f"${name}$")

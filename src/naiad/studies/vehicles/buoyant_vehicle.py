@@ -167,5 +167,6 @@ _NOTES = (
     "`energy` and `kelvin_noether` are the first values. Errors are relative to them (absolute where they are zero), "
     "and the largest over every step; `orthogonality_error_max` is the Frobenius norm of R^T R - I. With scheme=paper "
     "`omega` and `v` at t1 are the velocities of the step that begins there, and the energy is the paper's E_k, of "
-    "these velocities and the potential at the node; with scheme=symmetric both follow from the momenta at the node."
+    "these velocities and the potential at the node; with scheme=symmetric both follow from the momenta at the node. "
+    "The overview and the dataset have the energy of the momenta at the nodes with either scheme."
 )

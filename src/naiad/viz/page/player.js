@@ -116,6 +116,7 @@ element("follow").addEventListener("click", follow);
 element("reset").addEventListener("click", reset);
 element("follow").hidden = !bodies[0]?.x;
 element("energy-row").hidden = !motion.energy;
+if (motion.balance) element("energy-words").textContent = "energy less work";
 if (hottest) {
   element("elastic-row").hidden = false;
   element("ramp").style.background = `linear-gradient(to right, ${RAMP.map((colour, k) => `${css(colour)} ${100 * (k / (RAMP.length - 1)) ** 2}%`).join()})`;

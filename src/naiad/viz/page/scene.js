@@ -28,13 +28,10 @@ function fit() {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
-// Where the third axis points downwards, space is turned by half a turn about the first.
-function uphill(p) { return motion.over ? [p[0], -p[1], -p[2]] : p; }
-
 function aim() {
   const c = Math.cos(camera.pitch), s = Math.sin(camera.pitch), a = Math.cos(camera.yaw), b = Math.sin(camera.yaw);
-  toward = uphill([c * a, c * b, s]);
-  right = uphill([-b, a, 0]);
+  toward = [c * a, c * b, s];
+  right = [-b, a, 0];
   up = cross(toward, right);
   eye = add(camera.target, toward, 7 * motion.radius);
   light = unit(add(add(scaled(toward, 0.75), up, 0.7), right, -0.45));
@@ -80,15 +77,26 @@ function inSpace(frame, place, local) {
   return add(add(add(place, frame[0], local[0]), frame[1], local[1]), frame[2], local[2]);
 }
 
-function drawBody(body, index, frame, place) {
-  const [a, b, c] = body.axes, tint = colourOf(index), at = project(place);
+// The ellipsoid that stands for a body: where its axes and its middle are. They need not be those of the body.
+function solidOf(body, frame, place) {
+  const tilt = body.tilt && [0, 3, 6].map((k) => inSpace(frame, [0, 0, 0], body.tilt.slice(k, k + 3)));
+  return { frame: tilt || frame, place: body.centre ? inSpace(frame, place, body.centre) : place };
+}
+
+// Whether a point is within the ellipsoid: below one.
+function depthIn(body, solid, point) {
+  const d = add(point, solid.place, -1);
+  return Math.sqrt(solid.frame.reduce((sum, axis, k) => sum + (dot(axis, d) / body.axes[k]) ** 2, 0));
+}
+
+function drawBody({ body, index, frame: own, place: origin, solid }) {
+  const [a, b, c] = body.axes, tint = colourOf(index), { frame, place } = solid, at = project(place);
   const pixels = (Math.max(a, b, c) * scale);
-  if (!body.point) drawAxes(body, frame, place, false);
+  if (!body.point) drawAxes(body, own, place, false);
+  const pivot = body.centre && !body.x && project(origin);
+  if (pivot && pivot[2] < at[2]) drawPivot(body, solid, origin);
   if (pixels < 4) {
-    pen.fillStyle = css(tint);
-    pen.beginPath();
-    pen.arc(at[0], at[1], 4, 0, 7);
-    pen.fill();
+    spot(at, css(tint), 4);
   } else {
     const corners = ball.points.map((p) => project(inSpace(frame, place, [a * p[0], b * p[1], c * p[2]])));
     const pale = blend(tint, [255, 255, 255], body.point ? 0 : 0.7), half = unit(add(light, toward));
@@ -112,7 +120,22 @@ function drawBody(body, index, frame, place) {
       pen.stroke();
     }
   }
-  if (!body.point) drawAxes(body, frame, place, true);
+  if (pivot && pivot[2] >= at[2]) drawPivot(body, solid, origin);
+  if (!body.point) drawAxes(body, own, place, true);
+}
+
+// The point about which a body turns that is held there, and a stay to its surface.
+function drawPivot(body, solid, origin) {
+  const depth = depthIn(body, solid, origin), at = project(origin);
+  if (depth > 1) stroke([at, project(add(origin, add(solid.place, origin, -1), 1 - 1 / depth))], css(theme.ink), 2);
+  spot(at, css(theme.ink), 4);
+}
+
+function spot(at, colour, radius) {
+  pen.fillStyle = colour;
+  pen.beginPath();
+  pen.arc(at[0], at[1], radius, 0, 7);
+  pen.fill();
 }
 
 // The body axes from the surface outwards: those that point away before the body is drawn, the others after it.
@@ -122,7 +145,7 @@ function drawAxes(body, frame, place, front) {
   frame.forEach((axis, k) => {
     const nearer = dot(axis, add(eye, place, -1)) > 0;
     if (nearer !== front || (motion.planar && k === 2) || (bodies.length > 60)) return;
-    const from = project(add(place, axis, body.axes[k])), to = project(add(place, axis, body.reach));
+    const from = project(add(place, axis, (body.depths || body.axes)[k])), to = project(add(place, axis, body.reach));
     const colour = front ? theme.axes[k] : blend(theme.axes[k], theme.paper, 0.25);
     pen.lineCap = "round";
     stroke([from, to], css(colour), detailed ? 2.2 : 1.2);
@@ -216,7 +239,7 @@ function drawFloor(where) {
   bodies.forEach((body, index) => {
     if (paths[index] && bodies.length <= 12) stroke(paths[index].map((p) => project([p[0], p[1], z])), css(blend(theme.shadow, theme.paper, 0.35)), 1);
   });
-  where.forEach(({ body, frame, place }) => {
+  where.forEach(({ body, solid: { frame, place } }) => {
     const s = [0, 0, 0];
     frame.forEach((axis, k) => {
       const w = body.axes[k] * body.axes[k];
@@ -238,14 +261,11 @@ const paths = bodies.map((body) => {
   return Array.from({ length: count }, (_, k) => placeOf(body, locate(mix(t0, t1, count > 1 ? k / (count - 1) : 0))));
 });
 
-function trailPieces(body, index, t, place, frame) {
+function trailPieces({ body, index, place, solid }, t) {
   const path = paths[index];
   if (!path || path.length < 2) return [];
   const now = ((t - t0) / (duration || 1)) * (path.length - 1), last = Math.floor(now), pieces = [];
-  const inside = (p) => {
-    const d = add(p, place, -1);
-    return frame.reduce((sum, axis, k) => sum + (dot(axis, d) / body.axes[k]) ** 2, 0) < 1;
-  };
+  const inside = (p) => depthIn(body, solid, p) < 1;
   const put = (p, q, age, past) => {
     const middle = scaled(add(p, q), 0.5);
     if (inside(middle)) return;
@@ -263,9 +283,10 @@ function trailPieces(body, index, t, place, frame) {
   return pieces;
 }
 
+// The axes of space: the third points up unless `compass` says where they point.
 function drawCompass() {
   const origin = [46, size[1] - 118], names = ["x", "y", "z"];
-  const directions = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((e, k) => ({ k, p: [dot(e, right), -dot(e, up)], depth: dot(e, toward) }));
+  const directions = (motion.compass || [[1, 0, 0], [0, 1, 0], [0, 0, 1]]).map((e, k) => ({ k, p: [dot(e, right), -dot(e, up)], depth: dot(e, toward) }));
   pen.lineCap = "round";
   for (const { k, p, depth } of directions.sort((a, b) => a.depth - b.depth)) {
     if (Math.hypot(...p) < 0.12) continue;
@@ -277,17 +298,20 @@ function drawCompass() {
 
 function draw(t) {
   const moment = locate(t);
-  const where = bodies.map((body, index) => ({ body, index, frame: axesOf(body, moment), place: placeOf(body, moment) }));
+  const where = bodies.map((body, index) => {
+    const frame = axesOf(body, moment), place = placeOf(body, moment);
+    return { body, index, frame, place, solid: solidOf(body, frame, place) };
+  });
   camera.target = camera.follow ? where[0].place : camera.pan ? add(motion.centre, camera.pan) : motion.centre;
   aim();
   pen.clearRect(0, 0, size[0], size[1]);
-  const under = motion.floor !== undefined && (motion.over ? eye[2] > motion.floor : eye[2] < motion.floor);
+  const under = motion.floor !== undefined && eye[2] < motion.floor;
   if (!under) { drawFloor(where); drawStringShadows(moment); }
   drawFlow(t, where);
   drawGlobes(t, false);
-  const items = where.map((one) => ({ depth: project(one.place)[2], draw: () => drawBody(one.body, one.index, one.frame, one.place) }));
-  for (const { body, index, frame, place } of where) items.push(...trailPieces(body, index, t, place, frame));
-  items.push(...stringPieces(moment, where));
+  const items = where.map((one) => ({ depth: project(one.solid.place)[2], draw: () => drawBody(one) }));
+  for (const one of where) items.push(...trailPieces(one, t));
+  items.push(...stringPieces(moment, where), ...linkPieces(where));
   pen.lineCap = "round";
   items.sort((a, b) => a.depth - b.depth).forEach((item) => item.draw());
   drawGlobes(t, true);

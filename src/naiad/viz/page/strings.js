@@ -40,8 +40,8 @@ function stringPieces(moment, where) {
 }
 
 // From the end of the string to the body, as far as its surface.
-function stay(end, { body, index, frame, place }, put) {
-  const d = add(end, place, -1), size = Math.sqrt(frame.reduce((sum, axis, k) => sum + (dot(axis, d) / body.axes[k]) ** 2, 0));
+function stay(end, { body, index, solid }, put) {
+  const d = add(end, solid.place, -1), size = depthIn(body, solid, end);
   if (size <= 1) return;
   const reach = 1 - 1 / size, tint = css(blend(colourOf(index), theme.ink, 0.3));
   for (let k = 0; k < STAY; k++) put(add(end, d, (-reach * k) / STAY), add(end, d, (-reach * (k + 1)) / STAY), tint, 1.6);

@@ -1,0 +1,42 @@
+"""The motion of the joints of connected bodies, as labelled arrays."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.mechanics import Joints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FORMS = {"vector": ("body_axis", "xyz", "rad"), "quaternion": ("quaternion", "wxyz", "1")}
+
+
+def labelled_joints(joints: Joints, time: "xr.DataArray", Q: np.ndarray, rates: np.ndarray, form: str) -> "xr.Dataset":
+    """Turns and rates of all joints, and the angles of hinges, along time."""
+    import xarray as xr
+    from scipy.spatial.transform import Rotation
+
+    if form not in FORMS:
+        raise InputError(f"joints: form = {form!r}; expected one of {', '.join(map(repr, FORMS))}.")
+    turned = Rotation.from_matrix(Q.reshape(-1, 3, 3))
+    vectors = turned.as_rotvec().reshape(*Q.shape[:2], 3)
+    values = vectors if form == "vector" else turned.as_quat(canonical=True, scalar_first=True).reshape(*Q.shape[:2], 4)
+    dim, marks, units = FORMS[form]
+    hinges = [i for i, kind in enumerate(joints.kinds) if kind == "hinge"]
+    axes = np.asarray(joints.axes)[hinges]
+    angles = np.unwrap(np.einsum("thi,hi->th", vectors[:, hinges], axes), axis=0)
+    speeds = np.einsum("thi,hi->th", rates[:, hinges], axes)
+    about = {"long_name": "relative angular velocity in the body", "units": "rad/s"}
+    variables = {
+        "turn": (("time", "body", dim), values, {"long_name": f"turn from rest ({form})", "units": units}),
+        "rate": (("time", "body", "body_axis"), rates, about),
+        "angle": (("time", "hinge"), angles, {"long_name": "angle of the hinge", "units": "rad"}),
+        "angle_rate": (("time", "hinge"), speeds, {"long_name": "rate of the hinge", "units": "rad/s"}),
+    }  # fmt: skip
+    coordinates = {
+        "time": time, "body_axis": list("xyz"), "hinge": hinges, dim: list(marks),
+        "joint": ("body", list(joints.kinds)), "parent": ("body", list(joints.parents)),
+    }  # fmt: skip
+    return xr.Dataset(variables, coordinates)
