@@ -4,13 +4,12 @@ import functools
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute
 from naiad.groups import AbstractGroup
 from naiad.numerics.arguments import checked_throughout
-from naiad.numerics.checks import is_known
+from naiad.numerics.checks import namespace
 
 
 @checked_throughout
@@ -22,17 +21,11 @@ def split_rows(group: AbstractGroup, rows: Any) -> list[np.ndarray]:
 @checked_throughout
 def join_rows(group: AbstractGroup, parts: Any) -> Any:
     """The vectors of which these are the components."""
-    places = _places(group)
+    places, xp = _places(group), namespace(*parts)
     leading = np.shape(parts[0])[: np.ndim(parts[0]) - places[0].ndim]
-    if not all(map(is_known, parts)):
-        rows = jnp.zeros((*leading, group.dim))
-        for part, place in zip(parts, places, strict=True):
-            rows = rows.at[..., place].set(part)
-        return rows
-    rows = np.empty((*leading, group.dim))
-    for part, place in zip(parts, places, strict=True):
-        rows[..., place] = part
-    return rows
+    rows = xp.concatenate([xp.reshape(part, (*leading, -1)) for part in parts], axis=-1)
+    order = np.concatenate([place.ravel() for place in places])
+    return rows if np.all(np.diff(order) == 1) else rows[..., np.argsort(order)]
 
 
 @checked_throughout
