@@ -1,6 +1,5 @@
 """`naiad view DIR`: the motion of a result, in a browser."""
 
-import os
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -29,20 +28,11 @@ def view_motion(folder: Folder, no_open: NoOpen = False) -> None:
 
 
 def _make(folder: Path, page: Path) -> None:
-    """Write the page aside and rename it, so that a half-written one is never there."""
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; give one that `naiad run NAME --out DIR` wrote")
     if not (folder / RESULT).exists():
         raise InputError(f"{folder}: it holds no {RESULT}, so there is no motion to show; give a folder of `naiad run`")
     from naiad import io
-    from naiad.io.places import clear_errors
     from naiad.viz import animate
 
-    dataset = io.read(folder / RESULT)
-    aside = page.with_name(f".{os.getpid()}.{page.name}")
-    try:
-        with clear_errors(page):
-            animate(dataset, aside)
-            aside.replace(page)
-    finally:
-        aside.unlink(missing_ok=True)
+    animate(io.read(folder / RESULT), page)

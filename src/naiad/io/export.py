@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,31 +56,25 @@ def _marks(dataset: "xr.Dataset", dim: Any) -> list[str]:
 @checked
 def write_csv(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """The table of `to_dataframe` as text, with all digits."""
+    _check_free(Path(path), overwrite=overwrite)
     table = to_dataframe(dataset)
-    _put(Path(path), lambda aside: table.to_csv(aside), overwrite=overwrite)
+    with places.whole_file(Path(path)) as file:
+        table.to_csv(file)
 
 
 @checked
 def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """The dataset as netCDF 3; attributes that are no numbers or texts become JSON."""
+    _check_free(Path(path), overwrite=overwrite)
     plain = dataset.assign_attrs({name: _attribute(value) for name, value in dataset.attrs.items()})
-    _put(Path(path), lambda aside: plain.to_netcdf(aside, engine="scipy"), overwrite=overwrite)
+    with places.whole_file(Path(path)) as file:
+        plain.to_netcdf(file, engine="scipy")
 
 
 def _attribute(value: Any) -> Any:
     return value if isinstance(value, str | int | float) and not isinstance(value, bool) else json.dumps(value)
 
 
-def _put(path: Path, write: Callable[[Path], object], *, overwrite: bool) -> None:
-    """A file that is written aside and moved into place."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file.")
-    if path.exists() and not overwrite:
+def _check_free(path: Path, *, overwrite: bool) -> None:
+    if path.is_file() and not overwrite:
         raise InputError(f"{path} exists; choose another name, or pass overwrite=True to replace it")
-    aside = places.sibling(path)
-    with places.clear_errors(path):
-        try:
-            write(aside)
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)

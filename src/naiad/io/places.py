@@ -76,6 +76,20 @@ def aside(path: Path) -> Iterator[Path]:
         raise
 
 
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write a file to, which is moved to `path` once it is whole; none is left on a failure."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file.")
+    fresh = sibling(path)
+    with clear_errors(path):
+        try:
+            yield fresh
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
 def remove(path: Path) -> None:
     """Remove a directory, in which threads that a failure has not reached yet may still write a file or two."""
     for _ in range(40):

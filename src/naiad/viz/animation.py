@@ -4,7 +4,6 @@ import html
 import json
 import os
 import re
-import uuid
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
-from naiad.io.places import clear_errors
+from naiad.io.places import whole_file
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz.motion import describe_motion
 
@@ -42,18 +41,10 @@ def animate(
     there is one. An existing file is replaced once the new one is whole.
     """
     path = Path(path)
-    page = motion_page(dataset, shapes=shapes, title=title)
-    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
-    with clear_errors(path):
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; give the name of a file, such as {path / 'motion.html'}")
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
-        try:
-            aside.write_text(page, encoding="utf-8")
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+    if not path.is_dir() and path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
+    with whole_file(path) as file:
+        file.write_text(motion_page(dataset, shapes=shapes, title=title), encoding="utf-8")
     return path
 
 
