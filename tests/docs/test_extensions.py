@@ -47,6 +47,10 @@ def test_every_citation_of_pages_and_docstrings_is_linked_to_an_entry_of_the_lis
         ("D_{K_i} S, δL_d, a_ij", "D<sub>K<sub>i</sub></sub> S, δL<sub>d</sub>, a<sub>ij</sub>"),
         ("dtau^-1_{h xi} mu_k", "dtau<sup>−1</sup><sub>h xi</sub> mu<sub>k</sub>"),
         ("R^n, 2^53, kg m^2/s, A^(1/2)", "R<sup>n</sup>, 2<sup>53</sup>, kg m<sup>2</sup>/s, A<sup>(1/2)</sup>"),
+        (
+            "Rᵀe_z, g⁻¹a_0, ∂_a, -F^-, F^+.",
+            "Rᵀe<sub>z</sub>, g⁻¹a<sub>0</sub>, ∂<sub>a</sub>, -F<sup>−</sup>, F<sup>+</sup>.",
+        ),
         ("save_every, mu_plus, is_a", None),
         ('<code>g_k</code> <h3 id="J_d">J_d</h3> <a href="x_y">x_y</a> <pre>m^2</pre>', None),
     ],
