@@ -144,12 +144,11 @@ def test_view_makes_the_page_once_and_opens_it(naiad, viewed):
     assert len(opened) == 1
 
 
-def test_view_leaves_no_half_page(naiad, viewed):
+def test_view_says_why_there_is_no_page(naiad, viewed):
     viz, page, opened = viewed
     before = sorted(page.parent.iterdir())
 
     def breaks(dataset, path):
-        path.write_text("half")
         raise InputError("this dataset has no motion to show")
 
     viz.animate = breaks

@@ -195,6 +195,25 @@ def test_a_write_that_comes_late_is_removed_with_the_rest(tmp_path, monkeypatch)
     assert os.listdir(tmp_path) == []
 
 
+def test_a_file_is_whole_or_as_it_was(tmp_path):
+    place = tmp_path / "table.csv"
+    with places.whole_file(place) as file:
+        file.write_text("old")
+    assert place.read_text() == "old"
+
+    def fail():
+        with places.whole_file(place) as file:
+            file.write_text("half")
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        fail()
+    assert place.read_text() == "old"
+    assert os.listdir(tmp_path) == ["table.csv"]
+    with pytest.raises(InputError, match="is a folder"), places.whole_file(tmp_path):
+        pass
+
+
 @pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), MemoryError()])
 @pytest.mark.parametrize("survivors", [0, 1, 5, 12, 20])
 def test_a_failure_in_the_middle_leaves_the_old_one(tmp_path, fail_after, failure, survivors):
