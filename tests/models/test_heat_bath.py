@@ -8,8 +8,8 @@ import naiad as nd
 
 def test_bad_parameters_are_refused():
     for options, message in (
-        ({"m": 0.0}, r"m = 0\.0; expected a number above 0"),
-        ({"c": -1.0}, r"c = -1\.0; expected a number at least 0"),
+        ({"m": 0.0}, r"m = 0\.0; expected a finite number above 0"),
+        ({"c": -1.0}, r"c = -1\.0; expected a finite number of at least 0"),
         ({"potential": "bowl"}, r"potential = 'bowl'; expected one of none, harmonic, quartic, cosine"),
         ({"noise": "loud"}, r"noise = 'loud'; expected one of 'isothermal', 'translation'"),
     ):
