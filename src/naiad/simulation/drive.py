@@ -10,7 +10,7 @@ import numpy as np
 from naiad import interrupts
 from naiad.compiler import execute
 from naiad.mechanics import State
-from naiad.simulation.loop import Crossing, Filled, Frame, Rows, advance
+from naiad.simulation.loop import Crossing, Filled, Frame, Rows, advance, locate
 from naiad.simulation.noise import Inputs
 from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
 from naiad.simulation.turn import angle
@@ -87,7 +87,10 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
     outputs = None if apart is None else (t0 + apart.node * h, apart.values)
-    crossings = {name: _rows(rows) for name, rows in filled.crossings.items()}
+    crossings = dict.fromkeys(filled.passages, no_crossing(plan, frames.state))
+    if any(rows.count for rows in filled.passages.values()):
+        located = execute(locate, plan.routine, filled.passages, h, parameters=(0,), engine=plan.engine)
+        crossings = {name: _rows(rows) for name, rows in located.items()}
     turn = max(turn, angle(frames.versine))
     return Chunk(t0 + frames.node * h, frames, outputs, crossings, counted + node, t0 + node * h, standing, turn)
 

@@ -153,8 +153,9 @@ def _run(
                     if filled.outputs is not None:
                         each = _saved(leg, filled.outputs)
                         outputs.append(each._replace(values=each.values.values))
-                    for name, rows in filled.crossings.items():
-                        crossed[name].append(_crossed(rows))
+                    if any(np.any(rows.count) for rows in filled.passages.values()):
+                        for name, rows in _rows(plan, loop.locate, filled.passages, leg.h).items():
+                            crossed[name].append(_crossed(rows))
                     standing = now
                     node = np.where(going, leg.counted + now.node, node)
                     t = np.where(going, leg.t0 + now.node * leg.h, t)

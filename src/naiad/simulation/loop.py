@@ -72,11 +72,12 @@ class Crossing(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """What a chunk brings: the saved nodes, the outputs that do not go with them, and the crossings of each section."""
+    """What a chunk brings: the saved nodes, the outputs that do not go with them, and the steps in which each section
+    was met."""
 
     frames: Rows
     outputs: Rows | None
-    crossings: dict[str, Rows]
+    passages: dict[str, Rows]
 
 
 class _Loop(NamedTuple):
@@ -85,7 +86,7 @@ class _Loop(NamedTuple):
     due: Cadence  # the next nodes to be saved
     frames: Rows
     outputs: Rows | None
-    passages: dict[str, Rows]  # the steps in which each section was met
+    passages: dict[str, Rows]
 
 
 def capacity(example: Any, most: int) -> int:
@@ -127,8 +128,7 @@ def advance(
     inputs: Inputs | None = None,
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving at a cadence, and the last; it ends early when there is no more room, and after
-    a step that fails or meets a terminal section. Crossings are located when the steps are done: until then nothing
-    waits for them, and lanes look for theirs side by side. `inputs` reach to `stop`."""
+    a step that fails or meets a terminal section. `inputs` reach to `stop`."""
     state = routine.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
     apart = Outputs(standing.node, _outputs(routine, state, t0)) if routine.apart else None
@@ -185,8 +185,14 @@ def advance(
     taken = jax.lax.cond(
         outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
     )
-    crossings = {name: _crossings(routine, name, step, h, rows) for name, rows in end.passages.items()}
-    return taken, Filled(end.frames, end.outputs, crossings)
+    return taken, Filled(end.frames, end.outputs, end.passages)
+
+
+def locate(routine: Routine, passages: dict[str, Rows], h: Any) -> dict[str, Rows]:
+    """The crossings of each section. They are looked for when the steps are done: until then nothing waits for them,
+    lanes look for theirs side by side, and where nothing is met there is nothing to compile."""
+    step = jax.jit(lambda *given: routine.step(*given))  # which is traced once
+    return {name: _crossings(routine, name, step, h, rows) for name, rows in passages.items()}
 
 
 def _frame(routine: Routine, node: Any, state: State, t: Any, versine: Any) -> Frame:
