@@ -61,6 +61,24 @@ def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path],
     raise _taken(place, "")
 
 
+def reclaimed(place: Path) -> Claim:
+    """Claim a folder that a process left when it was ended, with all that is in it; one that another process fills is
+    refused."""
+    if fcntl is None:
+        return Claim(None)
+    descriptor = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        _lock(place, descriptor)
+        if not _still_at(place, descriptor):
+            raise _taken(place, "")
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _owner(), 0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Claim(descriptor)
+
+
 def settle(folder: Path) -> None:
     """The folder is finished and stands in its place: it is not to be claimed any more."""
     (folder / LOCK).unlink(missing_ok=True)
@@ -71,7 +89,7 @@ def _locked(folder: Path) -> int | None:
     if fcntl is None:
         return None
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
+    os.write(descriptor, _owner())
     with contextlib.suppress(OSError):  # a disk that cannot lock
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor
@@ -84,13 +102,8 @@ def _clear(place: Path, discard: Callable[[Path], None]) -> None:
     except OSError:
         descriptor = None  # of nobody who claims it
     try:
-        if fcntl is not None and descriptor is not None:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise _taken(place, os.pread(descriptor, 200, 0).decode(errors="replace")) from None
-            except OSError:
-                pass  # a disk that cannot lock
+        if descriptor is not None:
+            _lock(place, descriptor)
             if not _still_at(place, descriptor):
                 return
         discard(place)
@@ -100,6 +113,22 @@ def _clear(place: Path, discard: Callable[[Path], None]) -> None:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+def _lock(place: Path, descriptor: int) -> None:
+    """Lock an open file, or raise an `InputError` that says who has."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _taken(place, os.pread(descriptor, 200, 0).decode(errors="replace")) from None
+    except OSError:
+        pass  # a disk that cannot lock
+
+
+def _owner() -> bytes:
+    return f"process {os.getpid()} on {platform.node()}".encode()
 
 
 def _still_at(place: Path, descriptor: int) -> bool:
