@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from naiad import (
         compiler,
         diagnostics,
+        ensembles,
         forces,
         groups,
         hydro,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from naiad.compiler import compile
     from naiad.diagnostics import audit
+    from naiad.ensembles import Cases, Ensemble, grid, sample, simulate_many
     from naiad.errors import InputError, NaiadError, RunError, RunWarning
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
     from naiad.integrators import (
@@ -60,13 +62,14 @@ if TYPE_CHECKING:
     from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
     from naiad.numerics import Chain, Dense, Newton, Sparse, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
-    from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate, simulate_many
+    from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
     from naiad.strings import StringSystem, StringVariational
     from naiad.trees import Tree, TreeSystem, TreeVariational
 
 _HOMES = {
     "compiler": "compile",
     "diagnostics": "audit",
+    "ensembles": "Cases Ensemble grid sample simulate_many",
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
@@ -75,7 +78,7 @@ _HOMES = {
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
-    "simulation": "Noise Outcome Section Trajectory load propagate resume simulate simulate_many",
+    "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
     "strings": "StringSystem StringVariational",
     "trees": "Tree TreeSystem TreeVariational",
 }
@@ -83,6 +86,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 _PACKAGES = (
     "compiler",
     "diagnostics",
+    "ensembles",
     "forces",
     "groups",
     "hydro",
@@ -109,10 +113,12 @@ __all__ = [
     "VPRK",
     "Adjoint",
     "AdvectedSystem",
+    "Cases",
     "Cayley",
     "Chain",
     "Composition",
     "Dense",
+    "Ensemble",
     "EulerPoincareSystem",
     "Exponential",
     "FastLieVerlet",
@@ -165,7 +171,9 @@ __all__ = [
     "compiler",
     "diagnostics",
     "double",
+    "ensembles",
     "forces",
+    "grid",
     "groups",
     "hydro",
     "integrators",
@@ -177,6 +185,7 @@ __all__ = [
     "propagate",
     "resume",
     "retractions",
+    "sample",
     "simulate",
     "simulate_many",
     "simulation",

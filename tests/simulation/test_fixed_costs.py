@@ -1,6 +1,7 @@
 """What a call takes that has run before: counted in calls of functions, which are the same on every machine."""
 
 import cProfile
+import gc
 
 import jax
 import jax.numpy as jnp
@@ -20,12 +21,16 @@ def run(body: nd.models.RigidBody, state: nd.State) -> nd.Trajectory:
 
 
 def calls_of(work) -> int:
-    """The functions that a call makes use of, Python's and C's, when it has run twice before."""
+    """The functions that a call makes use of, Python's and C's, when it has run twice before; not the finalisers of what
+    others have left."""
     work(0), work(1)
     profile = cProfile.Profile()
+    gc.collect()
+    gc.disable()
     profile.enable()
     work(2)
     profile.disable()
+    gc.enable()
     return sum(entry.callcount for entry in profile.getstats())
 
 

@@ -46,7 +46,8 @@ def explained(function: F) -> F:
         except Exception as error:
             if isinstance(error, NaiadError) and error.__cause__ is None:
                 raise
-            subject = args[0] if args else kwargs.get("system", kwargs.get("trajectory"))
+            subject = args[0] if args else kwargs.get("system", kwargs.get("systems", kwargs.get("trajectory")))
+            subject = subject[0] if isinstance(subject, list | tuple) else subject
             mistake = _first_mistake(getattr(subject, "system", subject), kwargs, differentiated=True)
             if mistake is None:
                 raise
@@ -61,6 +62,21 @@ def check_functions(system: Any, observing: dict[str, Any]) -> None:
     mistake = _first_mistake(system, observing, differentiated=False)
     if mistake is not None:
         raise InputError(mistake)
+
+
+def with_system(function: Callable[..., Any], system: Any) -> Callable[..., Any]:
+    """A function of state and time, of one that may take the system before them."""
+    return functools.partial(function, system) if takes_system(function) else function
+
+
+def takes_system(function: Callable[..., Any]) -> bool:
+    """Whether a function takes three arguments: system, state and time."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is each.empty for each in given) == 3
 
 
 class _Written(NamedTuple):
@@ -125,7 +141,8 @@ def _functions(system: Any, observing: dict[str, Any], differentiated: bool) -> 
     for option, shape in (("outputs", None), ("monitors", ()), ("sections", ())):
         for name, each in (observing.get(option) or {}).items():
             arguments = {"state": State(g, xi), "t": t}
-            yield _Written(f"{option}[{name!r}]", getattr(each, "function", each), arguments, shape)
+            observed = with_system(getattr(each, "function", each), system)
+            yield _Written(f"{option}[{name!r}]", observed, arguments, shape)
 
 
 def _place(error: Exception) -> str:

@@ -1,6 +1,5 @@
 """Drives a method's step through time: saving, sections, statistics, progress."""
 
-from naiad.simulation.ensemble import simulate_many
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Noise
 from naiad.simulation.outcome import Outcome
@@ -21,5 +20,4 @@ __all__ = [
     "propagate",
     "resume",
     "simulate",
-    "simulate_many",
 ]

@@ -4,10 +4,18 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from naiad.compiler.telling import telling
 from naiad.simulation.plan import Plan
+
+
+class Span(NamedTuple):
+    """From a step to another, where there is no plan that says so."""
+
+    first: int
+    last: int
+
 
 PATIENCE = 2.0  # seconds before a bar appears
 
@@ -15,7 +23,7 @@ PATIENCE = 2.0  # seconds before a bar appears
 class Bar:
     """Tells a function how far a run has come, or shows a bar on standard error once it has taken a while."""
 
-    def __init__(self, plan: Plan, *, shown: bool | Callable[[float], None] | None):
+    def __init__(self, plan: Plan | Span, *, shown: bool | Callable[[float], None] | None):
         self._total = plan.last - plan.first
         self._first = plan.first
         self._tell = shown if callable(shown) else None

@@ -47,7 +47,7 @@ def check_reconstruct(
     if not reconstruct:
         nowhere = State(jax.tree.map(lambda leaf: np.full_like(leaf, np.nan), state.g), state.mu)
         for name, section in sections.items():
-            here, there = (float(section.function(each, t)) for each in (state, nowhere))
+            here, there = (float(section.value(system, each, t)) for each in (state, nowhere))
             if np.isfinite(here) and not np.isfinite(there):
                 raise InputError(
                     f"simulate: the section {name!r} depends on the configuration, which reconstruct=False does not "

@@ -87,12 +87,16 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
     outputs = None if apart is None else (t0 + apart.node * h, apart.values)
-    crossings = dict.fromkeys(filled.passages, no_crossing(plan, frames.state))
-    if any(rows.count for rows in filled.passages.values()):
-        located = execute(locate, plan.routine, filled.passages, h, parameters=(0,), engine=plan.engine)
-        crossings = {name: _rows(rows) for name, rows in located.items()}
+    crossings = _crossings(plan, filled, h) if filled.passages else {}
     turn = max(turn, angle(frames.versine))
     return Chunk(t0 + frames.node * h, frames, outputs, crossings, counted + node, t0 + node * h, standing, turn)
+
+
+def _crossings(plan: Plan, filled: Filled, h: float) -> dict[str, Crossing]:
+    if not any(rows.count for rows in filled.passages.values()):
+        return dict.fromkeys(filled.passages, no_crossing(plan, filled.frames.rows.state))
+    located = execute(locate, plan.routine, filled.passages, h, parameters=(0,), engine=plan.engine)
+    return {name: _rows(rows) for name, rows in located.items()}
 
 
 def _rows(filled: Rows) -> Any:

@@ -108,7 +108,10 @@ def begin(routine: Routine, carry: Any, node: Any, t: Any, h: Any) -> tuple[Stan
     standing = Standing(
         jnp.asarray(node),
         jax.tree.map(jnp.asarray, carry),
-        {name: Monitor.empty().record(t, f(state, t)) for name, f in routine.monitors.items()},
+        {
+            name: Monitor.empty().record(t, value)
+            for name, value in routine.observed(routine.monitors, state, t).items()
+        },
         Statistics(jnp.zeros((), int), jnp.zeros((), int), jnp.zeros(()), jnp.zeros(())),
         {name: section.level(routine.system, state, t) for name, section in routine.sections.items()},
         jnp.asarray(int(Outcome.COMPLETED)),
@@ -159,7 +162,8 @@ def advance(
         levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
         passages, event = _record_passages(routine, loop, levels, t, h, given)
         outcome = _outcome(state, info, event)
-        monitors = {n: before.monitors[n].record(t_next, f(state, t_next)) for n, f in routine.monitors.items()}
+        watched = routine.observed(routine.monitors, state, t_next)
+        monitors = {name: before.monitors[name].record(t_next, value) for name, value in watched.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
         frames, outputs = loop.frames, loop.outputs
 
@@ -200,7 +204,7 @@ def _frame(routine: Routine, node: Any, state: State, t: Any, versine: Any) -> F
 
 
 def _outputs(routine: Routine, state: State, t: Any) -> dict[str, Float[Array, "..."]]:
-    return {name: jnp.asarray(f(state, t), float) for name, f in routine.outputs.items()}
+    return {name: jnp.asarray(x, float) for name, x in routine.observed(routine.outputs, state, t).items()}
 
 
 def _outcome(state: State, info: StepInfo, event: Any) -> Int[Array, ""]:

@@ -35,6 +35,11 @@ class Noise(Module):
         rows = np.concatenate([np.zeros((0, size)), *blocks])[first % BLOCK :][:steps]
         return np.sqrt(dt) * rows
 
+    def spawn(self, count: int) -> "list[Noise]":
+        """Noises with seeds of their own, which follow from this one: the same whatever their number."""
+        seeds = np.random.SeedSequence(int(self.seed)).spawn(count)
+        return [Noise(int.from_bytes(seed.generate_state(4).tobytes(), "little")) for seed in seeds]
+
     def _normals(self, block: int, size: int) -> np.ndarray:
         counter = block << 128  # no block is long enough to reach the counters of the next
         return np.random.Generator(np.random.Philox(key=int(self.seed), counter=counter)).standard_normal((BLOCK, size))

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 
 from naiad.compiler import Engine
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.functions import with_system
 from naiad.numerics import Module, static
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Source
@@ -17,7 +18,8 @@ from naiad.simulation.outcome import Outcome
 from naiad.simulation.section import Level, Section
 
 ROOM = 4096  # rows of any kind that a chunk holds at most
-Observable = Callable[[State, Float[Array, ""]], Float[Array, "..."]]
+Observable = Callable[..., Any]
+"""A function of state and time, or of system, state and time."""
 
 
 class Routine(Module):
@@ -50,6 +52,10 @@ class Routine(Module):
     def restored(self, kept: Any) -> Any:
         """A carry that steps as the one that was kept."""
         return kept if self.reconstruct else self.method.held(kept, self.system.group.identity())
+
+    def observed(self, functions: dict[str, Observable], state: State, t: Scalar) -> dict[str, Any]:
+        """What functions of the state and time give, by name."""
+        return {name: with_system(function, self.system)(state, t) for name, function in functions.items()}
 
     def state(self, carry: Any) -> State:
         """The state at the node of a carry."""

@@ -54,7 +54,7 @@ class Columns:
     @functools.cached_property
     def attrs(self) -> dict[str, Any]:
         """Where the run stands."""
-        return _standing(self._plan, self._chunks[-1])
+        return standing_attributes(self._plan, self._chunks[-1])
 
     @functools.cached_property
     def about(self) -> dict[str, dict[str, str]]:
@@ -95,10 +95,13 @@ def bodies_of(system: LagrangianSystem) -> Sequence[str] | None:
     return None if system.picture is None else system.picture.names
 
 
-def stacked_states(group: AbstractGroup, values: Callable[[str], np.ndarray]) -> State:
-    """The inverse of `state_variables`."""
+def stacked_states(group: AbstractGroup, values: Callable[[str], np.ndarray], *, followed: bool = True) -> State:
+    """The inverse of `state_variables`; g is the identity where configurations were not followed."""
+    mu = join_rows(group, [values(name) for name in group.names.momentum])
+    if not followed:
+        return State(jax.tree.map(lambda e: np.broadcast_to(e, (*mu.shape[:-1], *e.shape)), identity(group)), mu)
     g = jax.tree.unflatten(jax.tree.structure(identity(group)), [values(name) for name in group.names.element])
-    return State(g, join_rows(group, [values(name) for name in group.names.momentum]))
+    return State(g, mu)
 
 
 def variable(dim: str, name: str, values: Any) -> tuple[tuple[str, ...], np.ndarray]:
@@ -106,7 +109,8 @@ def variable(dim: str, name: str, values: Any) -> tuple[tuple[str, ...], np.ndar
     return (dim, *(f"{name}_{axis}" for axis in range(np.ndim(values) - 1))), np.asarray(values)
 
 
-def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
+def standing_attributes(plan: Plan, chunk: Any) -> dict[str, Any]:
+    """What a file holds of where a run stands after a chunk."""
     standing = chunk.standing
     steps, figures = chunk.node - plan.first, standing.statistics
     halfway = standing.goes_on and chunk.node < plan.end

@@ -9,11 +9,13 @@ from jaxtyping import Array, Bool, Float
 
 from naiad.errors import InputError
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.functions import with_system
 from naiad.numerics import Module, static
 
 
 class Section(Module):
-    """The surface function(state, t) = 0, crossed upwards (`direction` 1), downwards (-1) or both ways (0).
+    """The surface function(state, t) = 0, or function(system, state, t) = 0, crossed upwards (`direction` 1), downwards
+    (-1) or both ways (0).
 
     A crossing is located by stepping again from the node before it with a fraction of h, at the method's own order, and
     from there, where it is near, along the equations of motion. The run goes on, or stops there if `terminal`. With
@@ -21,7 +23,7 @@ class Section(Module):
     nodes; that takes its rate of change at every step.
     """
 
-    function: Callable[[State, Scalar], Scalar]
+    function: Callable[..., Scalar]
     direction: int = static(default=1)
     terminal: bool = static(default=False)
     pairs: bool = static(default=False)
@@ -34,14 +36,18 @@ class Section(Module):
 
     def level(self, system: LagrangianSystem, state: State, t: Scalar) -> "Level":
         """The function, and its rate along the motion."""
-        value = jnp.asarray(self.function(state, t), float)
+        value = jnp.asarray(self.value(system, state, t), float)
         return Level(value, self.rate(system, state, t) if self.pairs else jnp.zeros(()))
+
+    def value(self, system: LagrangianSystem, state: State, t: Scalar) -> Scalar:
+        """The function."""
+        return with_system(self.function, system)(state, t)
 
     def rate(self, system: LagrangianSystem, state: State, t: Scalar) -> Float[Array, ""]:
         """d/dt of the function along the motion."""
         rates = system.equations(state, t)
         moving = State(system.group.tangent(state.g, rates.xi), rates.mu)
-        return jax.jvp(self.function, (state, jnp.asarray(t, float)), (moving, jnp.ones(())))[1]
+        return jax.jvp(with_system(self.function, system), (state, jnp.asarray(t, float)), (moving, jnp.ones(())))[1]
 
     def crossed(self, before: Any, after: Any) -> Any:
         """Whether the sign of the function changed in the wanted direction; zero belongs to the side it arrives at."""
@@ -144,7 +150,7 @@ class Stretch(NamedTuple):
         below, always = before < 0, jnp.ones((), bool)
         rate = Section(lambda state, t: section.rate(self.system, state, t))
         turn = self._zero(rate, self.state_at, self._search(0.0, 1.0, 0.5, always), ~below, 0.0)
-        reached = jnp.not_equal(section.function(turn.state, self.t + turn.at * self.h) < 0, below)
+        reached = jnp.not_equal(section.value(self.system, turn.state, self.t + turn.at * self.h) < 0, below)
         first = self._search(0.0, turn.at, 0.5 * turn.at, reached)
         second = self._search(turn.at, 1.0, 0.5 * (1.0 + turn.at), reached)
         there = self._zero(section, self.state_at, first, below, 0.0)
@@ -175,7 +181,7 @@ class Stretch(NamedTuple):
 
         def refine(s: _Search) -> _Search:
             state, time = state_at(s.fraction), self.t + s.fraction * self.h
-            value = section.function(state, time)
+            value = section.value(self.system, state, time)
             beyond = (value >= 0) == rising
             low, high = jnp.where(beyond, s.low, s.fraction), jnp.where(beyond, s.fraction, s.high)
             newton = s.fraction - value / (self.h * section.rate(self.system, state, time))

@@ -19,8 +19,6 @@ from naiad.mechanics import (
     Picture,
     State,
     has_symmetry,
-    identity,
-    join_rows,
     keeps_energy,
     power,
     split_rows,
@@ -28,6 +26,7 @@ from naiad.mechanics import (
 from naiad.mechanics.inertia_shapes import inertia_shapes
 from naiad.mechanics.labels import along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
+from naiad.simulation import observables
 from naiad.simulation.attitude import converted_attitude
 from naiad.simulation.joints import labelled_joints
 from naiad.simulation.monitor import Monitor
@@ -111,10 +110,7 @@ class Trajectory:
     @functools.cached_property
     def states(self) -> State:
         """The saved states, stacked along the first axis; g is the identity where only momenta were followed."""
-        if self.attrs.get("reconstruct", True):
-            return stacked_states(self.system.group, self._values)
-        mu = join_rows(self.system.group, [self._values(name) for name in self.system.group.names.momentum])
-        return State(jax.tree.map(lambda e: np.broadcast_to(e, (len(mu), *e.shape)), identity(self.system.group)), mu)
+        return stacked_states(self.system.group, self._values, followed=self.attrs.get("reconstruct", True))
 
     @property
     def g(self) -> Any:
@@ -130,12 +126,12 @@ class Trajectory:
     @functools.cached_property
     def xi(self) -> "xr.DataArray":
         """The velocities at the saved nodes, from the momenta, in the body frame."""
-        return self._labelled("xi", self._at_nodes(_velocity, self.system))
+        return self._labelled("xi", self._at_nodes(observables.velocity, self.system))
 
     @functools.cached_property
     def energy(self) -> "xr.DataArray":
         """The energy at the saved nodes, from the momenta."""
-        return self._labelled("energy", self._at_nodes(_energy, self.system))
+        return self._labelled("energy", self._at_nodes(observables.energy, self.system))
 
     @functools.cached_property
     def work(self) -> "xr.DataArray":
@@ -156,13 +152,13 @@ class Trajectory:
     def momentum(self) -> "xr.DataArray":
         """The momentum of the system's declared symmetry, or of left translations: Ad*_{g^-1} mu, in space."""
         self._needs_configurations("momentum in space")
-        return self._labelled("momentum", self._at_nodes(_noether, self.system))
+        return self._labelled("momentum", self._at_nodes(observables.noether, self.system))
 
     @functools.cached_property
     def group_error(self) -> "xr.DataArray":
         """How far the saved configurations are off the group (orthogonality error)."""
         self._needs_configurations("group error")
-        return self._labelled("group_error", self._at_nodes(_group_error, self.system))
+        return self._labelled("group_error", self._at_nodes(observables.group_error, self.system))
 
     @property
     def final(self) -> State:
@@ -356,25 +352,13 @@ def _seen(seen: Callable[[Any, Any], Any], state: State, t: Any) -> Any:
     return seen(state.g, t)
 
 
-def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:
-    return system.velocity(state.g, state.mu, t)
-
-
 def _power(system: LagrangianSystem, state: State, t: Any) -> Any:
     return power(system, state, t)
-
-
-def _energy(system: LagrangianSystem, state: State, t: Any) -> Any:
-    return system.energy(state, t)
 
 
 def _joint_motion(given: Any, state: State, t: Any) -> Any:
     system, motion = given
     return motion(state.g, system.velocity(state.g, state.mu, t))
-
-
-def _noether(system: LagrangianSystem, state: State, t: Any) -> Any:
-    return system.noether(state)
 
 
 def _group_error(system: LagrangianSystem, state: State, t: Any) -> Any:

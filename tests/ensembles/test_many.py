@@ -57,8 +57,18 @@ def test_each_has_its_own_noise():
             np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))
         assert one.attrs == alone.attrs
     assert not np.array_equal(together[0].mu, together[1].mu)
-    with pytest.raises(InputError, match="expected a sequence or None"):
-        nd.simulate_many(disk, states, noise=nd.Noise(3), **options)
+
+
+def test_one_noise_gives_each_run_a_seed_of_its_own():
+    disk = nd.models.SlidingDisk(1.3, 0.4, 0.8, c=0.7, alpha=0.9, k=1.7)
+    options = {"t1": 1.0, "dt": 0.01, "method": nd.StochasticVariational(), "save_every": 10}
+    many = nd.simulate_many(disk, [disk.state()] * 4, noise=nd.Noise(3), **options)
+    few = nd.simulate_many(disk, [disk.state()] * 2, noise=nd.Noise(3), **options)
+    np.testing.assert_array_equal(few.mu, many.mu[:2])
+    ends = many.mu.to_numpy()[:, -1, 0]
+    assert len(set(ends)) == 4
+    seed = int(many[2].attrs["noise"]["seed"])
+    np.testing.assert_array_equal(nd.simulate(disk, disk.state(), noise=nd.Noise(seed), **options).mu, many[2].mu)
 
 
 class Escaping(nd.LagrangianSystem):
@@ -73,7 +83,8 @@ class Escaping(nd.LagrangianSystem):
 def test_one_that_fails_does_not_stop_the_others():
     system = Escaping()
     states = [system.state(q=[q]) for q in (0.3, 1.5, 0.6)]
-    runs = nd.simulate_many(system, states, t1=50.05, dt=0.1)
+    with pytest.warns(nd.RunWarning, match=r"1 of 3 runs could not go on; the first is run 1, which stopped at t = "):
+        runs = nd.simulate_many(system, states, t1=50.05, dt=0.1)
     assert [run.outcome.failed for run in runs] == [False, True, False]
     assert runs[1].attrs["t"] < 10.0 < runs[0].attrs["t"] == pytest.approx(50.05)
     np.testing.assert_array_equal(runs[2].mu, nd.simulate(system, states[2], t1=50.05, dt=0.1).mu)
@@ -85,7 +96,8 @@ def test_an_interrupt_keeps_what_there_is_and_why_others_had_ended():
     def interrupt(fraction):
         raise KeyboardInterrupt
 
-    runs = nd.simulate_many(system, [system.state(q=[q]) for q in (0.3, 1.5)], t1=1e5, dt=0.1, progress=interrupt)
+    with pytest.warns(nd.RunWarning, match="1 of 2 runs could not go on"):
+        runs = nd.simulate_many(system, [system.state(q=[q]) for q in (0.3, 1.5)], t1=1e5, dt=0.1, progress=interrupt)
     assert runs[0].outcome is nd.Outcome.INTERRUPTED
     assert runs[0].attrs["t"] == pytest.approx(25.6)
     assert runs[1].outcome in (nd.Outcome.NEWTON_FAILED, nd.Outcome.NOT_FINITE)

@@ -1,0 +1,7 @@
+"""Many runs: from many states, with many parameters, on all cores."""
+
+from naiad.ensembles.cases import Cases, grid, sample
+from naiad.ensembles.ensemble import Ensemble
+from naiad.ensembles.many import simulate_many
+
+__all__ = ["Cases", "Ensemble", "grid", "sample", "simulate_many"]

@@ -1,0 +1,242 @@
+"""A block of runs, advanced side by side: in the lanes of vector registers, and on all cores."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from naiad import interrupts
+from naiad.compiler import execute_rows
+from naiad.ensembles.job import Job, Program
+from naiad.interrupts import Ear
+from naiad.mechanics import State
+from naiad.mechanics.system import examine
+from naiad.simulation import loop
+from naiad.simulation.drive import FIRST_STEPS, next_budget
+from naiad.simulation.noise import Inputs
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.plan import Cadence, Standing
+from naiad.simulation.turn import angle
+
+Tell = Callable[[np.ndarray], None]
+
+
+class Series(NamedTuple):
+    """Rows along time: how many each run has, their times, and what there is then, NaN behind the last."""
+
+    count: np.ndarray
+    times: np.ndarray
+    values: Any
+
+
+class Met(NamedTuple):
+    """The crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
+
+    whose: np.ndarray
+    times: np.ndarray
+    states: State
+
+
+class Block(NamedTuple):
+    """What came of the runs of a block: saved nodes, outputs that do not go with them, crossings, and where each run
+    stands: its node, its time, and the largest angle in rad by which a step was seen to turn."""
+
+    saved: Series
+    outputs: Series | None
+    crossings: dict[str, Met]
+    node: np.ndarray
+    t: np.ndarray
+    standing: Standing
+    turn: np.ndarray
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was heard on the way."""
+        return bool(np.any(self.standing.outcome == Outcome.INTERRUPTED))
+
+
+def run_block(job: Job, tell: Tell, ear: Ear, *, begin_only: bool = False) -> Block:
+    """The runs of a job to their ends; `tell` hears the nodes that they have come to. Ctrl-C ends them where they are,
+    and with `begin_only` they do not leave their first node: as interrupted runs, both."""
+    size, schedule = job.size, job.schedule
+    t0, last, rest = job.each(schedule.t0), job.each(schedule.last), job.each(schedule.rest)
+    standing, frames, sound = _rows(job, _start, job.states, schedule.t0, schedule.h)
+    for k in np.flatnonzero(~sound):
+        examine(job.plan(k).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
+    apart = job.program.apart
+    saved = _Rows((frames.state, {} if apart else frames.outputs), t0, job.frames)
+    outputs = _Rows(frames.outputs, t0, job.rows) if apart else None
+    versine = np.array(frames.versine)
+    nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
+    met = {
+        name: [Met(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: leaf[:0], nowhere))]
+        for name in job.program.sections
+    }
+    node, t = np.zeros(size, int), np.array(t0)
+    try:
+        if begin_only:
+            raise KeyboardInterrupt
+        for leg in _legs(job):
+            going = standing.outcome == Outcome.COMPLETED
+            for now, filled in _chunks(job, leg, standing._replace(node=np.zeros(size, int))):
+                saved.append(filled.frames, leg, lambda rows: (rows.state, rows.outputs))
+                versine = _largest(versine, filled.frames)
+                if outputs is not None and filled.outputs is not None:
+                    outputs.append(filled.outputs, leg, lambda rows: rows.values)
+                if any(np.any(rows.count) for rows in filled.passages.values()):
+                    for name, rows in _rows(job, _locate, filled.passages, leg.h).items():
+                        met[name].append(_met(rows))
+                standing = now
+                node = np.where(going, leg.counted + now.node, node)
+                t = np.where(going, leg.t0 + now.node * leg.h, t)
+                tell(node)
+    except KeyboardInterrupt:
+        if ear.at_once:
+            raise
+        ear.forget()
+        halfway = (node < last + (rest > 0.0)) & (standing.outcome == Outcome.COMPLETED)
+        standing = standing._replace(outcome=np.where(halfway, Outcome.INTERRUPTED, standing.outcome))
+    return Block(
+        saved.series,
+        None if outputs is None else outputs.series,
+        {name: _joined(parts) for name, parts in met.items()},
+        node,
+        t,
+        standing,
+        np.array([angle(each) for each in versine]),
+    )
+
+
+def _start(program: Program, own: Any, state: State, t0: Any, h: Any) -> Any:
+    return loop.start(program.routine(own), state, t0, h)
+
+
+def _advance(program: Program, own: Any, *given: Any) -> Any:
+    return loop.advance(program.routine(own), *given)
+
+
+def _locate(program: Program, own: Any, *given: Any) -> Any:
+    return loop.locate(program.routine(own), *given)
+
+
+def _rows(job: Job, function: Callable[..., Any], rows: Any, *others: Any) -> Any:
+    """A function of the program, the runs' own numbers, rows, and others that are the same for all (numbers) or one for
+    each (arrays)."""
+    shared = [3 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
+    args = (job.program, job.own, rows, *others)
+    return execute_rows(function, *args, parameters=(0,), shared=shared, engine=job.engine)
+
+
+class _Leg(NamedTuple):
+    """Steps of h from t0 to node `last`; `counted` nodes were taken before t0. One number for all, or one for each."""
+
+    t0: Any
+    h: Any
+    last: Any
+    cadence: Cadence
+    counted: Any
+    saved_last: Any  # the node that is saved whatever the cadence, or -1
+
+
+def _legs(job: Job) -> list[_Leg]:
+    """The whole steps, and the rest of those runs that have one."""
+    t0, h, last, rest, save, output = job.schedule
+    legs = [_Leg(t0, h, last, Cadence(save, output), 0, np.where(np.greater(rest, 0.0), -1, last)[()])]
+    if np.any(np.greater(rest, 0.0)):
+        one, step = np.where(np.greater(rest, 0.0), 1, 0)[()], np.where(np.greater(rest, 0.0), rest, h)[()]
+        legs.append(_Leg(t0 + last * h, step, one, Cadence(1, None if output is None else 1), last, 1))
+    return legs
+
+
+class _Rows:
+    """The rows of many runs, gathered as they come, the first one known."""
+
+    def __init__(self, first: Any, times: np.ndarray, room: int):
+        self.count = np.ones(len(times), int)
+        self.times = _room(times, room)
+        self.values = jax.tree.map(lambda leaf: _room(np.asarray(leaf, float), room), first)
+
+    def append(self, rows: loop.Rows, leg: _Leg, of: Callable[[Any], Any]) -> None:
+        """More rows of each, which take their places behind those that there are."""
+        whose, which = _filled(rows)
+        place = self.count[whose] + which
+        given = jax.tree.map(lambda leaf: leaf[whose, which], rows.rows)
+        self.times[whose, place] = _at(leg.t0, whose) + given.node * _at(leg.h, whose)
+
+        def put(values: np.ndarray, leaf: np.ndarray) -> None:
+            values[whose, place] = leaf
+
+        jax.tree.map(put, self.values, of(given))
+        self.count += rows.count
+
+    @property
+    def series(self) -> Series:
+        """What was gathered."""
+        return Series(self.count, self.times, self.values)
+
+
+def _room(first: np.ndarray, room: int) -> np.ndarray:
+    values = np.full((len(first), room, *first.shape[1:]), np.nan)
+    values[:, 0] = first
+    return values
+
+
+def _at(value: Any, whose: np.ndarray) -> Any:
+    return value[whose] if np.ndim(value) else value
+
+
+def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
+    """The runs and numbers of the rows that are filled."""
+    room = jax.tree.leaves(rows.rows)[0].shape[1]
+    return np.nonzero(np.arange(room) < rows.count[:, None])
+
+
+def _largest(versine: np.ndarray, frames: loop.Rows) -> np.ndarray:
+    """The largest of those that were seen, and of the frames."""
+    room = frames.rows.versine.shape[1]
+    filled = np.where(np.arange(room) < frames.count[:, None], frames.rows.versine, 0.0)
+    return np.maximum(versine, filled.max(axis=1))
+
+
+def _met(crossings: loop.Rows) -> Met:
+    which = _filled(crossings)
+    return Met(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
+
+
+def _joined(parts: list[Met]) -> Met:
+    order = np.argsort(np.concatenate([part.whose for part in parts]), kind="stable")
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *parts)
+
+
+def _chunks(job: Job, leg: _Leg, standing: Standing) -> Any:
+    """Pieces of bounded size, until every run is at the end or cannot go on: where the runs stand, and what came."""
+    budget, inputs, ends = FIRST_STEPS, None, np.zeros(job.size, int)  # the nodes that the inputs reach to
+    while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
+        interrupts.check()
+        before, started = standing.node, time.perf_counter()
+        stop = np.where(active, np.minimum(leg.last, before + budget), before)
+        if job.sources is not None:
+            inputs, ends = _drawn(job, inputs, ends, np.asarray(before), leg)
+            stop = np.minimum(stop, ends)
+        given = (leg.t0, leg.h, stop, leg.saved_last, leg.cadence, inputs)
+        standing, filled = _rows(job, _advance, standing, *given)
+        taken = max(int(np.max(standing.node - before)), 1)
+        budget = next_budget(budget, taken, time.perf_counter() - started)
+        yield standing, filled
+
+
+def _drawn(
+    job: Job, inputs: Inputs | None, ends: np.ndarray, nodes: np.ndarray, leg: _Leg
+) -> tuple[Inputs, np.ndarray]:
+    """The blocks of inputs of the steps from these nodes: drawn anew where the old ones end."""
+    h, counted = job.each(leg.h), job.each(leg.counted)
+    blocks = [
+        source.block(int(nodes[k]), float(h[k]), counted=int(counted[k]))
+        if inputs is None or nodes[k] >= ends[k]
+        else (Inputs(inputs.first[k], inputs.rows[k]), ends[k])
+        for k, source in enumerate(job.sources or ())
+    ]
+    drawn, until = zip(*blocks, strict=True)
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *drawn), np.array(until)

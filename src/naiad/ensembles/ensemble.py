@@ -1,0 +1,293 @@
+"""What many runs give back: labelled arrays along `run` and `time`, and what follows from them."""
+
+import collections
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import jax
+import numpy as np
+
+from naiad import io
+from naiad.compiler import execute_rows
+from naiad.ensembles.cases import Cases
+from naiad.ensembles.family import Family
+from naiad.ensembles.job import Job
+from naiad.ensembles.row import Row
+from naiad.ensembles.table import STANDING, Arrays
+from naiad.errors import InputError
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem, State, has_symmetry, split_rows
+from naiad.mechanics.functions import with_system
+from naiad.mechanics.labels import coordinates, labels
+from naiad.numerics.arguments import checked
+from naiad.simulation import observables
+from naiad.simulation.monitor import Monitor
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.record import bodies_of, stacked_states
+from naiad.simulation.trajectory import BATCH, DERIVED, Trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TIMES = {name: {"long_name": "time", "units": "s"} for name in ("time", "output_time", "t", "output_t")}
+
+
+class Ensemble(Sequence[Trajectory]):
+    """Many motions. `ens[k]` is that of run k, a `Trajectory`; `record` has what was saved of all, along `run` and
+    `time`, with the parameters of the `cases` as coordinates; velocities, energies, momenta and so on are computed from
+    it when they are first asked for.
+
+    A run that ended early has NaN behind its end; `outcomes` counts how the runs ended, and `runs` has that of each.
+    """
+
+    def __init__(self, job: Job, arrays: Arrays, met: Arrays, cases: Cases | None = None):
+        self.job, self.cases = job, cases
+        self.arrays, self.met = arrays, met
+
+    def __len__(self) -> int:
+        return len(self.arrays["saved"][1])
+
+    @overload
+    def __getitem__(self, k: int) -> Trajectory: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Trajectory]: ...
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"run {k} of {len(self)}")
+        k = int(k) % len(self)
+        return Trajectory(self.system(k), self.method, Row(self, k))
+
+    def __repr__(self) -> str:
+        ends = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in self.outcomes.items())
+        return f"Ensemble({type(self.job.program.family.system).__name__}, {len(self)} runs: {ends})"
+
+    @property
+    def method(self) -> AbstractMethod:
+        """The integrator."""
+        return self.job.program.method
+
+    @checked
+    def system(self, k: int) -> LagrangianSystem:
+        """The system of run k."""
+        return self.job.program.family.known(None if self.job.own is None else self.job.own[k])
+
+    @property
+    def outcomes(self) -> dict[Outcome, int]:
+        """How many runs ended in which way."""
+        counts = collections.Counter(np.asarray(self.arrays["outcome"][1]).tolist())
+        return {Outcome(code): counts[code] for code in sorted(counts)}
+
+    @functools.cached_property
+    def runs(self) -> "xr.Dataset":
+        """What is known of every run: how and when it ended, and the figures of its solver."""
+        known = {name: self.arrays[name][1] for name in STANDING if name in self.arrays}
+        return self._dataset({name: (("run",), np.asarray(x), STANDING[name].attributes) for name, x in known.items()})
+
+    @functools.cached_property
+    def monitors(self) -> dict[str, "xr.Dataset"]:
+        """The running statistics that were asked for, over every step: count, max, min, mean and so on of each run."""
+        names = [name for name in self.arrays if name.startswith("monitor_")]
+        columns = {name: np.asarray(self.arrays[name][1]) for name in names}
+        return {
+            name.removeprefix("monitor_"): self._dataset(
+                {field: ("run", values[:, k]) for k, field in enumerate(Monitor._fields)}
+            )
+            for name, values in columns.items()
+        }
+
+    @functools.cached_property
+    def record(self) -> "xr.Dataset":
+        """What was saved: states and outputs."""
+        series = {name: each for name, each in self.arrays.items() if len(each[0]) > 1 and each[0][1] in self._series}
+        made = self._dataset({name: (*each, self.about.get(name, {})) for name, each in series.items()})
+        return made.set_coords([name for name in ("t", "output_t") if name in made])
+
+    @property
+    def _series(self) -> dict[str, str]:
+        """The dimensions of time, and the name of the times where each run has its own."""
+        return {"time": "t", "output_time": "output_t"}
+
+    def times(self, dim: str, k: int | None = None) -> np.ndarray:
+        """The times along a dimension, of run k where each has its own."""
+        own = self._series[dim]
+        if own in self.arrays:
+            values = self.arrays[own][1]
+            return np.asarray(values if k is None else values[k])
+        schedule = self.job.schedule
+        every = schedule.save if dim == "time" else schedule.output
+        nodes = np.arange(0, schedule.last + 1, every)
+        if schedule.rest > 0.0:
+            return np.append(schedule.t0 + nodes * schedule.h, schedule.t0 + schedule.last * schedule.h + schedule.rest)
+        nodes = nodes if nodes[-1] == schedule.last else np.append(nodes, schedule.last)
+        return schedule.t0 + nodes * schedule.h
+
+    @functools.cached_property
+    def about(self) -> dict[str, dict[str, str]]:
+        """Words and units, by name."""
+        known = {name: label.attributes for name, label in labels(self.job.program.family.system).items()}
+        return (
+            known | {f"crossing_{name}": each for name, each in known.items()} | TIMES | {"crossing_time": TIMES["t"]}
+        )
+
+    @functools.cached_property
+    def bodies(self) -> Sequence[str] | None:
+        """The names of the bodies."""
+        return bodies_of(self.job.program.family.system)
+
+    @functools.cached_property
+    def states(self) -> State:
+        """The saved states, stacked along run and time; g is the identity where only momenta were followed."""
+        group, followed = self.job.program.family.system.group, self.job.program.reconstruct
+        return stacked_states(group, lambda name: np.asarray(self.arrays[name][1]), followed=followed)
+
+    @property
+    def mu(self) -> "xr.DataArray":
+        """The momenta at the saved nodes, in the body frame."""
+        return self._labelled("mu", self.states.mu)
+
+    @functools.cached_property
+    def xi(self) -> "xr.DataArray":
+        """The velocities at the saved nodes, in the body frame."""
+        return self._labelled("xi", self._at_nodes(observables.velocity))
+
+    @functools.cached_property
+    def energy(self) -> "xr.DataArray":
+        """The energy at the saved nodes."""
+        return self._labelled("energy", self._at_nodes(observables.energy))
+
+    @functools.cached_property
+    def momentum(self) -> "xr.DataArray":
+        """The momentum of the system's declared symmetry, or of left translations, in space."""
+        self._needs_configurations("momentum in space")
+        return self._labelled("momentum", self._at_nodes(observables.noether))
+
+    @functools.cached_property
+    def group_error(self) -> "xr.DataArray":
+        """How far the saved configurations are off the group."""
+        self._needs_configurations("group error")
+        return self._labelled("group_error", self._at_nodes(observables.group_error))
+
+    @functools.cached_property
+    def dataset(self) -> "xr.Dataset":
+        """Everything along time: what was saved, velocities, energies, and the momentum of a symmetry."""
+        system = self.job.program.family.system
+        known = labels(system)
+        parts = zip(system.group.names.velocity, split_rows(system.group, self.xi.to_numpy()), strict=True)
+        full = self.record.assign(
+            {name: (("run", "time", *known[name].dims), x, known[name].attributes) for name, x in parts}
+        ).assign(energy=self.energy)
+        if has_symmetry(system) and self.job.program.reconstruct:
+            full = full.assign(momentum=self.momentum)
+        return full.assign_coords(coordinates(full.sizes, self.bodies))
+
+    @functools.cached_property
+    def crossings(self) -> dict[str, "xr.Dataset"]:
+        """The located crossings of each section, those of a run together and in their order: `run`, `time`, and the
+        state there, along `crossing`."""
+        import xarray as xr
+
+        if not self.met:
+            return {}
+        number = np.asarray(self.met["crossing_section"][1])
+        found = {}
+        for index, name in enumerate(self.job.program.sections):
+            own = number == index
+            rows = {
+                key.removeprefix("crossing_"): (dims, np.asarray(x)[own], self.about.get(key, {}))
+                for key, (dims, x) in self.met.items()
+                if key != "crossing_section"
+            }
+            whose = rows["run"][1]
+            columns = {} if self.cases is None else self.cases.columns
+            given = {name: ("crossing", values[whose]) for name, values in columns.items()}
+            found[name] = xr.Dataset(rows, given).set_coords("run")
+            found[name] = found[name].assign_coords(coordinates(found[name].sizes, self.bodies))
+        return found
+
+    @checked
+    def evaluate(self, observable: Callable[..., Any]) -> "xr.DataArray":
+        """An observable f(state, t), or f(system, state, t), at every saved node of every run."""
+        import xarray as xr
+
+        values = self._at_nodes(observable)
+        dims = ("run", "time", *(f"axis_{k}" for k in range(values.ndim - 2)))
+        return xr.DataArray(values, self._coordinates(("run", "time")), dims)
+
+    def _needs_configurations(self, what: str) -> None:
+        if not self.job.program.reconstruct:
+            raise InputError(
+                f"These runs followed the momentum alone, so they have no {what}; run them with reconstruct=True."
+            )
+
+    def _at_nodes(self, observable: Callable[..., Any]) -> np.ndarray:
+        """An observable where there is a saved node, NaN elsewhere."""
+        count = np.asarray(self.arrays["saved"][1])
+        whose, which = np.nonzero(np.arange(self.states.mu.shape[1]) < count[:, None])
+        times = np.broadcast_to(self.times("time"), self.states.mu.shape[:2])
+        family, own = self.job.program.family, self.job.own
+        found: np.ndarray | None = None
+        for first in range(0, len(whose), BATCH):
+            k, i = whose[first : first + BATCH], which[first : first + BATCH]
+            rows = execute_rows(
+                _observed,
+                (family, observable),
+                None if own is None else own[k],
+                jax.tree.map(lambda leaf, k=k, i=i: leaf[k, i], self.states),
+                times[k, i],
+                parameters=(0,),
+            )
+            if found is None:
+                found = np.full((*times.shape, *rows.shape[1:]), np.nan)
+            found[k, i] = rows
+        assert found is not None  # the first node of a run is always saved
+        return found
+
+    @checked
+    def plot(self, variables: str | Sequence[str] | None = None, **options: Any) -> Any:
+        """A figure with the runs as thin lines, and their median with bands of 50 and 90 per cent (see
+        `naiad.viz.plot_ensemble`)."""
+        from naiad import viz
+
+        return viz.plot_ensemble(self, variables, **options)
+
+    @checked
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the `dataset`, and what is known of every run, as a Zarr directory, which `naiad.io.read` and
+        `xarray.open_zarr` read."""
+        io.check_directory(path)
+        io.write(self.dataset.assign(self.runs), path, overwrite=overwrite)
+
+    def _labelled(self, name: str, values: Any) -> "xr.DataArray":
+        import xarray as xr
+
+        label = DERIVED[name]
+        return xr.DataArray(
+            values, self._coordinates(("run", "time")), ("run", "time", *label.dims), name, label.attributes
+        )
+
+    def _dataset(self, variables: dict[str, Any]) -> "xr.Dataset":
+        import xarray as xr
+
+        made = xr.Dataset(variables)
+        made = made.assign_coords(self._coordinates(made.dims))
+        return made.assign_coords(coordinates(made.sizes, self.bodies))
+
+    def _coordinates(self, dims: Any) -> dict[str, Any]:
+        """The numbers of the runs, their parameters, and the times that they share."""
+        given: dict[str, Any] = {"run": np.arange(len(self))}
+        given |= {} if self.cases is None else self.cases.coordinates()
+        for dim, own in self._series.items():
+            if dim in dims and own not in self.arrays:
+                given[dim] = (dim,), self.times(dim), TIMES[dim]
+            elif dim in dims:
+                given[own] = ("run", dim), self.times(dim), TIMES[own]
+        return given
+
+
+def _observed(given: tuple[Family, Callable[..., Any]], own: Any, state: State, t: Any) -> Any:
+    family, observable = given
+    return with_system(observable, family.member(own))(state, t)

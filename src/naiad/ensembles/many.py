@@ -1,0 +1,245 @@
+"""The front door of ensembles: run many systems through time."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import ArrayLike
+
+from naiad.compiler import Engine, check_engine
+from naiad.ensembles.block import run_block
+from naiad.ensembles.cases import Cases
+from naiad.ensembles.ensemble import Ensemble
+from naiad.ensembles.family import family
+from naiad.ensembles.job import Job, Program, Schedule
+from naiad.ensembles.table import STANDING, Arrays, crossings, table
+from naiad.errors import InputError, RunWarning
+from naiad.integrators import AbstractMethod, default_method
+from naiad.interrupts import listening
+from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
+from naiad.mechanics.functions import explained
+from naiad.mechanics.labels import labels
+from naiad.numerics import double
+from naiad.numerics.arguments import checked
+from naiad.simulation.bar import Bar, Span
+from naiad.simulation.checks import (
+    MEMORY_BYTES,
+    check_cadence,
+    check_method,
+    check_reconstruct,
+    check_times,
+)
+from naiad.simulation.noise import Noise, Source, source
+from naiad.simulation.outcome import Outcome
+from naiad.simulation.section import Section
+from naiad.simulation.turn import too_far
+
+BLOCK_BYTES = 2**25  # of the rows of a block of runs
+LEAST_BLOCK, LARGEST_BLOCK = 16, 4096
+ROOMS = {8: 2048, 64: 256}  # saved nodes, and passages of a section, that a chunk holds for each of so many runs
+LEAST_ROOM = 64
+
+
+@checked
+@double
+@explained
+def simulate_many(
+    systems: LagrangianSystem | Sequence[LagrangianSystem],
+    states: State | Sequence[State],
+    *,
+    t1: float | Sequence[float] | np.ndarray,
+    dt: float | Sequence[float] | np.ndarray,
+    t0: float | Sequence[float] | np.ndarray = 0.0,
+    method: AbstractMethod | None = None,
+    cases: Cases | None = None,
+    noise: Noise | Sequence[Noise | ArrayLike] | None = None,
+    save_every: int | Sequence[int] | np.ndarray | None = None,
+    outputs: Mapping[str, Callable[..., Any]] | None = None,
+    output_every: int | Sequence[int] | np.ndarray | None = None,
+    monitors: Mapping[str, Callable[..., Any]] | None = None,
+    sections: Mapping[str, Section] | None = None,
+    progress: bool | Callable[[float], None] | None = None,
+    engine: Engine = "auto",
+    reconstruct: bool = True,
+) -> Ensemble:
+    """The motions of many systems from many states, each as `simulate` gives it, in a fraction of the time.
+
+    - `systems`, `states`: one for all runs, or a sequence with one for each; also a system, or a `State`, whose arrays
+      all have a leading axis for the runs. Systems have one structure and differ in their numbers: one program serves
+      them all.
+    - `t1`, `dt`, `t0`, `save_every`, `output_every`: a number for all, or one for each.
+    - `cases`: the parameters of the runs (`grid`, `sample`), which become coordinates of what comes back.
+    - `noise`: one for each run; or one `Noise`, from which each gets a seed of its own.
+    - `outputs`, `monitors`, `sections`: as for `simulate`; a function that takes three arguments gets the system of its
+      run before state and time.
+
+    The other options are those of `simulate`. A run that cannot go on ends early and says why in its `outcome`; the
+    others go on. Runs of one system are bit for bit those of `simulate`, whatever else runs beside them.
+    """
+    kin, own, many = family(systems)
+    method = default_method(kin.system) if method is None else method
+    check_method(method, kin.system)
+    stacked, count = _stacked_states(kin.system, states)
+    known = {"systems": many, "states": count, "cases": None if cases is None else len(cases)}
+    per_run = {"t1": t1, "dt": dt, "t0": t0, "save_every": save_every, "output_every": output_every, "noise": noise}
+    known |= {name: len(value) for name, value in per_run.items() if _is_many(value)}
+    size = _agreed(known)
+    if count is None:
+        stacked = jax.tree.map(lambda leaf: np.broadcast_to(leaf, (size, *leaf.shape)), stacked)
+    if own is not None and len(own) == 1 < size:
+        own = np.broadcast_to(own, (size, own.shape[1]))
+    schedule = _schedule(t0, t1, dt, save_every, output_every, size)
+    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    _check_names(kin.system, parts[0])
+    program = Program(kin, method, *parts, reconstruct, output_every is not None)
+    first = program.known(None if own is None else own[0])
+    check_reconstruct(reconstruct, first.system, first.sections, _row(stacked, 0), _first(schedule.t0))
+    sources = _sources(noise, method, kin.system, schedule, size)
+    rows = 0 if schedule.output is None else schedule.rows
+    job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows)
+    block = _block_size(job)
+    room = next((room for most, room in ROOMS.items() if block <= most), LEAST_ROOM)
+    job = job._replace(program=program.replaced(room=room))
+    ensemble = _run(job, block, cases, progress)
+    _warn(ensemble)
+    return ensemble
+
+
+def _run(job: Job, block: int, cases: Cases | None, progress: bool | Callable[[float], None] | None) -> Ensemble:
+    """The blocks one after the other, and what came of all."""
+    done, tables, met, heard = 0, [], [], False
+    steps = job.each(job.schedule.last)
+    with Bar(Span(0, int(np.sum(steps))), shown=progress) as bar, listening() as ear:
+        for first in range(0, job.size, block):
+            part = job.part(first, min(first + block, job.size))
+            found = run_block(part, lambda node, done=done: bar.update(done + int(np.sum(node))), ear, begin_only=heard)
+            heard = heard or found.interrupted
+            done += int(np.sum(part.each(part.schedule.last)))
+            tables.append(table(part, found))
+            met.append(crossings(part, found, first))
+    return Ensemble(job, _joined(tables), _joined(met), cases)
+
+
+def _joined(parts: list[Arrays]) -> Arrays:
+    """The rows of all blocks."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: (dims, np.concatenate([part[name][1] for part in parts])) for name, (dims, _) in parts[0].items()}
+
+
+def _block_size(job: Job) -> int:
+    """How many runs go together: as many as fit the bytes of a block."""
+    numbers = sum(leaf[0].size for leaf in jax.tree.leaves(job.states)) + 1
+    size = 8 * (job.frames * numbers + job.rows)
+    if size * job.size > MEMORY_BYTES:
+        raise InputError(
+            f"{job.size} runs with {job.frames} saved nodes each would take {size * job.size / 2**30:.1f} GiB of "
+            "memory; save fewer nodes (save_every)."
+        )
+    return int(np.clip(BLOCK_BYTES // size, LEAST_BLOCK, LARGEST_BLOCK))
+
+
+def _stacked_states(system: LagrangianSystem, states: Any) -> tuple[State, int | None]:
+    """The states stacked along the first axis, and how many there are; None if it is one for all."""
+    group = system.group
+    if not isinstance(states, State):
+        if len(states) == 0:
+            raise InputError("simulate_many: no states were given; give one, or a sequence of at least one.")
+        each = [fitting_state(group, State(*state)) for state in states]
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *each), len(each)
+    if np.ndim(states.mu) <= 1:
+        return fitting_state(group, states), None
+    count = len(states.mu)
+    shapes = jax.tree.map(np.shape, states)
+    expected = jax.tree.map(lambda leaf: (count, *leaf.shape), State(identity(group), np.zeros(group.dim)))
+    if not count or shapes != expected:
+        raise InputError(
+            f"simulate_many: the stacked states are none of {type(system).__name__}, whose group is {group!r}: their "
+            f"arrays have the shapes {jax.tree.leaves(shapes, is_leaf=lambda x: isinstance(x, tuple))}."
+        )
+    for row in (0, count - 1):
+        fitting_state(group, _row(states, row))
+    return jax.tree.map(lambda leaf: np.asarray(leaf, float), states), count
+
+
+def _row(states: State, k: int) -> State:
+    return jax.tree.map(lambda leaf: leaf[k], states)
+
+
+def _is_many(value: Any) -> bool:
+    return isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _agreed(known: Mapping[str, int | None]) -> int:
+    """How many runs there are, if all that is given for each run agrees."""
+    given = {name: count for name, count in known.items() if count is not None}
+    sizes = {count for count in given.values() if count != 1} or {1}
+    if len(sizes) > 1:
+        listed = ", ".join(f"{count} of {name}" for name, count in given.items())
+        raise InputError(f"simulate_many: there are {listed}; give one for all runs, or one for each.")
+    return sizes.pop()
+
+
+def _schedule(t0: Any, t1: Any, dt: Any, save_every: Any, output_every: Any, size: int) -> Schedule:
+    """Numbers where all runs have the same, else arrays with one for each."""
+    given = (t0, t1, dt, save_every, output_every)
+    if not any(map(_is_many, given)):
+        start, h, last, rest = check_times(t0, t1, dt)
+        cadence = check_cadence(save_every, output_every, last)
+        return Schedule(start, h, last, rest, *cadence)
+    each = [
+        np.broadcast_to(np.asarray(value), (size,)).tolist() if value is not None else [None] * size for value in given
+    ]
+    rows = []
+    for k, (begin, end, step, save, output) in enumerate(zip(*each, strict=True)):
+        try:
+            start, h, last, rest = check_times(begin, end, step)
+            rows.append((start, h, last, rest, *check_cadence(save, output, last)))
+        except InputError as error:
+            raise InputError(f"simulate_many: run {k}: {error}") from None
+    columns = [None if column[0] is None else np.array(column) for column in zip(*rows, strict=True)]
+    return Schedule(*columns)
+
+
+def _first(value: Any) -> float:
+    return float(np.ravel(value)[0])
+
+
+def _sources(
+    noise: Any, method: AbstractMethod, system: LagrangianSystem, schedule: Schedule, size: int
+) -> list[Source] | None:
+    """Where the increments of each run come from; None if they take none."""
+    each = noise.spawn(size) if isinstance(noise, Noise) else [noise] * size if noise is None else list(noise)
+    steps = np.broadcast_to(schedule.last + np.greater(schedule.rest, 0.0), (size,))
+    sources = [source(one, method, system, int(count)) for one, count in zip(each, steps, strict=True)]
+    return None if any(one is None for one in sources) else sources  # pyright: ignore[reportReturnType]
+
+
+def _check_names(system: LagrangianSystem, outputs: Mapping[str, Any]) -> None:
+    taken = {*STANDING, *labels(system), "t", "output_t", "time", "run", "energy"}
+    for name in outputs:
+        if name in taken or name.startswith(("crossing_", "monitor_", "carry_")):
+            raise InputError(f"simulate_many: an output is named {name!r}, as a variable of every ensemble; rename it.")
+
+
+def _warn(ensemble: Ensemble) -> None:
+    """Of runs that could not go on, and of steps that turn too far."""
+    name = type(ensemble.job.program.family.system).__name__
+    outcome, ends = np.asarray(ensemble.arrays["outcome"][1]), np.asarray(ensemble.arrays["t_end"][1])
+    failed = np.isin(outcome, [each for each in Outcome if each.failed])
+    if np.any(failed):
+        first = int(np.flatnonzero(failed)[0])
+        warnings.warn(
+            f"{name}: {int(failed.sum())} of {len(ensemble)} runs could not go on; the first is run {first}, which "
+            f"stopped at t = {ends[first]:g} s: {ensemble[first].ending}",
+            RunWarning,
+            stacklevel=5,
+        )
+    turns = np.where(failed, 0.0, np.asarray(ensemble.arrays["turn_max"][1]))
+    worst = int(np.argmax(turns))
+    h = float(ensemble.job.each(ensemble.job.schedule.h)[worst])
+    warning = too_far(float(turns[worst]), h)
+    if warning is not None:
+        warnings.warn(f"{name}: {warning}.", RunWarning, stacklevel=5)
