@@ -21,8 +21,8 @@ def run(body: nd.models.RigidBody, state: nd.State) -> nd.Trajectory:
 
 
 def calls_of(work) -> int:
-    """The functions that a call makes use of, Python's and C's, when it has run twice before; not the finalisers of what
-    others have left."""
+    """The functions that a call makes use of, Python's and C's, when it has run twice before; not the finalisers of
+    what others have left."""
     work(0), work(1)
     profile = cProfile.Profile()
     gc.collect()

@@ -1,7 +1,7 @@
 """A block of runs, advanced side by side: in the lanes of vector registers, and on all cores."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -18,9 +18,6 @@ from naiad.simulation.drive import FIRST_STEPS, next_budget
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Standing
-from naiad.simulation.turn import angle
-
-Tell = Callable[[np.ndarray], None]
 
 
 class Series(NamedTuple):
@@ -30,6 +27,25 @@ class Series(NamedTuple):
     times: np.ndarray
     values: Any
 
+    @classmethod
+    def begun(cls, first: Any, times: np.ndarray, room: int) -> "Series":
+        """With the first row of each run, and room for so many."""
+        values = jax.tree.map(lambda leaf: _room(np.asarray(leaf, float), room), first)
+        return cls(np.ones(len(times), int), _room(times, room), values)
+
+    def append(self, rows: loop.Rows, leg: "_Leg", of: Callable[[Any], Any]) -> "Series":
+        """More rows of each, which take their places behind those that there are."""
+        whose, which = _filled(rows)
+        place = self.count[whose] + which
+        given = jax.tree.map(lambda leaf: leaf[whose, which], rows.rows)
+        self.times[whose, place] = _at(leg.t0, whose) + given.node * _at(leg.h, whose)
+
+        def put(values: np.ndarray, leaf: np.ndarray) -> None:
+            values[whose, place] = leaf
+
+        jax.tree.map(put, self.values, of(given))
+        return self._replace(count=self.count + rows.count)
+
 
 class Met(NamedTuple):
     """The crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
@@ -38,18 +54,26 @@ class Met(NamedTuple):
     times: np.ndarray
     states: State
 
+    def joined(self, more: "Met") -> "Met":
+        """With more, which come later."""
+        order = np.argsort(np.concatenate([self.whose, more.whose]), kind="stable")
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], self, more)
+
 
 class Block(NamedTuple):
     """What came of the runs of a block: saved nodes, outputs that do not go with them, crossings, and where each run
-    stands: its node, its time, and the largest angle in rad by which a step was seen to turn."""
+    stands: its node, its time, and the largest `versine` of a step that was seen. Halfway, also the number of the leg
+    that is under way, and which runs have begun it."""
 
+    leg: np.ndarray
+    going: np.ndarray
     saved: Series
     outputs: Series | None
     crossings: dict[str, Met]
     node: np.ndarray
     t: np.ndarray
     standing: Standing
-    turn: np.ndarray
+    versine: np.ndarray
 
     @property
     def interrupted(self) -> bool:
@@ -57,55 +81,75 @@ class Block(NamedTuple):
         return bool(np.any(self.standing.outcome == Outcome.INTERRUPTED))
 
 
-def run_block(job: Job, tell: Tell, ear: Ear, *, begin_only: bool = False) -> Block:
-    """The runs of a job to their ends; `tell` hears the nodes that they have come to. Ctrl-C ends them where they are,
-    and with `begin_only` they do not leave their first node: as interrupted runs, both."""
-    size, schedule = job.size, job.schedule
-    t0, last, rest = job.each(schedule.t0), job.each(schedule.last), job.each(schedule.rest)
+def begin_block(job: Job) -> Block:
+    """The runs of a job at their first nodes."""
+    schedule, t0 = job.schedule, np.array(job.each(job.schedule.t0), float)
     standing, frames, sound = _rows(job, _start, job.states, schedule.t0, schedule.h)
     for k in np.flatnonzero(~sound):
-        examine(job.plan(k).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
+        examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
     apart = job.program.apart
-    saved = _Rows((frames.state, {} if apart else frames.outputs), t0, job.frames)
-    outputs = _Rows(frames.outputs, t0, job.rows) if apart else None
-    versine = np.array(frames.versine)
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
-    met = {
-        name: [Met(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: leaf[:0], nowhere))]
-        for name in job.program.sections
-    }
-    node, t = np.zeros(size, int), np.array(t0)
+    none = Met(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: leaf[:0], nowhere))
+    return Block(
+        np.zeros((), int),
+        np.ones(job.size, bool),
+        Series.begun((frames.state, {} if apart else frames.outputs), t0, job.frames),
+        Series.begun(frames.outputs, t0, job.rows) if apart else None,
+        dict.fromkeys(job.program.sections, none),
+        np.zeros(job.size, int),
+        t0,
+        standing,
+        np.array(frames.versine),
+    )
+
+
+def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -> Block:
+    """The runs of a job from where they stand to their ends; `tell` hears on the way how far they have come. Ctrl-C
+    ends them where they are."""
     try:
-        if begin_only:
-            raise KeyboardInterrupt
-        for leg in _legs(job):
-            going = standing.outcome == Outcome.COMPLETED
-            for now, filled in _chunks(job, leg, standing._replace(node=np.zeros(size, int))):
-                saved.append(filled.frames, leg, lambda rows: (rows.state, rows.outputs))
-                versine = _largest(versine, filled.frames)
-                if outputs is not None and filled.outputs is not None:
-                    outputs.append(filled.outputs, leg, lambda rows: rows.values)
-                if any(np.any(rows.count) for rows in filled.passages.values()):
-                    for name, rows in _rows(job, _locate, filled.passages, leg.h).items():
-                        met[name].append(_met(rows))
-                standing = now
-                node = np.where(going, leg.counted + now.node, node)
-                t = np.where(going, leg.t0 + now.node * leg.h, t)
-                tell(node)
+        for number, leg in enumerate(_legs(job)):
+            if number < block.leg:
+                continue
+            if number > block.leg:
+                going, start = block.standing.outcome == Outcome.COMPLETED, np.zeros(job.size, int)
+                block = block._replace(
+                    leg=np.asarray(number), going=going, standing=block.standing._replace(node=start)
+                )
+            for standing, filled in _chunks(job, leg, block.standing):
+                block = _advanced(job, leg, block, standing, filled)
+                tell(block)
     except KeyboardInterrupt:
         if ear.at_once:
             raise
         ear.forget()
-        halfway = (node < last + (rest > 0.0)) & (standing.outcome == Outcome.COMPLETED)
-        standing = standing._replace(outcome=np.where(halfway, Outcome.INTERRUPTED, standing.outcome))
-    return Block(
-        saved.series,
-        None if outputs is None else outputs.series,
-        {name: _joined(parts) for name, parts in met.items()},
-        node,
-        t,
-        standing,
-        np.array([angle(each) for each in versine]),
+        block = interrupted(job, block)
+    return block
+
+
+def interrupted(job: Job, block: Block) -> Block:
+    """The block as it stands, its runs that are not at their ends being interrupted."""
+    ends = job.each(job.schedule.last) + (job.each(job.schedule.rest) > 0.0)
+    halfway = (block.node < ends) & (block.standing.outcome == Outcome.COMPLETED)
+    outcome = np.where(halfway, Outcome.INTERRUPTED, block.standing.outcome)
+    return block._replace(standing=block.standing._replace(outcome=outcome))
+
+
+def _advanced(job: Job, leg: "_Leg", block: Block, standing: Standing, filled: loop.Filled) -> Block:
+    """The block with what came of a chunk."""
+    outputs, crossings = block.outputs, block.crossings
+    if outputs is not None and filled.outputs is not None:
+        outputs = outputs.append(filled.outputs, leg, lambda rows: rows.values)
+    if any(np.any(rows.count) for rows in filled.passages.values()):
+        located = _rows(job, _locate, filled.passages, leg.h)
+        crossings = {name: met.joined(_met(located[name])) for name, met in crossings.items()}
+    return block._replace(
+        saved=block.saved.append(filled.frames, leg, lambda rows: (rows.state, rows.outputs)),
+        outputs=outputs,
+        crossings=crossings,
+        node=np.where(block.going, leg.counted + standing.node, block.node),
+        t=np.where(block.going, leg.t0 + standing.node * leg.h, block.t),
+        standing=standing,
+        versine=_largest(block.versine, filled.frames),
     )
 
 
@@ -150,33 +194,6 @@ def _legs(job: Job) -> list[_Leg]:
     return legs
 
 
-class _Rows:
-    """The rows of many runs, gathered as they come, the first one known."""
-
-    def __init__(self, first: Any, times: np.ndarray, room: int):
-        self.count = np.ones(len(times), int)
-        self.times = _room(times, room)
-        self.values = jax.tree.map(lambda leaf: _room(np.asarray(leaf, float), room), first)
-
-    def append(self, rows: loop.Rows, leg: _Leg, of: Callable[[Any], Any]) -> None:
-        """More rows of each, which take their places behind those that there are."""
-        whose, which = _filled(rows)
-        place = self.count[whose] + which
-        given = jax.tree.map(lambda leaf: leaf[whose, which], rows.rows)
-        self.times[whose, place] = _at(leg.t0, whose) + given.node * _at(leg.h, whose)
-
-        def put(values: np.ndarray, leaf: np.ndarray) -> None:
-            values[whose, place] = leaf
-
-        jax.tree.map(put, self.values, of(given))
-        self.count += rows.count
-
-    @property
-    def series(self) -> Series:
-        """What was gathered."""
-        return Series(self.count, self.times, self.values)
-
-
 def _room(first: np.ndarray, room: int) -> np.ndarray:
     values = np.full((len(first), room, *first.shape[1:]), np.nan)
     values[:, 0] = first
@@ -205,12 +222,7 @@ def _met(crossings: loop.Rows) -> Met:
     return Met(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
 
 
-def _joined(parts: list[Met]) -> Met:
-    order = np.argsort(np.concatenate([part.whose for part in parts]), kind="stable")
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *parts)
-
-
-def _chunks(job: Job, leg: _Leg, standing: Standing) -> Any:
+def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:
     """Pieces of bounded size, until every run is at the end or cannot go on: where the runs stand, and what came."""
     budget, inputs, ends = FIRST_STEPS, None, np.zeros(job.size, int)  # the nodes that the inputs reach to
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):

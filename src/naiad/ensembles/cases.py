@@ -125,7 +125,8 @@ def _sobol(size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
 
     count, dim = size
     word = "rng" if "rng" in inspect.signature(qmc.Sobol).parameters else "seed"  # as SciPy calls it since 1.15
-    points = qmc.Sobol(dim, scramble=True, **{word: rng}).random_base2(math.ceil(math.log2(count)))
+    options: dict[str, Any] = {word: rng}
+    points = qmc.Sobol(dim, scramble=True, **options).random_base2(math.ceil(math.log2(count)))
     return points[:count]
 
 

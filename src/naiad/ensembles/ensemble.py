@@ -252,7 +252,7 @@ class Ensemble(Sequence[Trajectory]):
         `naiad.viz.plot_ensemble`)."""
         from naiad import viz
 
-        return viz.plot_ensemble(self, variables, **options)
+        return viz.plot_ensemble(self.dataset, variables=variables, **options)
 
     @checked
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

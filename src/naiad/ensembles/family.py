@@ -85,22 +85,37 @@ def _stacked(systems: Sequence[LagrangianSystem]) -> tuple[int, list[Any], Any]:
         if not isinstance(each, LagrangianSystem):
             raise InputError(f"simulate_many: system {number} is {each!r:.60}; expected a LagrangianSystem.")
     rows = [jax.tree.flatten(each) for each in systems]
-    leaves, structure = rows[0]
-    for number, (others, other) in enumerate(rows):
-        if other != structure or any(np.shape(a) != np.shape(b) for a, b in zip(leaves, others, strict=True)):
-            raise InputError(
-                f"simulate_many: system {number} ({type(systems[number]).__name__}) is of another structure than "
-                f"system 0 ({type(systems[0]).__name__}): the systems of one call have the same class, the same sizes "
-                "and the same constants, and differ in numbers only. Call it once for each structure."
-            )
-        different = [k for k, (a, b) in enumerate(zip(leaves, others, strict=True)) if not _is_array(a) and a != b]
-        if different:
-            raise InputError(
-                f"simulate_many: systems 0 and {number} differ in {_path(systems[0], different[0])}, which is no "
-                "number; call it once for each."
-            )
-    columns = zip(*(others for others, _ in rows), strict=True)
-    return len(systems), [np.stack(each) if _is_array(each[0]) else each[0] for each in columns], structure
+    structure = rows[0][1]
+    alike = [other == structure for _, other in rows]
+    if not all(alike):
+        raise _other_structure(systems, alike.index(False))
+    columns = list(zip(*(leaves for leaves, _ in rows), strict=True))
+    return len(systems), [_column(systems, k, column) for k, column in enumerate(columns)], structure
+
+
+def _column(systems: Sequence[LagrangianSystem], number: int, leaves: Sequence[Any]) -> Any:
+    """A leaf of all systems: stacked if it is a number, the same if it is not."""
+    if _is_array(leaves[0]):
+        try:
+            return np.stack(leaves)
+        except (TypeError, ValueError):
+            shapes = [np.shape(leaf) for leaf in leaves]
+            raise _other_structure(systems, [shape == shapes[0] for shape in shapes].index(False)) from None
+    same = [leaf is leaves[0] or leaf == leaves[0] for leaf in leaves]
+    if not all(same):
+        raise InputError(
+            f"simulate_many: systems 0 and {same.index(False)} differ in {_path(systems[0], number)}, which is no real "
+            "number; call it once for each."
+        )
+    return leaves[0]
+
+
+def _other_structure(systems: Sequence[LagrangianSystem], number: int) -> InputError:
+    return InputError(
+        f"simulate_many: system {number} ({type(systems[number]).__name__}) is of another structure than system 0 "
+        f"({type(systems[0]).__name__}): the systems of one call have the same class, the same sizes and the same "
+        "constants, and differ in numbers only. Call it once for each structure."
+    )
 
 
 def _rows(system: LagrangianSystem) -> int | None:

@@ -113,8 +113,8 @@ class Job(NamedTuple):
 
     def plan(self, k: int) -> Plan:
         """The plan of a run, as `simulate` would have it."""
-        t0, h, last, rest, save, output = (None if x is None else _of(x, k) for x in self.schedule)
-        cadence = Cadence(int(save), None if output is None else int(output))
+        t0, h, last, rest, save = (self.each(value)[k] for value in self.schedule[:5])
+        cadence = Cadence(int(save), None if self.schedule.output is None else int(self.each(self.schedule.output)[k]))
         source = None if self.sources is None else self.sources[k]
         routine = self.program.known(None if self.own is None else self.own[k])
         return Plan(routine, float(t0), float(h), 0, int(last), float(rest), cadence, self.engine, source)
@@ -122,7 +122,3 @@ class Job(NamedTuple):
     def each(self, value: Any) -> np.ndarray:
         """A number of the schedule for every run."""
         return np.broadcast_to(value, (self.size,))
-
-
-def _of(value: Any, k: int) -> Any:
-    return value[k] if np.ndim(value) else value

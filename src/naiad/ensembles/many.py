@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad.compiler import Engine, check_engine
-from naiad.ensembles.block import run_block
+from naiad.ensembles.block import Block, begin_block, interrupted, run_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.family import family
@@ -107,18 +107,22 @@ def simulate_many(
     return ensemble
 
 
-def _run(job: Job, block: int, cases: Cases | None, progress: bool | Callable[[float], None] | None) -> Ensemble:
+def _run(job: Job, size: int, cases: Cases | None, progress: bool | Callable[[float], None] | None) -> Ensemble:
     """The blocks one after the other, and what came of all."""
     done, tables, met, heard = 0, [], [], False
-    steps = job.each(job.schedule.last)
-    with Bar(Span(0, int(np.sum(steps))), shown=progress) as bar, listening() as ear:
-        for first in range(0, job.size, block):
-            part = job.part(first, min(first + block, job.size))
-            found = run_block(part, lambda node, done=done: bar.update(done + int(np.sum(node))), ear, begin_only=heard)
-            heard = heard or found.interrupted
+    with Bar(Span(0, int(np.sum(job.each(job.schedule.last)))), shown=progress) as bar, listening() as ear:
+
+        def tell(block: Block) -> None:
+            bar.update(done + int(np.sum(block.node)))
+
+        for first in range(0, job.size, size):
+            part = job.part(first, min(first + size, job.size))
+            block = begin_block(part)
+            block = interrupted(part, block) if heard else run_block(part, block, ear, tell)
+            heard = heard or block.interrupted
             done += int(np.sum(part.each(part.schedule.last)))
-            tables.append(table(part, found))
-            met.append(crossings(part, found, first))
+            tables.append(table(part, block))
+            met.append(crossings(part, block, first))
     return Ensemble(job, _joined(tables), _joined(met), cases)
 
 
@@ -144,20 +148,29 @@ def _block_size(job: Job) -> int:
 def _stacked_states(system: LagrangianSystem, states: Any) -> tuple[State, int | None]:
     """The states stacked along the first axis, and how many there are; None if it is one for all."""
     group = system.group
+    if isinstance(states, State) and np.ndim(states.mu) <= 1:
+        return fitting_state(group, states), None
     if not isinstance(states, State):
         if len(states) == 0:
             raise InputError("simulate_many: no states were given; give one, or a sequence of at least one.")
-        each = [fitting_state(group, State(*state)) for state in states]
-        return jax.tree.map(lambda *leaves: np.stack(leaves), *each), len(each)
-    if np.ndim(states.mu) <= 1:
-        return fitting_state(group, states), None
+        fitting = [fitting_state(group, State(*states[k])) for k in (0, -1)]
+        structure = jax.tree.structure(fitting[0])
+        rows = [jax.tree.leaves(state) for state in states]
+        try:
+            columns = [np.stack(column) for column in zip(*rows, strict=True)]
+        except (TypeError, ValueError):
+            columns = []
+        if len(columns) != structure.num_leaves or any(column.dtype != np.float64 for column in columns):
+            each = [fitting_state(group, State(*state)) for state in states]  # which says what is wrong, or mends it
+            return jax.tree.map(lambda *leaves: np.stack(leaves), *each), len(each)
+        states = jax.tree.unflatten(structure, columns)
     count = len(states.mu)
-    shapes = jax.tree.map(np.shape, states)
-    expected = jax.tree.map(lambda leaf: (count, *leaf.shape), State(identity(group), np.zeros(group.dim)))
-    if not count or shapes != expected:
+    found = [np.shape(leaf) for leaf in jax.tree.leaves(states)]
+    expected = [(count, *leaf.shape) for leaf in (*jax.tree.leaves(identity(group)), np.zeros(group.dim))]
+    if not count or found != expected:
         raise InputError(
             f"simulate_many: the stacked states are none of {type(system).__name__}, whose group is {group!r}: their "
-            f"arrays have the shapes {jax.tree.leaves(shapes, is_leaf=lambda x: isinstance(x, tuple))}."
+            f"arrays have the shapes {found}."
         )
     for row in (0, count - 1):
         fitting_state(group, _row(states, row))

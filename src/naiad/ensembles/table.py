@@ -14,6 +14,7 @@ from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Standing, Statistics
 from naiad.simulation.record import variable
+from naiad.simulation.turn import angle
 
 Arrays = dict[str, tuple[tuple[str, ...], Any]]
 """Dimensions and values, by name."""
@@ -51,7 +52,7 @@ def table(job: Job, block: Block) -> Arrays:
         "saved": block.saved.count,
         "node": block.node,
         "t_end": block.t,
-        "turn_max": block.turn,
+        "turn_max": np.array([angle(each) for each in block.versine]),
         "newton_iterations": standing.statistics.iterations,
         "newton_iterations_max": standing.statistics.iterations_max,
         "residual_max": standing.statistics.residual_max,

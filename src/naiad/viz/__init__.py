@@ -8,6 +8,7 @@ from naiad.viz.gaits import climbs, curvature_maps, gait_paths
 from naiad.viz.overview import plot
 from naiad.viz.pieces import convergence, errors_over_time, section_scatter, sphere_curve
 from naiad.viz.planar import boundary_convergence, inertia_picture, streamlines
+from naiad.viz.spread import plot_ensemble
 from naiad.viz.style import PALETTE, house, new_figure
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "inertia_picture",
     "new_figure",
     "plot",
+    "plot_ensemble",
     "section_scatter",
     "sphere_curve",
     "streamlines",

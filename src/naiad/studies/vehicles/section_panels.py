@@ -93,7 +93,7 @@ class Sections(NamedTuple):
     def _compile(self, name: str, dt: float) -> None:
         self._simulate(name, dt, FIRST_STEPS * dt)
 
-    def _simulate(self, name: str, dt: float, t1: float, progress: Progress | None = None) -> list[nd.Trajectory]:
+    def _simulate(self, name: str, dt: float, t1: float, progress: Progress | None = None) -> nd.Ensemble:
         return nd.simulate_many(
             self.body,
             [self.body.state(mu=start) for start in self.starts],

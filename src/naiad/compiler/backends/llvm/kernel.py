@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from naiad.compiler.backends.llvm.machine import Loaded
+from naiad.compiler.cores import all_cores, available
 from naiad.compiler.ir.program import Layout, Slot
 
 TASKS_PER_CORE = 4
@@ -81,7 +82,7 @@ class LaneKernel:
         """All groups, on all cores where they took long enough the last time, or turn out to."""
         if not groups:
             return
-        cores, done, spent = min(_cores(), groups), 0, 0.0
+        cores, done, spent = min(available(), groups), 0, 0.0
         if cores == 1 or self._pace * groups < QUICK:
             while done < groups and (cores == 1 or spent < QUICK):
                 more = min(groups, 4 * done + 1)
@@ -120,13 +121,9 @@ def _address(memory: np.ndarray) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(data)) if memory.size else 0
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="naiad")
+    return ThreadPoolExecutor(all_cores(), thread_name_prefix="naiad")
 
 
 if hasattr(os, "register_at_fork"):
