@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from naiad.compiler import compile
     from naiad.diagnostics import audit
-    from naiad.ensembles import Cases, Ensemble, grid, sample, simulate_many
+    from naiad.ensembles import Cases, Ensemble, grid, load_many, resume_many, sample, simulate_many
     from naiad.errors import InputError, NaiadError, RunError, RunWarning
     from naiad.groups import S3, SE2, SE3, SO2, SO3, Power, Product, Rn, SOn
     from naiad.integrators import (
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "compiler": "compile",
     "diagnostics": "audit",
-    "ensembles": "Cases Ensemble grid sample simulate_many",
+    "ensembles": "Cases Ensemble grid load_many resume_many sample simulate_many",
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
@@ -179,11 +179,13 @@ __all__ = [
     "integrators",
     "io",
     "load",
+    "load_many",
     "locomotion",
     "mechanics",
     "models",
     "propagate",
     "resume",
+    "resume_many",
     "retractions",
     "sample",
     "simulate",

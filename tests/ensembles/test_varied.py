@@ -165,8 +165,9 @@ def test_bad_input():
     bad("7 of states, 2 of dt", dt=[0.1, 0.2])
     bad("run 2: dt = 0; expected a step above 0 s", dt=[0.1, 0.1, 0.0, 0.1, 0.1, 0.1, 0.1])
     bad("run 1: t1 = -1 lies before t0 = 0", t1=[1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-    bad("an output is named 'saved'", outputs={"saved": lambda state, t: t})
-    bad("an output is named 'Pi'", outputs={"Pi": lambda state, t: t})
+    for name in ("saved", "Pi", "axis", "t", "a"):
+        named = {name: lambda state, t: t}
+        bad(f"outputs: '{name}' is the name of something", outputs=named, cases=nd.grid(a=np.arange(COUNT)))
     bad("7 of states, 4 of cases", cases=nd.grid(a=[1, 2, 3, 4]))
     bad("stacked states are none of RigidBody", states=nd.State(np.zeros((7, 3, 3)), np.zeros((7, 4))))
     bad("one real number", monitors={"x": lambda system, state, t: state.mu})

@@ -418,3 +418,13 @@ def wait_until(condition):
             return
         time.sleep(0.01)
     raise AssertionError("it did not come")
+
+
+@pytest.mark.parametrize(
+    "name", ["Pi", "R", "Omega", "axis", "time", "energy", "momentum", "crossing_time", "a b", "/"]
+)
+def test_an_output_with_the_name_of_something_else_is_refused(name):
+    """It would take the place of the momentum, or be lost under the coordinate of that name."""
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    with pytest.raises(nd.InputError, match=f"outputs: {name!r}"):
+        nd.simulate(body, body.state(Omega=(1.0, 0.0, 0.0)), t1=1.0, dt=0.1, outputs={name: lambda state, t: t})

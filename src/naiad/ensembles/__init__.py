@@ -2,6 +2,6 @@
 
 from naiad.ensembles.cases import Cases, grid, sample
 from naiad.ensembles.ensemble import Ensemble
-from naiad.ensembles.many import simulate_many
+from naiad.ensembles.many import load_many, resume_many, simulate_many
 
-__all__ = ["Cases", "Ensemble", "grid", "sample", "simulate_many"]
+__all__ = ["Cases", "Ensemble", "grid", "load_many", "resume_many", "sample", "simulate_many"]

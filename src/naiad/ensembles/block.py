@@ -75,11 +75,6 @@ class Block(NamedTuple):
     standing: Standing
     versine: np.ndarray
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C was heard on the way."""
-        return bool(np.any(self.standing.outcome == Outcome.INTERRUPTED))
-
 
 def begin_block(job: Job) -> Block:
     """The runs of a job at their first nodes."""
@@ -103,9 +98,9 @@ def begin_block(job: Job) -> Block:
     )
 
 
-def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -> Block:
-    """The runs of a job from where they stand to their ends; `tell` hears on the way how far they have come. Ctrl-C
-    ends them where they are."""
+def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -> tuple[Block, bool]:
+    """The runs of a job from where they stand to their ends, `tell` hearing on the way how far they have come; and
+    whether Ctrl-C was heard, which ends them where they are."""
     try:
         for number, leg in enumerate(_legs(job)):
             if number < block.leg:
@@ -122,8 +117,8 @@ def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -
         if ear.at_once:
             raise
         ear.forget()
-        block = interrupted(job, block)
-    return block
+        return interrupted(job, block), True
+    return block, False
 
 
 def interrupted(job: Job, block: Block) -> Block:

@@ -31,6 +31,7 @@ from naiad.simulation.trajectory import BATCH, DERIVED, Trajectory
 if TYPE_CHECKING:
     import xarray as xr
 
+RUNS = 4096  # that are held in memory at a time
 TIMES = {name: {"long_name": "time", "units": "s"} for name in ("time", "output_time", "t", "output_t")}
 
 
@@ -42,12 +43,20 @@ class Ensemble(Sequence[Trajectory]):
     A run that ended early has NaN behind its end; `outcomes` counts how the runs ended, and `runs` has that of each.
     """
 
-    def __init__(self, job: Job, arrays: Arrays, met: Arrays, cases: Cases | None = None):
+    def __init__(
+        self,
+        job: Job,
+        arrays: Arrays,
+        met: Arrays,
+        cases: Cases | None = None,
+        path: os.PathLike[str] | None = None,
+    ):
+        self._path = path
         self.job, self.cases = job, cases
         self.arrays, self.met = arrays, met
 
     def __len__(self) -> int:
-        return len(self.arrays["saved"][1])
+        return self.job.size
 
     @overload
     def __getitem__(self, k: int) -> Trajectory: ...
@@ -103,7 +112,12 @@ class Ensemble(Sequence[Trajectory]):
     def record(self) -> "xr.Dataset":
         """What was saved: states and outputs."""
         series = {name: each for name, each in self.arrays.items() if len(each[0]) > 1 and each[0][1] in self._series}
-        made = self._dataset({name: (*each, self.about.get(name, {})) for name, each in series.items()})
+        if self._path is not None:
+            stored = io.open_lazily(self._path)[list(series)].drop_attrs(deep=False)
+            made = stored.assign_coords(self._coordinates(stored.dims))
+            made = made.assign_coords(coordinates(made.sizes, self.bodies))
+        else:
+            made = self._dataset({name: (*each, self.about.get(name, {})) for name, each in series.items()})
         return made.set_coords([name for name in ("t", "output_t") if name in made])
 
     @property
@@ -225,23 +239,39 @@ class Ensemble(Sequence[Trajectory]):
 
     def _at_nodes(self, observable: Callable[..., Any]) -> np.ndarray:
         """An observable where there is a saved node, NaN elsewhere."""
-        count = np.asarray(self.arrays["saved"][1])
-        whose, which = np.nonzero(np.arange(self.states.mu.shape[1]) < count[:, None])
-        times = np.broadcast_to(self.times("time"), self.states.mu.shape[:2])
-        family, own = self.job.program.family, self.job.own
+        frames = self.arrays[self.job.program.family.system.group.names.momentum[0]][1].shape[1]
+        found: np.ndarray | None = None
+        for first in range(0, len(self), RUNS):
+            rows = self._at_nodes_of(observable, slice(first, min(first + RUNS, len(self))))
+            if found is None:
+                found = np.full((len(self), frames, *rows.shape[2:]), np.nan)
+            found[first : first + RUNS] = rows
+        assert found is not None  # there is at least one run
+        return found
+
+    def _at_nodes_of(self, observable: Callable[..., Any], some: slice) -> np.ndarray:
+        """The same of some runs."""
+        family, own, followed = self.job.program.family, self.job.own, self.job.program.reconstruct
+        states = stacked_states(
+            family.system.group, lambda name: np.asarray(self.arrays[name][1][some]), followed=followed
+        )
+        shape = states.mu.shape[:2]
+        whose, which = np.nonzero(np.arange(shape[1]) < np.asarray(self.arrays["saved"][1][some])[:, None])
+        times = self.times("time") if self.job.schedule.uniform else np.asarray(self.arrays["t"][1][some])
+        times = np.broadcast_to(times, shape)
         found: np.ndarray | None = None
         for first in range(0, len(whose), BATCH):
             k, i = whose[first : first + BATCH], which[first : first + BATCH]
             rows = execute_rows(
                 _observed,
                 (family, observable),
-                None if own is None else own[k],
-                jax.tree.map(lambda leaf, k=k, i=i: leaf[k, i], self.states),
+                None if own is None else own[some][k],
+                jax.tree.map(lambda leaf, k=k, i=i: leaf[k, i], states),
                 times[k, i],
                 parameters=(0,),
             )
             if found is None:
-                found = np.full((*times.shape, *rows.shape[1:]), np.nan)
+                found = np.full((*shape, *rows.shape[1:]), np.nan)
             found[k, i] = rows
         assert found is not None  # the first node of a run is always saved
         return found
@@ -275,6 +305,18 @@ class Ensemble(Sequence[Trajectory]):
         made = xr.Dataset(variables)
         made = made.assign_coords(self._coordinates(made.dims))
         return made.assign_coords(coordinates(made.sizes, self.bodies))
+
+    def coordinates(self) -> "dict[str, xr.Variable]":
+        """The coordinates of the record: runs, parameters, times that are shared, and axes that have names."""
+        import xarray as xr
+
+        sizes = {
+            dim: size for dims, values in self.arrays.values() for dim, size in zip(dims, values.shape, strict=True)
+        }
+        own = {name: x for name, x in self._coordinates(sizes).items() if name not in self.arrays}
+        named = coordinates(sizes, self.bodies)
+        made = xr.Dataset(coords=own | {name: x for name, x in named.items() if name in sizes})
+        return {str(name): each.variable for name, each in made.coords.items()}
 
     def _coordinates(self, dims: Any) -> dict[str, Any]:
         """The numbers of the runs, their parameters, and the times that they share."""

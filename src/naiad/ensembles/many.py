@@ -1,26 +1,30 @@
 """The front door of ensembles: run many systems through time."""
 
+import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naiad import io
 from naiad.compiler import Engine, check_engine
 from naiad.ensembles.block import Block, begin_block, interrupted, run_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.family import family
 from naiad.ensembles.job import Job, Program, Schedule
+from naiad.ensembles.store import Shelf, again, attributes, begin_shelf, named_arrays, restored
 from naiad.ensembles.table import STANDING, Arrays, crossings, table
-from naiad.errors import InputError, RunWarning
+from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.interrupts import listening
+from naiad.io.claim import Claim
 from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
 from naiad.mechanics.functions import explained
-from naiad.mechanics.labels import labels
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation.bar import Bar, Span
@@ -28,11 +32,13 @@ from naiad.simulation.checks import (
     MEMORY_BYTES,
     check_cadence,
     check_method,
+    check_names,
     check_reconstruct,
     check_times,
 )
 from naiad.simulation.noise import Noise, Source, source
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.parameters import difference, parameters
 from naiad.simulation.section import Section
 from naiad.simulation.turn import too_far
 
@@ -60,6 +66,8 @@ def simulate_many(
     output_every: int | Sequence[int] | np.ndarray | None = None,
     monitors: Mapping[str, Callable[..., Any]] | None = None,
     sections: Mapping[str, Section] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
     reconstruct: bool = True,
@@ -74,6 +82,9 @@ def simulate_many(
     - `noise`: one for each run; or one `Noise`, from which each gets a seed of its own.
     - `outputs`, `monitors`, `sections`: as for `simulate`; a function that takes three arguments gets the system of its
       run before state and time.
+
+    - `out`: a Zarr directory to which the runs are written in blocks, so that their number is not bound by memory; what
+      comes back reads from there. `resume_many` goes on with one that was killed.
 
     The other options are those of `simulate`. A run that cannot go on ends early and says why in its `outcome`; the
     others go on. Runs of one system are bit for bit those of `simulate`, whatever else runs beside them.
@@ -92,38 +103,191 @@ def simulate_many(
         own = np.broadcast_to(own, (size, own.shape[1]))
     schedule = _schedule(t0, t1, dt, save_every, output_every, size)
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    _check_names(kin.system, parts[0])
+    check_names(kin.system, parts[0], (*STANDING, "t", "output_t", "monitor", "job", *(cases.columns if cases else ())))
     program = Program(kin, method, *parts, reconstruct, output_every is not None)
     first = program.known(None if own is None else own[0])
     check_reconstruct(reconstruct, first.system, first.sections, _row(stacked, 0), _first(schedule.t0))
     sources = _sources(noise, method, kin.system, schedule, size)
     rows = 0 if schedule.output is None else schedule.rows
     job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows)
-    block = _block_size(job)
-    room = next((room for most, room in ROOMS.items() if block <= most), LEAST_ROOM)
-    job = job._replace(program=program.replaced(room=room))
-    ensemble = _run(job, block, cases, progress)
+    size = _block_size(job, in_memory=out is None)
+    job = job._replace(program=program.replaced(room=_room(size)))
+    if out is None:
+        ensemble = _run(job, size, cases, progress)
+    else:
+        io.check_directory(out)
+        path, one = Path(out).resolve(), job.part(0, 1)
+        about = {"ensemble": _described(job), **parameters(first.system, method)}
+        begun = begin_block(one)
+        example = Ensemble(one, table(one, begun), crossings(one, begun, 0), cases)
+        shelf, claim = begin_shelf(path, job, example, size, about, overwrite=overwrite)
+        _run_to(shelf, claim, job, cases, progress, overwrite=overwrite)
+        ensemble = _opened(path, job, cases)
     _warn(ensemble)
     return ensemble
 
 
-def _run(job: Job, size: int, cases: Cases | None, progress: bool | Callable[[float], None] | None) -> Ensemble:
-    """The blocks one after the other, and what came of all."""
-    done, tables, met, heard = 0, [], [], False
-    with Bar(Span(0, int(np.sum(job.each(job.schedule.last)))), shown=progress) as bar, listening() as ear:
+@checked
+@double
+@explained
+def load_many(
+    path: str | os.PathLike[str],
+    systems: LagrangianSystem | Sequence[LagrangianSystem],
+    method: AbstractMethod,
+    *,
+    outputs: Mapping[str, Callable[..., Any]] | None = None,
+    monitors: Mapping[str, Callable[..., Any]] | None = None,
+    sections: Mapping[str, Section] | None = None,
+) -> Ensemble:
+    """The ensemble that `simulate_many` wrote to `path` with these systems and method, which are code and not stored.
+    Its arrays are read when they are used."""
+    place = Path(path).resolve()
+    job, cases, _ = _known(place, place, systems, method, outputs, monitors, sections)
+    return _opened(place, job, cases)
 
-        def tell(block: Block) -> None:
-            bar.update(done + int(np.sum(block.node)))
 
-        for first in range(0, job.size, size):
-            part = job.part(first, min(first + size, job.size))
-            block = begin_block(part)
-            block = interrupted(part, block) if heard else run_block(part, block, ear, tell)
-            heard = heard or block.interrupted
-            done += int(np.sum(part.each(part.schedule.last)))
-            tables.append(table(part, block))
-            met.append(crossings(part, block, first))
+@checked
+@double
+@explained
+def resume_many(
+    path: str | os.PathLike[str],
+    systems: LagrangianSystem | Sequence[LagrangianSystem],
+    method: AbstractMethod,
+    *,
+    outputs: Mapping[str, Callable[..., Any]] | None = None,
+    monitors: Mapping[str, Callable[..., Any]] | None = None,
+    sections: Mapping[str, Section] | None = None,
+    progress: bool | Callable[[float], None] | None = None,
+) -> Ensemble:
+    """Go on with an ensemble whose process was ended, as if nothing had happened: with the blocks that are missing, and
+    within a block from where it stood. The systems, the method and the functions are those that it was begun with."""
+    place = Path(path).resolve()
+    place = place.with_name(place.name.removesuffix(".partial"))
+    partial = place.with_name(place.name + ".partial")
+    if place.is_dir() and not partial.is_dir():
+        return load_many(place, systems, method, outputs=outputs, monitors=monitors, sections=sections)
+    if not partial.is_dir():
+        raise InputError(f"{place} does not exist, and no ensemble was begun there.")
+    job, cases, size = _known(place, partial, systems, method, outputs, monitors, sections)
+    shelf, claim = again(place)
+    job = job._replace(program=job.program.replaced(room=_room(size)))
+    _run_to(shelf, claim, job, cases, progress, overwrite=False)
+    ensemble = _opened(place, job, cases)
+    _warn(ensemble)
+    return ensemble
+
+
+def _known(
+    path: Path, folder: Path, systems: Any, method: AbstractMethod, outputs: Any, monitors: Any, sections: Any
+) -> tuple[Job, Cases | None, int]:
+    """The job of a store, its cases, and the size of its blocks, if it was made with these systems and functions."""
+    about = attributes(folder)
+    known = about["ensemble"]
+    kin, own, _ = family(systems)
+    if own is not None and len(own) == 1:
+        own = np.repeat(own, about["runs"], axis=0)
+    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
+    program = Program(kin, method, *parts, known["reconstruct"], known["apart"])
+    nothing = Schedule(0.0, 1.0, 0, 0.0, 1, None)
+    states = State(identity(kin.system.group), np.zeros((1, kin.system.group.dim)))  # pyright: ignore
+    job = Job(program, own, states, nothing, None, known["engine"], 0, 0)
+    given = {"parameters": parameters(program.known(None if own is None else own[0]).system, method)["parameters"]}
+    for kind in ("system", "method"):
+        found = difference(about["parameters"][kind], given["parameters"][kind])
+        if found is not None:
+            name, before, now = found
+            what = f"the {kind} with {name} =" if name else f"the {kind}"
+            raise InputError(f"{path} was made with {what} {before}, but {now} was given; give what it was made with.")
+    for option, now in zip(("outputs", "monitors", "sections"), parts, strict=True):
+        if sorted(now) != sorted(known[option]):
+            raise InputError(
+                f"{path} was made with {option} named {sorted(known[option])}, but {sorted(now)} were given; give "
+                "those that it was made with."
+            )
+    return *restored(folder, job), int(about["block"])
+
+
+def _described(job: Job) -> dict[str, Any]:
+    """What the store of a job says of its program."""
+    program = job.program
+    names = {option: list(getattr(program, option)) for option in ("outputs", "monitors", "sections")}
+    return {**names, "reconstruct": program.reconstruct, "apart": program.apart, "engine": job.engine}
+
+
+def _opened(path: Path, job: Job, cases: Cases | None) -> Ensemble:
+    """A finished ensemble, its arrays read when they are used."""
+    import zarr
+
+    group, known = zarr.open_group(path, mode="r"), attributes(path)
+    arrays = named_arrays(group, known["arrays"])
+    return Ensemble(job, arrays, named_arrays(group, known["crossings"]), cases, path)
+
+
+def _room(size: int) -> int:
+    return next((room for most, room in ROOMS.items() if size <= most), LEAST_ROOM)
+
+
+def _run(
+    job: Job,
+    size: int,
+    cases: Cases | None,
+    progress: bool | Callable[[float], None] | None,
+) -> Ensemble:
+    """The blocks one after the other in memory, and what came of all."""
+    tables, met = [], []
+    for number, part, block in _blocks(job, size, progress):
+        tables.append(table(part, block))
+        met.append(crossings(part, block, number * size))
     return Ensemble(job, _joined(tables), _joined(met), cases)
+
+
+def _run_to(
+    shelf: Shelf,
+    claim: Claim,
+    job: Job,
+    cases: Cases | None,
+    progress: bool | Callable[[float], None] | None,
+    *,
+    overwrite: bool,
+) -> None:
+    """The blocks that are missing on a shelf, one after the other, and the shelf in its place."""
+    try:
+        for number, part, block in _blocks(job, shelf.size, progress, shelf):
+            shelf.put(number, table(part, block), crossings(part, block, number * shelf.size))
+        shelf.finish(Ensemble(job, shelf.arrays(), {}, cases).coordinates(), claim, overwrite=overwrite)
+    finally:
+        claim.release()
+
+
+def _blocks(
+    job: Job, size: int, progress: bool | Callable[[float], None] | None, shelf: Shelf | None = None
+) -> Iterator[tuple[int, Job, Block]]:
+    """The number, the runs and the results of each block, but for those that a shelf has. After Ctrl-C the others are
+    at their first nodes; with a shelf, to which one comes back, it ends there."""
+    done, heard = 0, False
+    with Bar(Span(0, int(np.sum(job.each(job.schedule.last)))), shown=progress) as bar, listening() as ear:
+        for number, first in enumerate(range(0, job.size, size)):
+            part = job.part(first, min(first + size, job.size))
+            if shelf is None or not shelf.done(number):
+                last = begin_block(part)
+                last = last if shelf is None else shelf.halfway(number, last)
+
+                def tell(block: Block, number: int = number, before: int = done) -> None:
+                    nonlocal last
+                    last = block
+                    bar.update(before + int(np.sum(block.node)))
+                    if shelf is not None:
+                        shelf.keep(number, block)
+
+                block, now = (interrupted(part, last), False) if heard else run_block(part, last, ear, tell)
+                heard = heard or now
+                if heard and shelf is not None:
+                    shelf.keep(number, last, now=True)
+                    raise RunError(
+                        f"the ensemble was interrupted; what was computed is at {shelf.partial}: nd.resume_many goes on"
+                    )
+                yield number, part, block
+            done += int(np.sum(part.each(part.schedule.last)))
 
 
 def _joined(parts: list[Arrays]) -> Arrays:
@@ -133,14 +297,14 @@ def _joined(parts: list[Arrays]) -> Arrays:
     return {name: (dims, np.concatenate([part[name][1] for part in parts])) for name, (dims, _) in parts[0].items()}
 
 
-def _block_size(job: Job) -> int:
+def _block_size(job: Job, *, in_memory: bool) -> int:
     """How many runs go together: as many as fit the bytes of a block."""
     numbers = sum(leaf[0].size for leaf in jax.tree.leaves(job.states)) + 1
     size = 8 * (job.frames * numbers + job.rows)
-    if size * job.size > MEMORY_BYTES:
+    if in_memory and size * job.size > MEMORY_BYTES:
         raise InputError(
             f"{job.size} runs with {job.frames} saved nodes each would take {size * job.size / 2**30:.1f} GiB of "
-            "memory; save fewer nodes (save_every)."
+            "memory; save fewer nodes (save_every), or write them to disk as they come (out='runs.zarr')."
         )
     return int(np.clip(BLOCK_BYTES // size, LEAST_BLOCK, LARGEST_BLOCK))
 
@@ -228,13 +392,6 @@ def _sources(
     steps = np.broadcast_to(schedule.last + np.greater(schedule.rest, 0.0), (size,))
     sources = [source(one, method, system, int(count)) for one, count in zip(each, steps, strict=True)]
     return None if any(one is None for one in sources) else sources  # pyright: ignore[reportReturnType]
-
-
-def _check_names(system: LagrangianSystem, outputs: Mapping[str, Any]) -> None:
-    taken = {*STANDING, *labels(system), "t", "output_t", "time", "run", "energy"}
-    for name in outputs:
-        if name in taken or name.startswith(("crossing_", "monitor_", "carry_")):
-            raise InputError(f"simulate_many: an output is named {name!r}, as a variable of every ensemble; rename it.")
 
 
 def _warn(ensemble: Ensemble) -> None:

@@ -118,7 +118,12 @@ def chunk_shape(shape: tuple[int, ...], itemsize: int, growing: int | None = Non
 
 
 def create_array(
-    group: "zarr.Group", name: str, variable: "xr.Variable", shape: tuple[int, ...], growing: int | None = None
+    group: "zarr.Group",
+    name: str,
+    variable: "xr.Variable",
+    shape: tuple[int, ...],
+    growing: int | None = None,
+    chunks: tuple[int, ...] | None = None,
 ) -> "zarr.Array[Any]":
     """An array for `variable`, compressed without loss; a checksum on every chunk makes damage visible."""
     from zarr.codecs import BloscCodec, Crc32cCodec
@@ -129,7 +134,7 @@ def create_array(
         name,
         shape=shape,
         dtype=np.dtypes.StringDType() if text else variable.dtype.newbyteorder("="),
-        chunks=chunk_shape(shape, itemsize, growing),
+        chunks=chunks or chunk_shape(shape, itemsize, growing),
         dimension_names=[str(dim) for dim in variable.dims],
         attributes=plain_attributes(variable, name),
         compressors=[BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"), Crc32cCodec()],

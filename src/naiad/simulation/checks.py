@@ -2,7 +2,8 @@
 
 import math
 import operator
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import jax
@@ -11,12 +12,14 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
+from naiad.mechanics.labels import LETTERS, labels
 from naiad.numerics import check_double
 from naiad.simulation.noise import check_bath_fits
 from naiad.simulation.plan import Cadence, Plan
 from naiad.simulation.section import Section
 
 DEFAULT_FRAMES = 1000
+DERIVED = ("mu", "xi", "energy", "work", "work_done", "momentum", "group_error", "generator")
 MEMORY_BYTES = 2**31
 WHOLE = 1e-9  # a remainder below this fraction of a step is rounding
 
@@ -81,6 +84,21 @@ def check_cadence(save_every: int | None, output_every: int | None, steps: int) 
         if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
             raise InputError(f"{name} = {every!r}; expected a whole number of steps, at least 1.")
     return Cadence(int(saved), None if output_every is None else int(output_every))
+
+
+def check_names(system: LagrangianSystem, outputs: Mapping[str, Any], others: Collection[str] = ()) -> None:
+    """Refuse outputs with the name of something else that a run has, which would take its place or lose its own; and
+    names that a file cannot have."""
+    if not outputs:
+        return
+    known = labels(system)
+    dims = {dim for label in known.values() for dim in label.dims}
+    taken = {*known, *dims, *LETTERS, *DERIVED, "time", "output_time", "crossing", "run", "node", "joint", *others}
+    for name in outputs:
+        if name in taken or name.startswith("crossing_"):
+            raise InputError(f"outputs: {name!r} is the name of something that every run has; choose another.")
+        if not re.fullmatch(r"\w[\w.-]*", name) or name.startswith("__"):
+            raise InputError(f"outputs: {name!r}; expected a name of letters, digits, '_', '-' and '.'.")
 
 
 def check_memory(plan: Plan, frame: Any) -> None:

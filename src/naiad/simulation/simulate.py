@@ -30,6 +30,7 @@ from naiad.simulation.checks import (
     check_cadence,
     check_memory,
     check_method,
+    check_names,
     check_reconstruct,
     check_system,
     check_times,
@@ -104,6 +105,7 @@ def simulate(
     start, h, steps, rest = check_times(t0, t1, dt)
     state = fitting_state(system.group, State(*state))
     check_reconstruct(reconstruct, system, sections or {}, state, start)
+    check_names(system, outputs or {})
     routine = Routine.unchecked(
         system=system,
         method=method,
@@ -156,6 +158,7 @@ def resume(
             f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
         )
     _, _, last, rest = check_times(t0, t1, h)
+    check_names(system, outputs or {})
     carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
