@@ -29,7 +29,8 @@ def displayed(latex: str) -> str:
     unknown = re.search(r"<m[io]>(\\\w+|&|&amp;)</m[io]>", made)
     if unknown:
         raise ValueError(f"{unknown[1]} cannot be typeset, in the formula {latex.strip()}")
-    return made.replace('columnalign="left"', 'style="text-align: left; padding: 0.4em 0.6em"')
+    lined_up = made.replace('columnalign="left"', 'style="text-align: left; padding: 0.4em 0.6em"')
+    return f'<div style="overflow-x: auto">{lined_up}</div>'  # a long one is moved under a narrow window, not out of it
 
 
 def indexed(html: str) -> str:

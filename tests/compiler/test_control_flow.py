@@ -719,3 +719,24 @@ def test_columns_lie_one_after_the_other():
     compiled(LONG)
     columns = [f"iadd %{number}, {N * k}" for k in (1, 2) for number in range(100)]
     assert sum(line.split(" = ")[-1] in columns for line in compiled.ir.splitlines()) >= 2
+
+
+@pytest.mark.parametrize("inner", [10, 25, 50])
+def test_a_gradient_through_a_loop_in_a_loop_does_not_grow_with_the_inner_one(inner):
+    """What the inner loop has to know on its way back goes through memory by loops, however few its rounds are."""
+
+    def missed(turn, measured):
+        def step(A, _):
+            return jnp.sin(turn @ A) + 0.1 * A @ A, None
+
+        def interval(A, value):
+            A, _ = jax.jit(lambda A: lax.scan(step, A, None, length=inner))(A)
+            return A, (A[0, 0] - value) ** 2
+
+        return jnp.sum(lax.scan(interval, jnp.eye(4), measured)[1])
+
+    turn, measured = 0.3 * np.cos(np.arange(16.0)).reshape(4, 4), np.linspace(0.0, 1.0, 40)
+    gradient = jax.grad(missed)
+    compiled = nc.compile(gradient, cache=False)
+    assert_close(compiled(turn, measured), xla(gradient, turn, measured), 1e-12)
+    assert compiled.stats["operations"]["store"] < 300

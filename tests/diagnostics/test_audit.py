@@ -145,3 +145,10 @@ def test_a_heat_bath_is_for_another_measurement():
     body = nd.models.IsothermalRigidBody((1.0, 2.0, 2.5), (1.0, 1.0, 1.0), 0.1)
     with pytest.raises(nd.InputError, match="equilibrium"):
         audit(body, body.state(), nd.StochasticVariational())
+
+
+def test_the_symplectic_form_is_not_measured_under_a_force():
+    top = Pushed()
+    found = audit(top, start(top), steps=20)
+    assert {each.name: each.found for each in found.findings}["symplectic form"] == ""
+    assert "symplectic form: not measured: a force acts" in str(found)

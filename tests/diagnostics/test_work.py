@@ -8,7 +8,7 @@ import naiad as nd
 from naiad.diagnostics import WorkRate, energy_balance, work
 from naiad.errors import InputError
 from naiad.mechanics import keeps_energy
-from naiad.simulation.work import integral_over_time
+from naiad.simulation.work import integral_over_time, quadrature_error
 from naiad.viz.conservation import energy_error
 
 
@@ -139,3 +139,23 @@ def test_integrals_are_of_fourth_order_and_end_where_numbers_do():
     lost = integral_over_time(time, np.array([1.0, 1.0, 1.0, np.nan, 1.0, 1.0]), time)
     np.testing.assert_allclose(lost, [0.0, 1.0, 2.0, np.nan, np.nan, np.nan])
     np.testing.assert_array_equal(integral_over_time(time[:1], np.ones(1), time[:1]), [0.0])
+
+
+def test_the_error_of_the_quadrature_is_not_less_than_it_is():
+    """A transient between two nodes: leaving out every other one doubles the error, and does not make 16 of it."""
+    time = np.arange(0.0, 40.0, 0.4)
+    power = np.exp(-time / 0.05) + 0.1 * np.sin(time)
+    off = np.abs(integral_over_time(time, power, time) - 0.05 * (1.0 - np.exp(-time / 0.05)) - 0.1 * (1 - np.cos(time)))
+    assert off.max() > 0.03
+    assert 0.5 * off.max() < quadrature_error(time, power) < 2.0 * off.max()
+    smooth = 0.1 * np.sin(time)
+    off = np.abs(integral_over_time(time, smooth, time) - 0.1 * (1.0 - np.cos(time)))
+    assert 0.3 * off.max() < quadrature_error(time, smooth) < 3.0 * off.max() < 1e-3
+
+
+def test_an_energy_error_where_work_is_done_is_told():
+    system = Sliding(0.3)
+    run = nd.simulate(system, system.state(v=[1.0]), t1=1.0, dt=0.01)
+    with pytest.warns(nd.RunWarning, match="work on Sliding, so its energy need not be constant; energy_balance"):
+        changed = nd.diagnostics.energy_error(run)
+    assert changed.max() > 0.1

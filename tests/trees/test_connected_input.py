@@ -131,3 +131,11 @@ def test_a_run_can_be_drawn():
     scene = describe_motion(drawable)
     assert [body["axes"] for body in scene["bodies"]] == [[1.0, 0.5, 0.5], [1.0, 0.5, 0.5]]
     np.testing.assert_allclose(np.reshape(scene["bodies"][1]["x"], (-1, 3)), centres[:, 1], rtol=1e-5)
+
+
+def test_a_number_for_each_joint_is_a_row():
+    tree = nd.Tree((-1, 0, 1), J=(1.0, 1.0, 1.0), M=(1.0, 1.0, 1.0), own=np.zeros((3, 3)), other=np.zeros((3, 3)))
+    bodies = nd.models.ConnectedBodies(tree, stiffness=[[0], [60], [30]])
+    np.testing.assert_array_equal(bodies.stiffness, np.multiply.outer([0.0, 60.0, 30.0], np.eye(3)))
+    with pytest.raises(nd.InputError, match=r"stiffness has shape \(4,\); .* as in \[\[0\], \[60\], ...\]"):
+        nd.models.ConnectedBodies(tree, stiffness=[0, 60, 30, 30])

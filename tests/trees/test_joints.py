@@ -57,3 +57,35 @@ def test_velocities_and_all_else_in_an_output():
     np.testing.assert_allclose(run.record["v"], run.xi[:, 3:], rtol=1e-13)
     np.testing.assert_allclose(run.record["rest"], run.xi[:, :3] * run.t, rtol=1e-13)
     assert list(body.named(run.final)) == ["R", "x", "Omega", "v", "Pi", "p"]
+
+
+def test_a_wheel_that_turns_more_than_once_between_saved_nodes_is_counted():
+    tree = nd.Tree(
+        (-1, 0), J=(1.0, 1.0, 1.0), M=(1.0, 1.0, 1.0), own=np.zeros((2, 3)), other=np.zeros((2, 3)), joints="hinge",
+        axis=(0, 0, 1),
+    )  # fmt: skip
+    bodies = nd.models.ConnectedBodies(tree)
+    state = bodies.joint_state(rates=((0, 0, 0), (0, 0, 50.0)))
+    joints = nd.simulate(bodies, state, t1=3.0, dt=1e-3, save_every=250).joints()
+    np.testing.assert_allclose(joints["angle"][:, 0], 50.0 * joints["time"], rtol=1e-3)  # two turns from node to node
+
+
+def test_a_hinge_that_swings_faster_than_it_is_saved_does_not_turn_round():
+    """Its rates tell nothing of what is between: the angle goes the shorter way."""
+    from naiad.simulation.joints import with_whole_turns
+
+    time = np.arange(0.0, 20.0, 0.5)
+    angle, speed = 0.3 * np.sin(41.0 * time)[:, None], 0.3 * 41.0 * np.cos(41.0 * time)[:, None]
+    np.testing.assert_allclose(with_whole_turns(time, angle, speed), angle, atol=1e-12)
+
+
+def test_joints_have_the_names_of_the_bodies():
+    class Named(nd.models.ConnectedBodies):
+        @property
+        def picture(self):
+            return super().picture._replace(names=("bus", "wheel"))
+
+    tree = nd.Tree((-1, 0), J=(1.0, 1.0, 1.0), M=(1.0, 1.0, 1.0), own=np.zeros((2, 3)), other=np.zeros((2, 3)))
+    bodies = Named(tree)
+    run = nd.simulate(bodies, bodies.state(), t1=0.1, dt=0.05)
+    assert run.joints()["turn"].sel(body="wheel").shape == (3, 3)

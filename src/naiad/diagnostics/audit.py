@@ -260,11 +260,12 @@ def _finest_slope(dt: np.ndarray, error: np.ndarray) -> float | None:
 
 
 def _symplecticity(case: Case) -> Finding:
-    claimed = case.method.symplectic and case.system.force is None
     if case.system.group.dim > MOST:
         return Finding("symplectic form", "", "", None, f"not measured for more than {MOST} dimensions")
+    if case.system.force is not None:
+        return Finding("symplectic form", "", "", None, "not measured: a force acts, which no method keeps it under")
     defect = symplecticity_defect(case.system, case.method, case.state, dt=case.h, t=case.t0, steps=2)
-    if not claimed:
+    if not case.method.symplectic:
         return Finding("symplectic form", "", f"{defect:.1e}", None)
     return _kept("symplectic form", defect, "Newton's method stops too early, or the step is too large")
 

@@ -1,11 +1,12 @@
 """How well a run keeps what it should keep."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from naiad.errors import InputError
-from naiad.mechanics import has_symmetry
+from naiad.errors import InputError, RunWarning
+from naiad.mechanics import has_symmetry, keeps_energy
 from naiad.numerics.arguments import checked, checked_throughout
 from naiad.simulation import Trajectory
 
@@ -21,7 +22,15 @@ def relative_change(values: Any) -> np.ndarray:
 
 @checked
 def energy_error(run: Trajectory) -> np.ndarray:
-    """The relative change of energy at the saved nodes: an error where nothing does work, else see `energy_balance`."""
+    """The relative change of energy at the saved nodes. Where a force, friction or time in the Lagrangian does work it
+    is no error, and a `RunWarning` says so: see `energy_balance`."""
+    if not keeps_energy(run.system):
+        warnings.warn(
+            f"energy_error: a force, friction or time in its Lagrangian does work on {type(run.system).__name__}, so "
+            "its energy need not be constant; energy_balance(run) is what is missing from E - E_0 - W.",
+            RunWarning,
+            stacklevel=3,
+        )
     return relative_change(run.energy)
 
 

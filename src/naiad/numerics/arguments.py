@@ -96,8 +96,9 @@ class Door:
         try:
             bound = signature.bind(*range(count), **{name: name for name in names})
         except TypeError as error:
-            takes = ", ".join(name for name in signature.parameters if name not in ("self", "cls")) or "nothing"
-            raise InputError(f"{self.name}: {error}; it takes {takes}.") from None
+            known = {name: each for name, each in signature.parameters.items() if name not in ("self", "cls")}
+            takes = ", ".join(f"{name}=" * (each.kind is each.KEYWORD_ONLY) or name for name, each in known.items())
+            raise InputError(f"{self.name}: {error}; it takes {takes or 'nothing'}.") from None
         plan = []
         for name, place in bound.arguments.items():
             parameter, kind = signature.parameters[name], self._kinds[name]

@@ -6,10 +6,12 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.mechanics import Joints
+from naiad.simulation.work import integral_over_time
 
 if TYPE_CHECKING:
     import xarray as xr
 
+TURN = 2.0 * np.pi
 FORMS = {"vector": ("body_axis", "xyz", "rad"), "quaternion": ("quaternion", "wxyz", "1")}
 
 
@@ -26,8 +28,8 @@ def labelled_joints(joints: Joints, time: "xr.DataArray", Q: np.ndarray, rates: 
     dim, marks, units = FORMS[form]
     hinges = [i for i, kind in enumerate(joints.kinds) if kind == "hinge"]
     axes = np.asarray(joints.axes)[hinges]
-    angles = np.unwrap(np.einsum("thi,hi->th", vectors[:, hinges], axes), axis=0)
     speeds = np.einsum("thi,hi->th", rates[:, hinges], axes)
+    angles = with_whole_turns(time.to_numpy(), np.einsum("thi,hi->th", vectors[:, hinges], axes), speeds)
     about = {"long_name": "relative angular velocity in the body", "units": "rad/s"}
     variables = {
         "turn": (("time", "body", dim), values, {"long_name": f"turn from rest ({form})", "units": units}),
@@ -40,3 +42,17 @@ def labelled_joints(joints: Joints, time: "xr.DataArray", Q: np.ndarray, rates: 
         "joint": ("body", list(joints.kinds)), "parent": ("body", list(joints.parents)),
     }  # fmt: skip
     return xr.Dataset(variables, coordinates)
+
+
+def with_whole_turns(time: np.ndarray, angles: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+    """Angles that go on beyond a turn, from angles within one and their rates, a column for each: from one time to the
+    next by the amount that the rates foretell, or, where they change too much in between to do that, by less than half
+    a turn."""
+    if not angles.size or len(time) < 2:
+        return angles
+    between, least = np.diff(time)[:, None], np.diff(angles, axis=0)
+    least = least - TURN * np.round(least / TURN)
+    told = np.diff(np.stack([integral_over_time(time, speed, time) for speed in speeds.T], axis=1), axis=0)
+    more = least + TURN * np.round((told - least) / TURN)
+    sure = (np.abs(np.diff(speeds, axis=0)) * between < 0.25 * TURN) & (np.abs(more - told) < 0.125 * TURN)
+    return angles[0] + np.concatenate([np.zeros((1, angles.shape[1])), np.cumsum(np.where(sure, more, least), axis=0)])

@@ -188,6 +188,7 @@ def propagate(
 ) -> State:
     """The state after `steps` steps: a pure function of system and state, for JAX to differentiate or batch.
 
+    It begins at `t0`: of several calls one after the other, each of a system that depends on time needs its own.
     `noise` are the increments of a system with a heat bath, an array with one row a step.
     """
     method = default_method(system) if method is None else method

@@ -221,8 +221,9 @@ class Trajectory:
     def joints(self, form: str = "vector") -> "xr.Dataset":
         """The joints of connected bodies at the saved nodes: `turn`, that of each body from its rest in its parent's
         frame, as a rotation "vector" [rad] or a "quaternion"; `rate`, its angular velocity relative to the parent, in
-        its own frame; of hinges also `angle`, which goes on beyond a whole turn, and `angle_rate`, along `hinge`, the
-        number of the body. Body 0 is the root, whose turn is its attitude. `joint` says the kinds.
+        its own frame; of hinges also `angle`, which goes on beyond a whole turn (by the rates, where nodes are more
+        than half a turn apart), and `angle_rate`, along `hinge`, the number of the body. Body 0 is the root, whose turn
+        is its attitude. `joint` says the kinds.
         """
         self._needs_configurations("joints")
         known = getattr(self.system, "joints", None)
@@ -231,7 +232,9 @@ class Trajectory:
                 f"{type(self.system).__name__} has no joints; ConnectedBodies has. Attitudes are in run.attitude()."
             )
         Q, rates = self._at_nodes(_joint_motion, (self.system, known.motion))
-        return labelled_joints(known, self.t, Q, rates, form)
+        found = labelled_joints(known, self.t, Q, rates, form)
+        picture = self.system.picture
+        return found if picture is None else found.assign_coords(coordinates(found.sizes, picture.names))
 
     @functools.cached_property
     def crossings(self) -> dict[str, "xr.Dataset"]:

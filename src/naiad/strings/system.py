@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.mechanics.labels import Label, place
 from naiad.mechanics.picture import Picture
+from naiad.mechanics.power import power
 from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import Chain, Module, solve
@@ -278,14 +279,8 @@ class StringSystem(LagrangianSystem):
 
     def power(self, state: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """F . xi - d ell/dt - lambda . d(constraint)/dt: the rate at which forces, a guide way that moves and a reel
-        that is driven change E."""
-        g, mu = state
-        t, xi = jnp.asarray(t, float), self.velocity(g, mu, t)
-        given = -jax.grad(self.lagrangian, argnums=2)(g, xi, t)
-        if self.constraint is not None and not (self.guide is None and self.prescribed is None):
-            change = jax.jvp(lambda t: self.links(g, t), (t,), (jnp.ones(()),))[1]
-            given = given - jnp.dot(self.equations(state, t).multipliers, change)
-        return given if self.force is None else given + jnp.dot(self.force(g, xi, t), xi)
+        that is driven change E (see `naiad.mechanics.power`)."""
+        return power(self, state, t)
 
     def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
         """Whether a step may start from a configuration at t."""

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import subprocess
 from datetime import datetime
 from pathlib import Path
 
@@ -37,4 +38,15 @@ def _processor_name() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    return (names or _listed() or [platform.processor() or platform.machine()])[0]
+
+
+def _listed() -> list[str]:
+    """What `lscpu` calls the processor: on ARM /proc/cpuinfo has numbers only."""
+    try:
+        said = subprocess.run(
+            ["lscpu"], capture_output=True, text=True, check=True, timeout=5, env=dict(os.environ, LC_ALL="C")
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.partition(":")[2].strip() for line in said.stdout.splitlines() if line.startswith("Model name:")]

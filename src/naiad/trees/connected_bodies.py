@@ -31,8 +31,8 @@ class ConnectedBodies(TreeSystem):
 
     - `weight`: gravity and buoyancy;
     - `stiffness` [N m/rad] and `damping` [N m s/rad] of the joints: a number, three numbers or a matrix in the body's
-      frame, for all joints or one for each body; a spring has the energy theta . K theta / 2 for a small turn theta
-      from the tree's `rest` (see `spring_energy`);
+      frame, for all joints, or a row [k], three numbers or a matrix for each body; a spring has the energy
+      theta . K theta / 2 for a small turn theta from the tree's `rest` (see `spring_energy`);
     - `torque`: an `AbstractJointTorque`, or any function tau(g, xi, t) of the torques in the joints, in rows;
     - `shapes`: semi-axes [m], to draw the bodies and to refuse a start in which they overlap, unless `overlap`.
 

@@ -25,10 +25,12 @@ def joint_matrices(name: str, values: Any, count: int, *, root: bool) -> Any:
         given = xp.full(3, given)
     if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
         given = xp.broadcast_to(given, (count, *given.shape))
+    if given.shape == (count, 1):
+        given = given * np.ones(3)
     if given.shape not in ((count, 3), (count, 3, 3)):
         raise InputError(
             f"{name} has shape {given.shape}; expected a number, three numbers or a 3 x 3 matrix for all joints, or "
-            f"three numbers or a matrix for each of {count} bodies."
+            f"a row of one or three numbers or a matrix for each of {count} bodies, as in [[0], [60], ...]."
         )
     matrices = [friction_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(given)]
     return xp.stack(matrices if root else [np.zeros((3, 3)), *matrices[1:]])

@@ -133,7 +133,7 @@ def _on_sphere(ax: "Axes3D", turns: list[Element]) -> None:
     """All three body axes of a single body; the third one of each of several."""
     draw_sphere(ax)
     bodies = [
-        (f"{turn.name}[{k}]" if turn.values.shape[1] > 1 else turn.name, rotation_matrices(turn)[:, k])
+        (spoken(f"{turn.name}[{k}]" if turn.values.shape[1] > 1 else turn.name), rotation_matrices(turn)[:, k])
         for turn in turns
         for k in range(turn.values.shape[1])
     ]

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -10,6 +10,7 @@ from jax.extend import core
 
 UNROLLED_OPERATIONS = 600  # a scan of known length that comes to so little is written out
 
+CALLS = ("jit", "pjit", "closed_call")
 INDEXING = {  # the arguments that are indices
     "dynamic_slice": slice(1, None),
     "dynamic_update_slice": slice(2, None),
@@ -41,7 +42,7 @@ def indexed_arguments(jaxpr: core.Jaxpr, constant: Sequence[bool]) -> list[bool]
         name = eqn.primitive.name
         if name in INDEXING and not all(fixed[INDEXING[name]]):
             marked.add(eqn.invars[0])
-        elif name in ("jit", "pjit", "closed_call"):
+        elif name in CALLS:
             inner = indexed_arguments(eqn.params["jaxpr"].jaxpr, fixed)
             within = zip(eqn.invars, inner, strict=True)
             marked |= {atom for atom, is_in in within if is_in and not isinstance(atom, core.Literal)}
@@ -70,6 +71,39 @@ def is_straight(jaxpr: core.Jaxpr) -> bool:
     )
 
 
+def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:
+    """The arrays in the body of a loop that nothing looks at but loops within, which make them or go through them by
+    rows; `leaving` says which results of the body are rows of an array again.
+
+    A gradient through a loop in a loop keeps in such arrays what the inner one has to know on its way back.
+    """
+    passed: set[Any] = set()
+    used = _variables(atom for atom, leaves in zip(jaxpr.outvars, leaving, strict=True) if not leaves)
+    for eqn in reversed(jaxpr.eqns):
+        rows: set[Any] = set()
+        others = eqn.invars
+        if eqn.primitive.name == "scan" and stays_loop(eqn):
+            consts, carried = eqn.params["num_consts"], eqn.params["num_carry"]
+            rows = _variables([*eqn.invars[consts + carried :], *eqn.outvars[carried:]])
+            others = eqn.invars[: consts + carried]
+        elif eqn.primitive.name in CALLS:
+            inner = eqn.params["jaxpr"].jaxpr
+            within = rows_passed_on(inner, [variable not in used for variable in eqn.outvars])
+            pairs = [*zip([*eqn.invars, *eqn.outvars], [*inner.invars, *inner.outvars], strict=True)]
+            rows = _variables(atom for atom, name in pairs if not isinstance(name, core.Literal) and name in within)
+            others = [atom for atom in eqn.invars if isinstance(atom, core.Literal) or atom not in rows]
+            passed |= within
+        passed |= rows
+        used |= _variables(others)
+    return passed - used
+
+
+def stays_loop(scan: Any) -> bool:
+    """Whether a scan over small arrays is not written out."""
+    length = scan.params["length"]
+    return length > 1 and length * operations_of(scan.params["jaxpr"].jaxpr) > UNROLLED_OPERATIONS
+
+
 def stacks_of(jaxpr: core.Jaxpr) -> frozenset[int]:
     """The lengths of the scans that stay loops over rows, and those of what is left of their rows without the first or
     last."""
@@ -95,6 +129,10 @@ def _inside(eqn: Any) -> list[core.Jaxpr]:
     """The jaxprs of an equation."""
     leaves = jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr)
     return [getattr(leaf, "jaxpr", leaf) for leaf in leaves if _is_jaxpr(leaf)]
+
+
+def _variables(atoms: Iterable[Any]) -> set[Any]:
+    return {atom for atom in atoms if not isinstance(atom, core.Literal)}
 
 
 def _is_jaxpr(x: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from naiad.compiler.front.arrays import UNROLLED, Arrays, Index, Lazy, Small, Value, element_type, is_known
-from naiad.compiler.front.jaxprs import UNROLLED_OPERATIONS, indexed_arguments, is_straight, operations_of
+from naiad.compiler.front.jaxprs import indexed_arguments, is_straight, rows_passed_on, stays_loop
 from naiad.compiler.front.rules import rule
 from naiad.compiler.front.tracer import Tracer, known_kind
 from naiad.compiler.ir.operations import BOOL
@@ -80,14 +80,15 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     b, arrays, params = tracer.builder, tracer.arrays, eqn.params
     body, length, m, n = params["jaxpr"], params["length"], params["num_consts"], params["num_carry"]
     order = range(length - 1, -1, -1) if params["reverse"] else range(length)
-    slices = [variable.aval.shape for variable in body.jaxpr.invars[m + n :]]
+    slices = body.jaxpr.invars[m + n :]
     stacked = [variable.aval for variable in eqn.outvars[n:]]
     small = not any(isinstance(value, Lazy) for value in inputs) and not any(arrays.is_large(a.shape) for a in stacked)
-    if not length or (small and (length == 1 or length * operations_of(body.jaxpr) <= UNROLLED_OPERATIONS)):
+    if not length or (small and not stays_loop(eqn)):
         return _written_out(tracer, body, list(inputs[:m]), list(inputs[m : m + n]), inputs[m + n :], order, stacked)
     settled = tracer.settled(inputs)
     consts, inits, xs = settled[:m], settled[m : m + n], settled[m + n :]
     indexed = indexed_arguments(body.jaxpr, [*map(is_known, consts), *(False for _ in (*inits, *xs))])
+    tracer.passed_on |= rows_passed_on(body.jaxpr, [False] * n + [True] * len(stacked))
     with _held([*consts, *xs]):
         consts = _placed(tracer, consts, indexed[:m])
         rows = [x if isinstance(x, Lazy) else _stacked(arrays, x) for x in xs]
@@ -98,7 +99,7 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
 
         def step(i: Node, nodes: list[Node]) -> list[Node]:
             position = b.op("isub", b.integer(length - 1), i) if params["reverse"] else i
-            elements = [_row(arrays, row, position, shape) for row, shape in zip(rows, slices, strict=True)]
+            elements = [_row(tracer, row, position, variable) for row, variable in zip(rows, slices, strict=True)]
             outputs = tracer.evaluate(body.jaxpr, body.consts, [*consts, *carry.arrays_of(nodes), *elements])
             for buffer, value, apart in zip(buffers, outputs[n:], by_columns, strict=True):
                 if apart:
@@ -113,9 +114,13 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
         arrays.columns(buffer, aval.shape) if apart else arrays.whole(buffer, aval.shape)
         for buffer, aval, apart in zip(buffers, stacked, by_columns, strict=True)
     ]
+    far = [
+        length > UNROLLED or arrays.is_large(y.shape) or v in tracer.passed_on
+        for y, v in zip(ys, eqn.outvars[n:], strict=True)
+    ]
     return [
         *carry.arrays_of(results),
-        *(y if length > UNROLLED or arrays.is_large(y.shape) else arrays.small(y) for y in ys),
+        *(y if in_memory else arrays.small(y) for y, in_memory in zip(ys, far, strict=True)),
     ]
 
 
@@ -151,9 +156,10 @@ def _stacked(arrays: Arrays, x: Small) -> Lazy:
     return arrays.lazy(x.shape, element_type(x), at, placed, view=True)
 
 
-def _row(arrays: Arrays, rows: Lazy, position: Node, shape: tuple[int, ...]) -> Value:
+def _row(tracer: Tracer, rows: Lazy, position: Node, variable: Any) -> Value:
+    arrays, shape = tracer.arrays, variable.aval.shape
     row = arrays.lazy(shape, rows.type, lambda index: rows.at((position, *index)), rows, view=True)
-    return row if arrays.is_large(shape) else arrays.small(row)
+    return row if arrays.is_large(shape) or variable in tracer.passed_on else arrays.small(row)
 
 
 class _Carry:
