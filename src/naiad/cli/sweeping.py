@@ -1,9 +1,10 @@
 """`naiad sweep NAME`: run a study for every combination of parameters, and make one table of it."""
 
 import contextlib
-import os
+import shlex
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,13 @@ import typer
 from rich.text import Text
 
 from naiad import interrupts, studies
-from naiad.cli.console import err, out, say_error, say_warning, table
+from naiad.cli.console import out, say_error, say_warning, table
 from naiad.cli.errors import FAILED
 from naiad.cli.folder import REPORT, seal
 from naiad.cli.growing import growing_folder, partial_of, regained_folder
 from naiad.cli.options import assignments
 from naiad.cli.running import Config, MaybeName
+from naiad.cli.sweep_progress import telling
 from naiad.errors import InputError, RunError
 from naiad.interrupts import Ear, listening
 from naiad.studies.sweeps import ROWS, SWEEP
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 ZARR = "table.zarr"
 LINES, COLUMNS = 24, 8
 """The largest part of a table that the screen shows."""
-TELL_EVERY = 60.0  # seconds between two lines on how far it is, where there is no terminal
 
 Swept = Annotated[
     list[str] | None,
@@ -48,9 +49,7 @@ Seeds = Annotated[
     int | None,
     typer.Option("--seeds", metavar="N", help="Every combination with N seeds, from 0 or from the given seed."),
 ]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Where the files go (default: out/NAME-sweep).")
-]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the files go (default: out/NAME-sweep).")]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", help="Processes that run rows at a time (default: one for each core)."),
@@ -96,8 +95,7 @@ def resume_sweep(folder: Path, workers: int | None = None, scheduler: str | None
     from naiad.studies import provenance
     from naiad.studies.sweeps.sweep import begun_with, read_sweep
 
-    target, partial = partial_of(folder)
-    folder = folder.with_name(target.name)
+    folder = partial_of(folder)[0]
     with listening(at_once=True) as ear, _runner(workers, scheduler) as run, regained_folder(folder) as partial:
         sweep, version = read_sweep(partial / SWEEP), begun_with(partial / SWEEP)
         if version != provenance.version():
@@ -134,29 +132,31 @@ def _runner(workers: int | None, scheduler: str | None) -> "Iterator[Runner]":
         with run_on(scheduler) as run:
             yield run
     else:
+        from naiad.studies.provenance import cores
         from naiad.studies.sweeps.workers import run_with
 
-        yield run_with(workers or len(os.sched_getaffinity(0)))
+        yield run_with(workers or cores())
 
 
 def _carried_on(sweep: "Sweep", folder: Path, partial: Path, run: "Runner", ear: Ear) -> "Table":
     """Run the rows that are missing, and write everything that is made of them."""
     from naiad.io import places
-    from naiad.studies.sweeps.row import Task, keep, kept
+    from naiad.studies.sweeps.kept import keep, kept
+    from naiad.studies.sweeps.row import Task
     from naiad.studies.sweeps.table import Table
 
     rows = {number: row for number, row in kept(partial).items() if number < len(sweep)}
     target = studies.STUDIES[sweep.study.name]
     tasks = {number: Task(target, each) for number, each in enumerate(sweep.rows()) if number not in rows}
     started = time.perf_counter()
-    with _progress(sweep, len(rows), folder) as told:
+    with telling(sweep, len(rows)) as told:
         _remember(ear, rows, sweep, folder)
         try:
             for number, row in run(tasks) if tasks else ():
                 keep(row, number, partial)
                 rows[number] = row
                 _remember(ear, rows, sweep, folder)
-                told(len(rows), "")
+                told(len(rows))
         except RunError as error:
             raise RunError(f"{error}; {ear.kept}") from error
         found = Table.of(sweep, [rows[number] for number in range(len(sweep))])
@@ -170,51 +170,7 @@ def _carried_on(sweep: "Sweep", folder: Path, partial: Path, run: "Runner", ear:
 
 
 def _remember(ear: Ear, rows: "dict[int, Row]", sweep: "Sweep", folder: Path) -> None:
-    ear.kept = f"{len(rows)} of {len(sweep)} rows are kept: `naiad resume {folder}` goes on with the others"
-
-
-class _Told:
-    """Says how far a sweep is: with a bar where there is a terminal, else with a line now and then."""
-
-    def __init__(self, sweep: "Sweep", first: int, folder: Path):
-        self._name, self._rows, self._first = sweep.study.name, len(sweep), first
-        self._folder, self._started = folder, time.monotonic()
-        self._after = self._started + TELL_EVERY / 6
-        self.bar = lambda rows, label: None
-
-    def __call__(self, rows: int, label: str) -> None:
-        """Rows that are done, and what is being done now."""
-        interrupts.check()
-        self.bar(rows, label)
-        now = time.monotonic()
-        if now >= self._after and self._first < rows < self._rows:
-            self._after = now + TELL_EVERY
-            say_warning(f"{self._name}: {rows} of {self._rows} rows, {self._left(now, rows)}")
-
-    def _left(self, now: float, rows: int) -> str:
-        from naiad.studies.progress import in_time_units
-
-        left = (now - self._started) * (self._rows - rows) / (rows - self._first)
-        return f"about {in_time_units(left)} to go at this rate; Ctrl-C keeps the rows"
-
-
-@contextlib.contextmanager
-def _progress(sweep: "Sweep", first: int, folder: Path) -> Iterator[_Told]:
-    console, told = err(), _Told(sweep, first, folder)
-    sizes = " x ".join(f"{key} {len(values)}" for key, values in sweep.swept.items())
-    there = f", of which {first} are there" if first else ""
-    console.print(Text(f"{sweep.study.name}: {len(sweep)} rows ({sizes}){there}", style="dim"), soft_wrap=True)
-    if not console.is_terminal:
-        yield told
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}", style="cyan"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    more = (TextColumn("to go:", style="dim"), TimeRemainingColumn(), TextColumn("{task.fields[label]}", style="dim"))
-    with Progress(*columns, *more, console=console, transient=True, speed_estimate_period=3600.0) as bars:
-        task = bars.add_task(sweep.study.name, total=len(sweep), completed=first, label="")
-        told.bar = lambda rows, label: bars.update(task, completed=rows, label=label)
-        yield told
+    ear.kept = f"{len(rows)} of {len(sweep)} rows are kept: `naiad resume {shlex.quote(str(folder))}` goes on"
 
 
 def _write(found: "Table", folder: Path, elapsed: float, says: "Callable[[str], None]") -> None:
@@ -249,8 +205,6 @@ def _write(found: "Table", folder: Path, elapsed: float, says: "Callable[[str], 
 
 def _clear(folder: Path) -> None:
     """Remove what an ended process had begun to make of the rows."""
-    import shutil
-
     from naiad.io.claim import LOCK
 
     for path in folder.iterdir():
@@ -259,14 +213,14 @@ def _clear(folder: Path) -> None:
 
 
 def _show(found: "Table", folder: Path) -> None:
-    from naiad.studies.sweeps.report import CSV, varying
+    from naiad.studies.sweeps.report import CSV, parameters, varying
     from naiad.studies.values import found as shown
 
     console, sweep = out(), found.sweep
     results = dict([*varying(found).items()][: max(COLUMNS - len(sweep.swept), 1)])
     lines = table(*sweep.swept, *results)
     for number, combination in zip(range(LINES), sweep.combinations(), strict=False):
-        cells = [shown(key, value, {}) if isinstance(value, float) else text for (key, value), text in zip(combination.items(), sweep.written(combination).values(), strict=True)]
+        cells = parameters(sweep, combination)
         cells += ["" if column[number] is None else shown(name, column[number], {}) for name, column in results.items()]
         lines.add_row(*map(Text, cells))
     console.print(Text(sweep.study.name, style="bold cyan").append(f"  {len(sweep)} rows", style="not bold dim"))

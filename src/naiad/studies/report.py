@@ -59,5 +59,3 @@ def _parameters(study: Study) -> str:
 def _named_table(name: str, table: Table) -> str:
     rows = ("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in table.rows)
     return f"<h3>{html.escape(in_words(name))}</h3>\n{tabulated(table.heads, rows)}"
-
-

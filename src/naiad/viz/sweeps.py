@@ -23,6 +23,7 @@ WIDE = 100.0  # the ratio of the largest to the least from which on a scale is l
 PANELS, FIGURES = 9, 4  # panels of a figure, and figures
 COMPONENTS = 4  # of a vector, which is drawn if nothing else can be
 MAP = 3  # values of each of two numbers from which on they are the sides of a map
+TICKS = 6  # of an axis, where they stand at values
 MARKERS = "osD^vP*X"
 
 
@@ -73,6 +74,7 @@ def _panels(table: "xr.Dataset", grid: Sequence[str]) -> "list[tuple[str, xr.Dat
         (", ".join([name, *_labels(table, plan.others, index)]), each.isel(index))
         for name, each in chosen
         for index in _indices(table, plan.others)
+        if _varies(name, each.isel(index), like=each)
     ]
 
 
@@ -86,15 +88,21 @@ def _components(table: "xr.Dataset", grid: Sequence[str]) -> "Iterator[tuple[str
 
 
 def _is_size(name: str) -> bool:
-    return bool(SIZES & set(name.replace(".", "_").split("_")))
+    words = set(name.replace(".", "_").split("_"))
+    return bool(SIZES & words) and "standard" not in words
 
 
-def _varies(name: str, values: "xr.DataArray") -> bool:
+def _finite(values: "xr.DataArray") -> np.ndarray:
+    found = values.to_numpy().astype(float).ravel()
+    return found[np.isfinite(found)]
+
+
+def _varies(name: str, values: "xr.DataArray", like: "xr.DataArray | None" = None) -> bool:
+    """Whether numbers differ by more than rounding, compared with their size or that of others like them."""
     if values.dtype.kind not in "biuf":
         return False
-    found = values.to_numpy().astype(float)
-    found = found[np.isfinite(found)]
-    least = 0.0 if _is_size(name) else 1e-9 * np.max(np.abs(found), initial=0.0)
+    found = _finite(values)
+    least = 0.0 if _is_size(name) else 1e-9 * np.max(np.abs(_finite(values if like is None else like)), initial=0.0)
     return bool(found.size > 1 and np.ptp(found) > least)
 
 
@@ -104,10 +112,10 @@ def _rank(name: str, values: "xr.DataArray") -> int:
         return 3
     if not _is_size(name):
         return 1
-    return 0 if np.nanmax(np.abs(values.to_numpy()[np.isfinite(values.to_numpy())])) > ROUND_OFF else 2
+    return 0 if np.max(np.abs(_finite(values))) > ROUND_OFF else 2
 
 
-def _indices(table: "xr.Dataset", dims: Sequence[str]) -> list[dict[str, int]]:
+def _indices(table: "xr.Dataset | xr.DataArray", dims: Sequence[str]) -> list[dict[str, int]]:
     """Every combination of places along some dimensions."""
     return [
         dict(zip(dims, each, strict=True)) for each in itertools.product(*(range(table.sizes[dim]) for dim in dims))
@@ -130,6 +138,7 @@ def _page(panels: "list[tuple[str, xr.DataArray]]", plan: _Plan) -> "Figure":
         axes = [figure.add_subplot(rows, columns, k + 1) for k in range(len(panels))]
         for ax, (name, values) in zip(axes, panels, strict=True):
             {"map": _map, "points": _points, "lines": _lines, "seeds": _lines}[plan.kind](ax, name, values, plan)
+            ax.title.set_fontsize(min(10.0, 310.0 / len(name)))
         handles, labels = axes[0].get_legend_handles_labels()
         if plan.others and plan.kind != "map" and labels:
             figure.legend(handles, labels, loc="outside right upper", title=", ".join(plan.others), alignment="left")
@@ -144,7 +153,7 @@ def _over_seeds(values: "xr.DataArray") -> tuple[Any, Any, Any]:
 
 
 def _lines(ax: "Axes", name: str, values: "xr.DataArray", plan: _Plan) -> None:
-    """Results against a number; slopes near whole numbers can be read from dashed lines where both axes are of powers."""
+    """Results against a number; where both axes are of powers, dashed lines show slopes that are whole numbers."""
     values = values.astype(float)
     x = values[plan.x].to_numpy()
     order = np.argsort(x)
@@ -166,9 +175,9 @@ def _lines(ax: "Axes", name: str, values: "xr.DataArray", plan: _Plan) -> None:
             label=", ".join(_labels(values, plan.others, index)),
         )
         drawn.append(mean)
-    dress(ax, labelled(plan.x, values[plan.x].attrs.get("units")), values.attrs.get("units", ""), name)
+    dress(ax, labelled(plan.x, values[plan.x].attrs.get("units")), _units(values), name)
     if log_x:
-        ax.set_xscale("log")
+        _powers(ax.xaxis, x)
     if log_y:
         ax.set_yscale("log", nonpositive="mask")
     else:
@@ -186,7 +195,7 @@ def _slopes(ax: "Axes", x: np.ndarray, lines: list[np.ndarray]) -> None:
             ax.plot(x, line, color=FAINT, linestyle="--", linewidth=0.9, zorder=1, label=f"_slope {slope}")
             name_line(ax, f"slope {slope}", x, line)
     if found:
-        ax.margins(x=0.22)
+        ax.margins(x=0.3)
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> int:
@@ -214,12 +223,13 @@ def _map(ax: "Axes", name: str, values: "xr.DataArray", plan: _Plan) -> None:
     dress(ax, *(labelled(dim, values[dim].attrs.get("units")) for dim in (plan.x, plan.y)), title=name)
     ax.grid(False)
     ax.set_facecolor("#EEEEEE")
-    if _evenly_in_log(x):
-        ax.set_xscale("log")
-    if _evenly_in_log(y):
-        ax.set_yscale("log")
+    for axis, at in ((ax.xaxis, x), (ax.yaxis, y)):
+        if _evenly_in_log(at):
+            _powers(axis, at)
+        elif len(at) <= TICKS:
+            axis.set_ticks(at)
     bar = ax.figure.colorbar(mesh, ax=ax)
-    bar.set_label(values.attrs.get("units", ""), color=INK)
+    bar.set_label(_units(values), color=INK)
     bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)
 
 
@@ -243,11 +253,27 @@ def _points(ax: "Axes", name: str, values: "xr.DataArray", plan: _Plan) -> None:
             linestyle="",
             label=", ".join(_labels(values, plan.others, index)),
         )
-    dress(ax, values.attrs.get("units", ""), "", name)
+    dress(ax, _units(values), "", name)
     ax.set_yticks(range(len(words)), words)
     ax.set_ylim(len(words) - 0.4, -0.6)
     if log:
         ax.set_xscale("log", nonpositive="mask")
+
+
+def _units(values: "xr.DataArray") -> str:
+    return labelled("", values.attrs.get("units")).strip()
+
+
+def _powers(axis: Any, values: np.ndarray) -> None:
+    """A logarithmic axis: with ticks at powers of ten, or at some of the values where these are close together."""
+    from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
+
+    (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
+    if values.max() < 10.0 * values.min():
+        axis.set_major_locator(FixedLocator(np.sort(values)[:: -(-len(values) // TICKS)].tolist()))
+        axis.set_major_formatter(StrMethodFormatter("{x:.3g}"))
+        axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _evenly_in_log(x: np.ndarray) -> bool:

@@ -2,15 +2,12 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from naiad.errors import InputError, RunError
 from naiad.studies import provenance
 from naiad.studies.sweeps.row import Row, Task
 from naiad.studies.sweeps.workers import Crew, Runner
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 TIMEOUT = 10.0  # seconds in which a scheduler must answer, and have a worker
 AHEAD = 4  # tasks that are sent for each thread of the workers, so that none waits for the next
@@ -22,7 +19,7 @@ _CREW = Crew()  # of a worker
 def run_on(address: str) -> Iterator[Runner]:
     """Rows run by the workers of the scheduler at `address`, once it is known that they can."""
     try:
-        from distributed import Client
+        from distributed import Client  # pyright: ignore[reportMissingImports] - an extra
     except ImportError as error:
         raise InputError(
             f"--scheduler {address}: Dask's distributed is not installed; pip install 'naiad[cluster]', "
@@ -45,7 +42,7 @@ def run_in_process(task: Task) -> str:
     return _CREW.run(task).write()
 
 
-def _check(client: "Client", address: str) -> None:
+def _check(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=TIMEOUT)
         found = set(client.run(provenance.version).values())
@@ -64,8 +61,8 @@ def _check(client: "Client", address: str) -> None:
         )
 
 
-def _rows(client: "Client", address: str, tasks: Mapping[int, Task]) -> Iterator[tuple[int, Row]]:
-    from distributed import as_completed
+def _rows(client: Any, address: str, tasks: Mapping[int, Task]) -> Iterator[tuple[int, Row]]:
+    from distributed import as_completed  # pyright: ignore[reportMissingImports] - an extra
 
     waiting, numbers = iter(tasks.items()), {}
 

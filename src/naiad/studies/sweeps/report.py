@@ -87,7 +87,7 @@ def _rows(table: Table) -> str:
     for number, (combination, row) in enumerate(zip(table.sweep.combinations(), table.rows, strict=True)):
         if number == SHOWN:
             break
-        cells = [*_parameters(table.sweep, combination)]
+        cells = parameters(table.sweep, combination)
         cells += ["" if c[number] is None else found(name, c[number], {}) for name, c in results.items()]
         cells.append(f"{row.seconds:.3g}")
         cells += [{WARNING: "; ".join(row.warnings), ERROR: row.error}[name] for name in said]
@@ -97,7 +97,7 @@ def _rows(table: Table) -> str:
     return f'{tabulated(heads, lines)}\n<p class="aside">{link[0].upper()}{link[1:]}</p>'
 
 
-def _parameters(sweep: Sweep, combination: dict[str, Any]) -> list[str]:
+def parameters(sweep: Sweep, combination: dict[str, Any]) -> list[str]:
     """The swept parameters of a row, with some digits."""
     written = sweep.written(combination)
     return [shown(v) if isinstance(v, float) else written[key] for key, v in combination.items()]

@@ -1,4 +1,4 @@
-"""One row of a sweep: what a run of the study found, or why it failed, kept as a small file until the table is made."""
+"""One row of a sweep: what a run of the study found, or why it failed."""
 
 import dataclasses
 import importlib
@@ -6,13 +6,10 @@ import json
 import time
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from naiad.errors import NaiadError, RunWarning
-from naiad.io import places
 from naiad.studies.progress import Progress
-from naiad.studies.sweeps import ROWS
 from naiad.studies.values import plain
 
 
@@ -54,23 +51,6 @@ def run_row(task: Task) -> Row:
     except Exception as error:
         row = Row(error=" ".join(f"{type(error).__name__}: {error}".split()))
     return dataclasses.replace(row, seconds=time.perf_counter() - started)
-
-
-def keep(row: Row, number: int, folder: Path) -> None:
-    """Write a row to its file, whole or not at all."""
-    with places.whole_file(folder / ROWS / f"{number}.json") as file:
-        file.write_text(row.write(), encoding="utf-8")
-
-
-def kept(folder: Path) -> dict[int, Row]:
-    """The rows that are there, by their numbers; one that cannot be read is not there."""
-    found = {}
-    for path in sorted((folder / ROWS).glob("[0-9]*.json")):
-        try:
-            found[int(path.stem)] = Row.read(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, TypeError, KeyError):
-            continue
-    return found
 
 
 def _found(task: Task) -> Row:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from naiad import studies
 from naiad.errors import InputError
 from naiad.studies import provenance
 from naiad.studies.config import read_toml
@@ -89,9 +88,7 @@ class Sweep:
         return first
 
 
-def read_sweep(
-    path: Path, name: str | None = None, assignments: Iterable[str] = (), seeds: int | None = None
-) -> Sweep:
+def read_sweep(path: Path, name: str | None = None, assignments: Iterable[str] = (), seeds: int | None = None) -> Sweep:
     """The sweep that a file describes, a `sweep.toml` or a `study.toml`, with other values for some parameters."""
     study, given = read_toml(path, name, tables=("parameters", "sweep"))
     return Sweep.of(study, {**given, **study.assigned(assignments)}, seeds)
@@ -132,10 +129,10 @@ def _seeds(study: type[Study], given: Mapping[str, Any], seeds: int | None) -> d
         )
     if not 1 <= seeds <= LARGEST:
         raise InputError(f"--seeds {seeds}: expected a whole number from 1 to {LARGEST}")
-    start = values(study.parameters[SEED], str(given.get(SEED, 0)))
-    if len(start) > 1:
+    start, *more = values(study.parameters[SEED], str(given.get(SEED, 0)))
+    if more:
         raise InputError(f"--seeds {seeds} and several values of {SEED} are both given; give one of them")
-    return {SEED: f"{start[0]}..{start[0] + seeds - 1}:{seeds}" if seeds > 1 else str(start[0])}
+    return {SEED: f"{start}..{start + seeds - 1}:{seeds}" if seeds > 1 else str(start)}
 
 
 def _example(study: type[Study]) -> str:

@@ -125,17 +125,18 @@ def _cell(value: Any) -> str:
 
 def _array(column: list[Any]) -> np.ndarray:
     """The values of all rows, stacked: numbers if all of them are, else texts."""
-    present = [value for value in column if value is not None]
-    if len(present) == len(column) and all(type(value) is type(present[0]) for value in present):
-        if isinstance(present[0], bool) or (isinstance(present[0], int) and max(map(abs, present)) < 2**63):
-            return np.array(present)
-    arrays = [_numbers(value) for value in present]
-    if any(array is None for array in arrays) or len({np.ndim(array) for array in arrays}) > 1:
+    if all(type(value) is bool for value in column) or all(
+        type(value) is int and abs(value) < 2**63 for value in column
+    ):
+        return np.array(column)
+    arrays = {number: _numbers(value) for number, value in enumerate(column) if value is not None}
+    sizes = [array.shape for array in arrays.values() if array is not None]
+    if len(sizes) < len(arrays) or len(set(map(len, sizes))) > 1:
         return np.array([_text(value) for value in column])
-    shape = tuple(map(max, zip(*map(np.shape, arrays), strict=True)))
-    stacked = np.full((len(column), *shape), np.nan)
-    for number, array in zip((k for k, value in enumerate(column) if value is not None), arrays, strict=True):
-        stacked[(number, *map(slice, np.shape(array)))] = array
+    stacked = np.full((len(column), *map(max, zip(*sizes, strict=True))), np.nan)
+    for number, array in arrays.items():
+        if array is not None:
+            stacked[(number, *map(slice, array.shape))] = array
     return stacked
 
 
@@ -143,7 +144,7 @@ def _numbers(value: Any) -> np.ndarray | None:
     """Numbers as an array, if there is nothing else among them and their lists are of equal lengths."""
     try:
         array = np.array(value)
-        return array.astype(float) if array.dtype.kind in "biuf" or array.dtype == object else None
+        return array.astype(float) if array.dtype.kind in "biufO" else None
     except (TypeError, ValueError):
         return None
 

@@ -37,7 +37,7 @@ def values(parameter: Parameter, text: str) -> tuple[Any, ...]:
 def _parts(parameter: Parameter, text: str) -> list[str]:
     if "|" in text:
         parts = text.split("|")
-    elif _without_commas(parameter):
+    elif _without_commas(parameter) or _names(parameter, text):
         parts = text.split(",")
     else:
         parts = [text]
@@ -54,6 +54,12 @@ def _without_commas(parameter: Parameter) -> bool:
     """Whether no value of this kind has a comma in it."""
     kind = parameter.kind.other if isinstance(parameter.kind, NameOr) else parameter.kind
     return isinstance(kind, Real | Integer | Boolean) or (isinstance(kind, Words) and bool(parameter.options.choices))
+
+
+def _names(parameter: Parameter, text: str) -> bool:
+    """Whether all between the commas are names, where a name may be given instead of a matrix."""
+    known = {choice.casefold() for choice in parameter.options.choices}
+    return isinstance(parameter.kind, NameOr) and all(part.strip().casefold() in known for part in text.split(","))
 
 
 def _number(kind: Kind) -> bool:

@@ -22,14 +22,15 @@ Runner = Callable[[Mapping[int, Task]], Iterator[tuple[int, Row]]]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """One thread of linear algebra in each process: they share the cores, and its sums depend on how many there are."""
 ATTEMPTS = 2
-PATIENCE = 0.1  # seconds between two looks for Ctrl-C
+LOOK_EVERY = 0.1  # seconds, for Ctrl-C
+PATIENCE = 2.0  # seconds in which a process that says no more comes to its end
 
 
 class Worker:
     """A process that runs one row after the other."""
 
     def __init__(self) -> None:
-        self._said = tempfile.TemporaryFile()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._process = subprocess.Popen(
             [sys.executable, "-m", "naiad.studies.sweeps.worker"],
             stdin=subprocess.PIPE,
@@ -52,10 +53,13 @@ class Worker:
         except OSError:
             return None
 
-    def end(self) -> str:
-        """End the process, if it has not ended by itself, and say how it did."""
-        self._process.kill()
-        code = self._process.wait()
+    def end(self, patience: float = 0.0) -> str:
+        """End the process, if it does not end by itself in so many seconds, and say how it did."""
+        try:
+            code = self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 assert stream is not None
@@ -94,7 +98,7 @@ class Crew:
                 if self._closed:
                     break
                 self._all.remove(worker)
-            how = worker.end()
+            how = worker.end(PATIENCE)
         return Row(error=how)
 
     def close(self) -> None:
@@ -167,7 +171,7 @@ def _next(done: "queue.SimpleQueue[tuple[int, Row] | BaseException]") -> tuple[i
     while True:
         interrupts.check()
         try:
-            item = done.get(timeout=PATIENCE)
+            item = done.get(timeout=LOOK_EVERY)
         except queue.Empty:
             continue
         if isinstance(item, BaseException):
