@@ -9,7 +9,7 @@ from naiad.studies import provenance
 from naiad.studies.sweeps.row import Row, Task
 from naiad.studies.sweeps.workers import Crew, Runner
 
-TIMEOUT = 10.0  # seconds in which a scheduler must answer, and have a worker
+TIMEOUT = 5.0  # seconds in which a scheduler must answer, and have a worker
 AHEAD = 4  # tasks that are sent for each thread of the workers, so that none waits for the next
 
 _CREW = Crew()  # of a worker
@@ -20,12 +20,15 @@ def run_on(address: str) -> Iterator[Runner]:
     """Rows run by the workers of the scheduler at `address`, once it is known that they can."""
     try:
         from distributed import Client  # pyright: ignore[reportMissingImports] - an extra
+        from distributed.comm import parse_address  # pyright: ignore[reportMissingImports]
+        from distributed.comm.registry import get_backend  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise InputError(
             f"--scheduler {address}: Dask's distributed is not installed; pip install 'naiad[cluster]', "
             "or use processes of this machine with --workers"
         ) from error
     try:
+        get_backend(parse_address(address)[0])  # a client with an address of no known kind ends in a traceback
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
@@ -75,7 +78,7 @@ def _rows(client: Any, address: str, tasks: Mapping[int, Task]) -> Iterator[tupl
 
     threads = sum(client.nthreads().values()) or 1
     sent = [future for future in (send() for _ in range(AHEAD * threads)) if future is not None]
-    running = as_completed(sent)
+    running = as_completed(sent, loop=client.loop)
     for future in running:
         if future.status == "cancelled":
             raise RunError(f"the scheduler at {address} was lost")
