@@ -4,22 +4,27 @@ import csv
 import io as text_io
 import itertools
 import math
+import os
 import random
+import sys
+import types
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from naiad import io, studies
-from naiad.errors import InputError
+from naiad.errors import InputError, NaiadError
 from naiad.studies.figures import Image
+from naiad.studies.sweeps import cluster
+from naiad.studies.sweeps.cluster import AHEAD, run_on
 from naiad.studies.sweeps.kept import keep, kept
 from naiad.studies.sweeps.report import SHOWN, command, report
 from naiad.studies.sweeps.row import Row, Task, run_row
 from naiad.studies.sweeps.sweep import Sweep, read_sweep, write_sweep
 from naiad.studies.sweeps.table import Table
 from naiad.studies.sweeps.values import LARGEST, values
-from naiad.studies.sweeps.workers import Share, run_with
+from naiad.studies.sweeps.workers import Crew, Share, run_with
 from naiad.viz.sweeps import sweep_figures
 from tests.studies.test_report import Page
 from tests.studies.tide import Tide
@@ -358,3 +363,113 @@ def test_a_report_says_what_was_swept_and_found():
     assert "the tide does not turn; reduce depth" in text
     assert "naiad sweep tide -p fail=no,run -p depth=1..40:40" in text
     assert "constant" in text.partition("The same in all rows")[2]
+
+
+class Future:
+    """What a scheduler promises, kept at once; a lost one keeps nothing."""
+
+    def __init__(self, key, task, lost):
+        self.key, self.status, self._task = key, "cancelled" if lost else "finished", task
+
+    def result(self):
+        return run_row(self._task).write()
+
+
+class Completed:
+    """The futures that are done, the last first; others are added on the way."""
+
+    def __init__(self, futures, loop):
+        self.add, self._left = futures.append, futures
+
+    def __iter__(self):
+        while self._left:
+            yield self._left.pop()
+
+
+class Client:
+    """A scheduler with one worker of two threads, in this process, which may be lost after some tasks."""
+
+    last, workers, version, after = None, 1, None, math.inf
+
+    def __init__(self, address, timeout, set_as_default):
+        if address == "tcp://nowhere:1":
+            raise OSError("Timed out")
+        Client.last, self.sent, self.loop = self, 0, None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def wait_for_workers(self, count, timeout):
+        if self.workers < count:
+            raise TimeoutError
+
+    def run(self, function):
+        return {"worker": self.version or function()}
+
+    def nthreads(self):
+        return {"worker": 2}
+
+    def submit(self, function, task, pure):
+        self.sent += 1
+        return Future(f"key-{self.sent}", task, self.sent > self.after)
+
+
+@pytest.fixture
+def scheduler(monkeypatch):
+    """A stand-in for Dask's distributed, which the tests do without."""
+    modules = {
+        "distributed": {"Client": Client, "as_completed": Completed},
+        "distributed.comm": {"parse_address": lambda address: address.split("://")},
+        "distributed.comm.registry": {"get_backend": {"tcp": None}.__getitem__},
+    }
+    for name, contents in modules.items():
+        module = types.ModuleType(name)
+        vars(module).update(contents)
+        monkeypatch.setitem(sys.modules, name, module)
+    return monkeypatch
+
+
+def test_a_scheduler_gets_a_few_rows_ahead_and_gives_them_all(scheduler):
+    wanted = tasks(swept("depth=1..30:30"))
+    with run_on("tcp://here:1") as run:
+        found = run(wanted)
+        number, row = next(found)
+        assert Client.last.sent == AHEAD * 2
+        rows = {number: row, **dict(found)}
+    assert sorted(rows) == list(range(30))
+    assert all(rows[number].results["height"] == (number + 1.0) ** 2 for number in range(30))
+
+
+@pytest.mark.parametrize(
+    ("address", "changes", "message"),
+    [
+        ("tcp://nowhere:1", {}, "--scheduler tcp://nowhere:1: no scheduler answers there (Timed out); start one"),
+        ("tcp://here:1", {"workers": 0}, "it has no workers; start some with `dask worker tcp://here:1`"),
+        ("tcp://here:1", {"version": "9.9"}, "its workers have naiad 9.9, and this is"),
+        ("tcp://here:1", {"run": None}, "its workers cannot use naiad ("),
+        ("tcp://here:1", {"after": 3}, "the scheduler at tcp://here:1 was lost"),
+    ],
+)
+def test_a_scheduler_that_cannot_is_told(scheduler, address, changes, message):
+    for name, value in changes.items():
+        scheduler.setattr(Client, name, value)
+    with pytest.raises(NaiadError) as caught, run_on(address) as run:
+        dict(run(tasks(swept("depth=1..9:9"))))
+    assert message in str(caught.value)
+
+
+def test_without_dask_a_scheduler_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"distributed is not installed; pip install 'naiad\[cluster\]'"), run_on("x"):
+        pytest.fail("it went on")
+
+
+def test_a_task_of_a_scheduler_is_run_in_a_process(monkeypatch):
+    crew = Crew()
+    monkeypatch.setattr(cluster, "_CREW", crew)
+    row = Row.read(cluster.run_in_process(Task(TARGET, {"fail": "warn"})))
+    crew.close()
+    assert row.results["pid"] not in (0, os.getpid())

@@ -1,6 +1,7 @@
 """Rows run by the workers of a Dask scheduler, each in a process of its own there, as it is on this machine."""
 
 import contextlib
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ def run_on(address: str) -> Iterator[Runner]:
             f"--scheduler {address}: Dask's distributed is not installed; pip install 'naiad[cluster]', "
             "or use processes of this machine with --workers"
         ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told in a line of ours
     try:
         get_backend(parse_address(address)[0])  # a client with an address of no known kind ends in a traceback
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
