@@ -102,8 +102,11 @@ def _varies(name: str, values: "xr.DataArray", like: "xr.DataArray | None" = Non
     if values.dtype.kind not in "biuf":
         return False
     found = _finite(values)
+    largest = np.max(np.abs(found), initial=0.0)
+    if found.size < 2 or (_is_size(name) and largest <= ROUND_OFF and np.ptp(found) <= 0.5 * largest):
+        return False
     least = 0.0 if _is_size(name) else 1e-9 * np.max(np.abs(_finite(values if like is None else like)), initial=0.0)
-    return bool(found.size > 1 and np.ptp(found) > least)
+    return bool(np.ptp(found) > least)
 
 
 def _rank(name: str, values: "xr.DataArray") -> int:
