@@ -5,9 +5,12 @@ import json
 import pytest
 
 
-@pytest.mark.parametrize("kills", [30, pytest.param(100, marks=pytest.mark.long)])
-def test_a_killed_sweep_goes_on_to_the_same_table(process, kills):
-    done = process(str(kills), "7", module="tests.cli.sweep_killer")
+LONG = [pytest.param(50, seed, marks=pytest.mark.long) for seed in (1, 2)]
+
+
+@pytest.mark.parametrize(("kills", "seed"), [(30, 7), *LONG])
+def test_a_killed_sweep_goes_on_to_the_same_table(process, kills, seed):
+    done = process(str(kills), str(seed), module="tests.cli.sweep_killer")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["kills"] == kills
