@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-
 LONG = [pytest.param(50, seed, marks=pytest.mark.long) for seed in (1, 2)]
 
 
