@@ -21,13 +21,15 @@ class Ear:
     """What was heard since it listens. With `at_once` the first signal raises where it comes; without, it is only
     written down, and the second raises. What is raised is the end of everything, not of one run, if `at_once`.
 
-    A program may give it an `end` to call instead of raising, which ends the process; `undo` has what to do before."""
+    A program may give it an `end` to call instead of raising, which ends the process; `undo` has what to do before, and
+    `kept` says what is left then."""
 
     def __init__(self, at_once: bool = False):
         self.at_once = at_once
         self.heard: BaseException | None = None
         self.end: Callable[[Ear], None] | None = None
         self.undo: list[Callable[[], None]] = []
+        self.kept = "nothing was written"
         self._closed = False
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""The command line in this process, and in one of its own, both with the study `pond`."""
+"""The command line in this process, and in one of its own, both with the studies `pond` and `tide`."""
 
 import os
 import subprocess
@@ -19,6 +19,7 @@ def naiad(monkeypatch, tmp_path):
     from naiad.cli.app import app
 
     monkeypatch.setitem(studies.STUDIES, "pond", "tests.studies.pond:Pond")
+    monkeypatch.setitem(studies.STUDIES, "tide", "tests.studies.tide:Tide")
     monkeypatch.chdir(tmp_path)
     return lambda *args: CliRunner().invoke(app, list(map(str, args)), prog_name="naiad")
 

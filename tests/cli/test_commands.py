@@ -96,7 +96,7 @@ def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["rum"], ["No such command 'rum'. Did you mean 'run'?", "`naiad --help`"]),
+        (["rum"], ["No such command 'rum'. Did you mean 'run', 'resume'?", "`naiad --help`"]),
         (["--loud"], ["No such option: --loud", "`naiad --help`"]),
         (["run"], ["run: which study? Give its name (`naiad list` lists them)"]),
         (["show"], ["Missing argument 'NAME'", "`naiad show --help`"]),
@@ -172,6 +172,8 @@ def test_view_of_a_damaged_result(naiad, viewed):
         ("run poi", ["poincare-section"]),
         ("show rigid", ["rigid-body"]),
         ("run eel -p d", ["density=", "damping=", "dt="]),
+        ("sweep poi", ["poincare-section"]),
+        ("sweep eel -p d", ["density=", "damping=", "dt="]),
     ],
 )
 def test_a_shell_completes_names_of_studies_and_of_their_parameters(line, expected):

@@ -13,6 +13,7 @@ import pytest
 import naiad as nd
 from naiad import studies
 from naiad.studies.methods import FREE_CHOICES
+from naiad.studies.sweeps.sweep import Sweep
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -56,10 +57,13 @@ def test_python_blocks_run_in_order_in_one_namespace(page, tmp_path, monkeypatch
 def test_commands_name_studies_and_parameters_that_exist(command):
     program, action, *rest = shlex.split(command)
     assert program == "naiad"
-    assert action in {"list", "show", "run", "audit", "view", "info"}
+    assert action in {"list", "show", "run", "sweep", "resume", "audit", "view", "info"}
+    given = [value for flag, value in itertools.pairwise(rest) if flag == "-p"]
     if action in {"show", "run"}:
-        study = studies.find(rest[0])
-        study.parse(value for flag, value in itertools.pairwise(rest) if flag == "-p")
+        studies.find(rest[0]).parse(given)
+    if action == "sweep":
+        seeds = [int(value) for flag, value in itertools.pairwise(rest) if flag == "--seeds"]
+        Sweep.of(studies.find(rest[0]), studies.find(rest[0]).assigned(given), *seeds)
 
 
 def test_every_citation_has_a_reference():

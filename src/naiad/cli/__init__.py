@@ -1,4 +1,4 @@
-"""The command line: `naiad list`, `show`, `run`, `view`, `info`."""
+"""The command line: `naiad list`, `show`, `run`, `sweep`, `resume`, `view`, `info`."""
 
 import contextlib
 import os
@@ -33,5 +33,5 @@ def _end(ear: Ear) -> None:
         os.write(2, SHOW_CURSOR)
     if isinstance(ear.heard, SystemExit):
         os._exit(int(ear.heard.code or 0))
-    os.write(2, b"naiad: interrupted; nothing was written\n")
+    os.write(2, f"naiad: interrupted; {ear.kept}\n".encode())
     os._exit(130)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from naiad.errors import InputError
 from naiad.interrupts import undoing
+from naiad.studies.sweeps import ROWS, SWEEP
 
 SUMMARY = "summary.json"
 MOTION = "motion.html"
@@ -29,8 +30,8 @@ def result_folder(wanted: Path) -> Iterator[Path]:
     target = wanted.absolute().resolve()
     aside = target.with_name(f"{target.name}.partial")
     with clear_errors(wanted):
-        _check_replaceable(wanted, target)
-        made = _made_parents(target.parent)
+        check_replaceable(wanted, target)
+        made = made_parents(target.parent)
     claim = None
 
     def undo() -> None:
@@ -43,10 +44,10 @@ def result_folder(wanted: Path) -> Iterator[Path]:
     try:
         with undoing(undo):
             with clear_errors(wanted):
-                claim = claimed(aside, lambda folder: None, lambda left: _check_left_over(wanted, left))
+                claim = claimed(aside, lambda folder: None, lambda left: check_left_over(wanted, left))
             yield aside
             with clear_errors(wanted):
-                _replace(target, aside)
+                replace(target, aside)
                 settle(target)
     except BaseException:
         undo()
@@ -61,7 +62,8 @@ def seal(folder: Path, record: str) -> None:
     (folder / SUMMARY).write_text(record + "\n", encoding="utf-8")
 
 
-def _check_replaceable(wanted: Path, target: Path) -> None:
+def check_replaceable(wanted: Path, target: Path) -> None:
+    """Refuse a place that holds anything but an earlier result of naiad."""
     if not target.exists():
         return
     if not target.is_dir():
@@ -74,9 +76,15 @@ def _check_replaceable(wanted: Path, target: Path) -> None:
         raise InputError(f"--out {wanted}: it holds what naiad did not write there ({some}); choose another folder")
 
 
-def _check_left_over(wanted: Path, left: Path) -> None:
+def check_left_over(wanted: Path, left: Path) -> None:
+    """Refuse to remove what lies where a result grows, unless an ended run left it; rows of a sweep are kept."""
     from naiad.io.claim import LOCK
 
+    if (left / SWEEP).is_file():
+        raise InputError(
+            f"--out {wanted}: an interrupted sweep is at {left}; `naiad resume {wanted}` goes on with it; "
+            "or remove it, or choose another folder"
+        )
     if not (left / LOCK).is_file():
         raise InputError(f"--out {wanted}: {left} is in the way, and is not of naiad; move it or choose another folder")
 
@@ -87,19 +95,19 @@ def _own_files(folder: Path) -> set[str]:
 
     try:
         record = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        return {*record["files"], SUMMARY, MOTION, LOCK}
+        return {*record["files"], SUMMARY, MOTION, LOCK, ROWS}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 
 
-def _made_parents(parent: Path) -> list[Path]:
+def made_parents(parent: Path) -> list[Path]:
     """Make the folders above, and return those that were missing, the deepest first."""
     missing = [path for path in (parent, *parent.parents) if not path.exists()]
     parent.mkdir(parents=True, exist_ok=True)
     return missing
 
 
-def _replace(target: Path, aside: Path) -> None:
+def replace(target: Path, aside: Path) -> None:
     """Rename `aside` to `target`; an older result is removed only once the new one is in place."""
     if not target.exists():
         aside.rename(target)

@@ -23,10 +23,14 @@ def versions() -> dict[str, str]:
     return {"naiad": version(), "Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
 
 
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def processor() -> str:
-    """The name of the CPU and the number of cores that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{_processor_name()}, {cores} core{'' if cores == 1 else 's'}"
+    """The name of the CPU, and its cores."""
+    return f"{_processor_name()}, {cores()} core{'' if cores() == 1 else 's'}"
 
 
 def now() -> str:

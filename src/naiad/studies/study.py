@@ -79,7 +79,7 @@ class Study(Block, ABC):
         """Take values by name, as Python values or as texts; those left out have their defaults."""
         for key in values:
             if key not in self.parameters:
-                raise InputError(self._unknown(key))
+                raise InputError(self.unknown(key))
         for key, each in self.parameters.items():
             object.__setattr__(self, key, each.read(values[key]) if key in values else each.default)
         self.validate()
@@ -131,7 +131,8 @@ class Study(Block, ABC):
         """Do the experiment."""
 
     @classmethod
-    def _unknown(cls, key: str) -> str:
+    def unknown(cls, key: str) -> str:
+        """What to say to the name of a parameter that there is not."""
         return f"{cls.name} has no parameter {key}; {did_you_mean(key, cls.parameters)}{cls._how_to_list()}"
 
     @classmethod

@@ -16,18 +16,19 @@ ROUND_OFF = 1e-13
 """An element of an array that is smaller than its largest by this factor is shown as 0."""
 
 
-def plain(value: Any) -> Any:
-    """The value in the types of JSON; arrays become lists, and what is not finite becomes null (JSON has no NaN)."""
+def plain(value: Any, *, finite: bool = True) -> Any:
+    """The value in the types of JSON; arrays become lists, and what is not finite becomes null (JSON has no NaN), or
+    stays as it is without `finite`."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
+        return float(value) if math.isfinite(value) or not finite else None
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(each, finite=finite) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(each, finite=finite) for each in value]
     if hasattr(value, "__array__"):
-        return plain(np.asarray(value).tolist())
+        return plain(np.asarray(value).tolist(), finite=finite)
     raise TypeError(
         f"a result must be a number, a text, an array, or a list or dict of these, not {type(value).__name__}"
     )

@@ -60,10 +60,10 @@ def convergence(
     series = {label: np.asarray(values, float) for label, values in errors.items()}
     with _axes(ax, 5.6, 4.2) as axes:
         for order in orders:
-            line = _reference(h, list(series.values()), order)
+            line = reference_line(h, list(series.values()), order)
             if line is not None:
                 axes.plot(h, line, color=FAINT, linestyle="--", linewidth=0.9, zorder=1, label=f"_order {order}")
-                _name_line(axes, f"order {order}", h, line)
+                name_line(axes, f"order {order}", h, line)
         for index, (label, values) in enumerate(series.items()):
             colour, shape = colours(len(series))[index], "osD^vP*X"[index % 8]
             axes.plot(h, np.where(values > 0, values, np.nan), color=colour, marker=shape, markersize=4.5, label=label)
@@ -123,13 +123,14 @@ def _axes(ax: "Axes | None", width: float, height: float, *, solid: bool = False
         yield ax if ax is not None else new_figure(width, height).add_subplot(projection="3d" if solid else None)
 
 
-def _name_line(ax: "Axes", name: str, h: np.ndarray, line: np.ndarray) -> None:
+def name_line(ax: "Axes", name: str, h: np.ndarray, line: np.ndarray) -> None:
+    """Put a name at the end of a line where h is least."""
     least = int(np.argmin(h))
     text = ax.annotate(name, (h[least], line[least]), (-4, 0), textcoords="offset points", fontsize=8, color=FAINT)
     text.set(ha="right", va="center")
 
 
-def _reference(h: np.ndarray, series: list[np.ndarray], order: int) -> np.ndarray | None:
+def reference_line(h: np.ndarray, series: list[np.ndarray], order: int) -> np.ndarray | None:
     """A line C h^order just below the errors whose own slope is nearest to `order`, if there are any."""
     slopes, anchors = [], []
     for values in series:
