@@ -3,8 +3,11 @@
 import abc
 import dataclasses
 import pickle
+import subprocess
+import sys
 from typing import Any
 
+import cloudpickle
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -131,3 +134,20 @@ def test_class_methods_are_checked_at_the_door():
         nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0), "heavy")
     with pytest.raises(InputError, match=r"SubmergedBody.from_shape: missing a required argument: 'gravity'"):
         nd.models.SubmergedBody.from_shape(nd.hydro.Ellipsoid((1.0, 2.0, 3.0)), 1000.0)
+
+
+def test_a_class_that_another_process_does_not_know_goes_along():
+    """As from a notebook: the class is made there without its fields, which come later."""
+
+    class Pair(Module):
+        first: float
+        second: float
+        name: str = static(default="pair")
+
+        def total(self):
+            return self.first + self.second
+
+    sent = cloudpickle.dumps(Pair(1.5, 2.0, name="two"))
+    code = "import sys, pickle, jax; p = pickle.load(sys.stdin.buffer); print(p.total(), jax.tree.leaves(p), p.name)"
+    came = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, check=True)
+    assert came.stdout.decode().split() == ["3.5", "[1.5,", "2.0]", "two"]

@@ -1,5 +1,6 @@
 """The front door of ensembles: run many systems through time."""
 
+import contextlib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,6 +69,8 @@ def simulate_many(
     sections: Mapping[str, Section] | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    client: Any = None,
+    scheduler: str | None = None,
     progress: bool | Callable[[float], None] | None = None,
     engine: Engine = "auto",
     reconstruct: bool = True,
@@ -85,6 +88,8 @@ def simulate_many(
 
     - `out`: a Zarr directory to which the runs are written in blocks, so that their number is not bound by memory; what
       comes back reads from there. `resume_many` goes on with one that was killed.
+    - `client`, a `distributed.Client`, or the address of a `scheduler` of Dask: its workers do the blocks and write
+      them to `out`, which they share; the result is the same, bit for bit, whatever their number.
 
     The other options are those of `simulate`. A run that cannot go on ends early and says why in its `outcome`; the
     others go on. Runs of one system are bit for bit those of `simulate`, whatever else runs beside them.
@@ -112,6 +117,10 @@ def simulate_many(
     job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows)
     size = _block_size(job, in_memory=out is None)
     job = job._replace(program=program.replaced(room=_room(size)))
+    if out is None and (client is not None or scheduler is not None):
+        raise InputError(
+            "simulate_many: workers write what they compute to disk; give a place that they share as out=."
+        )
     if out is None:
         ensemble = _run(job, size, cases, progress)
     else:
@@ -120,8 +129,9 @@ def simulate_many(
         about = {"ensemble": _described(job), **parameters(first.system, method)}
         begun = begin_block(one)
         example = Ensemble(one, table(one, begun), crossings(one, begun, 0), cases)
-        shelf, claim = begin_shelf(path, job, example, size, about, overwrite=overwrite)
-        _run_to(shelf, claim, job, cases, progress, overwrite=overwrite)
+        with _workers(client, scheduler) as helping:
+            shelf, claim = begin_shelf(path, job, example, size, about, overwrite=overwrite)
+            _run_to(shelf, claim, job, cases, progress, helping, overwrite=overwrite)
         ensemble = _opened(path, job, cases)
     _warn(ensemble)
     return ensemble
@@ -157,6 +167,8 @@ def resume_many(
     outputs: Mapping[str, Callable[..., Any]] | None = None,
     monitors: Mapping[str, Callable[..., Any]] | None = None,
     sections: Mapping[str, Section] | None = None,
+    client: Any = None,
+    scheduler: str | None = None,
     progress: bool | Callable[[float], None] | None = None,
 ) -> Ensemble:
     """Go on with an ensemble whose process was ended, as if nothing had happened: with the blocks that are missing, and
@@ -169,9 +181,10 @@ def resume_many(
     if not partial.is_dir():
         raise InputError(f"{place} does not exist, and no ensemble was begun there.")
     job, cases, size = _known(place, partial, systems, method, outputs, monitors, sections)
-    shelf, claim = again(place)
     job = job._replace(program=job.program.replaced(room=_room(size)))
-    _run_to(shelf, claim, job, cases, progress, overwrite=False)
+    with _workers(client, scheduler) as helping:
+        shelf, claim = again(place)
+        _run_to(shelf, claim, job, cases, progress, helping, overwrite=False)
     ensemble = _opened(place, job, cases)
     _warn(ensemble)
     return ensemble
@@ -247,16 +260,49 @@ def _run_to(
     job: Job,
     cases: Cases | None,
     progress: bool | Callable[[float], None] | None,
+    client: Any,
     *,
     overwrite: bool,
 ) -> None:
-    """The blocks that are missing on a shelf, one after the other, and the shelf in its place."""
+    """The blocks that are missing on a shelf, one after the other or by the workers of a client, and the shelf in its
+    place."""
     try:
+        if client is not None:
+            _run_by(client, shelf, job, progress)
         for number, part, block in _blocks(job, shelf.size, progress, shelf):
             shelf.put(number, table(part, block), crossings(part, block, number * shelf.size))
         shelf.finish(Ensemble(job, shelf.arrays(), {}, cases).coordinates(), claim, overwrite=overwrite)
     finally:
         claim.release()
+
+
+def _run_by(client: Any, shelf: Shelf, job: Job, progress: bool | Callable[[float], None] | None) -> None:
+    """The blocks that are missing, by the workers of a client."""
+    from naiad.ensembles.cluster import run_blocks
+
+    count = -(-job.size // shelf.size)
+    missing = [number for number in range(count) if not shelf.done(number)]
+    with Bar(Span(0, count), shown=progress) as bar, listening(at_once=True):
+        for done, _ in enumerate(run_blocks(client, shelf, job, missing), count - len(missing) + 1):
+            bar.update(done)
+
+
+@contextlib.contextmanager
+def _workers(client: Any, scheduler: str | None) -> Iterator[Any]:
+    """A client whose workers can do the blocks; None if this process does them."""
+    if client is None and scheduler is None:
+        yield None
+        return
+    from naiad.ensembles.cluster import check_workers, connected
+
+    if client is not None and scheduler is not None:
+        raise InputError("simulate_many: client and scheduler are both given; give one of them.")
+    if scheduler is not None:
+        with connected(scheduler, "scheduler") as found:
+            yield found
+    else:
+        check_workers(client, "client")
+        yield client
 
 
 def _blocks(

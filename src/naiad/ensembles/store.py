@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.ensembles.block import Block
@@ -93,7 +94,8 @@ class Shelf:
     def arrays(self) -> Arrays:
         """The arrays as they are."""
         group = self._group()
-        return named_arrays(group, group.attrs.asdict()["arrays"])
+        known: dict[str, Any] = group.attrs.asdict()
+        return named_arrays(group, known["arrays"])
 
     def met(self, number: int) -> dict[str, np.ndarray]:
         """The crossings of a block."""
@@ -105,7 +107,7 @@ class Shelf:
         import xarray as xr
 
         group, lengths = self._group(), {}
-        own = group.attrs.asdict()
+        own: dict[str, Any] = group.attrs.asdict()
         names = list(own["arrays"])
         with places.clear_errors(self.path, f"what was computed is at {self.partial}"):
             if own["crossings"]:
@@ -218,11 +220,11 @@ def restored(folder: Path, job: Job) -> tuple[Job, Cases | None]:
     inner = zarr.open_group(folder / JOB, mode="r")
     arrays = {name: layout.restored(np.asarray(array[...])) for name, array in inner.arrays()}
     own = arrays.get("own")
-    if (own is None) != (job.own is None) or (own is not None and not np.array_equal(own, job.own)):
+    if not np.array_equal(np.zeros(0) if own is None else own, np.zeros(0) if job.own is None else job.own):
         raise InputError(f"{folder} was made with systems that have other numbers; give those that it was made with.")
     schedule = Schedule(*(_number(arrays.get(f"schedule_{name}")) for name in Schedule._fields))
     group = job.program.family.system.group
-    structure = jax.tree.structure(State(identity(group), np.zeros(group.dim)))
+    structure = jax.tree.structure(State(identity(group), jnp.zeros(group.dim)))
     states = jax.tree.unflatten(structure, [arrays[f"state_{i}"] for i in range(structure.num_leaves)])
     sources = None
     if job.program.method.noise_size(job.program.family.system):

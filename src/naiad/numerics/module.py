@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import jax
 import numpy as np
@@ -109,26 +109,48 @@ def _names(cls: type[Module]) -> frozenset[str]:
 
 
 def _register(cls: type[Module]) -> None:
-    fields = dataclasses.fields(cls)
-    branches = tuple(field.name for field in fields if not field.metadata.get("static"))
-    constants = tuple(field.name for field in fields if field.metadata.get("static"))
-    keys = tuple(map(jax.tree_util.GetAttrKey, branches))
+    """The fields are looked up when the first module is taken apart: a class that comes from another process by
+    cloudpickle gets them after it is made."""
+    known: list[_Fields] = []
 
-    of_branches, of_constants = _getter(branches), _getter(constants)
+    def fields() -> _Fields:
+        if not known:
+            known.append(_Fields.of(cls))
+        return known[0]
 
     def flatten(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        _, _, of_branches, of_constants = known[0] if known else fields()
         return of_branches(module), of_constants(module)
 
     def flatten_with_keys(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         children, values = flatten(module)
+        keys = map(jax.tree_util.GetAttrKey, fields().branches)
         return tuple(zip(keys, children, strict=True)), values
 
     def unflatten(values: tuple[Any, ...], children: Iterable[Any]) -> Module:
+        branches, constants, _, _ = fields()
         new = object.__new__(cls)
         vars(new).update(zip(branches, children, strict=True), **dict(zip(constants, values, strict=True)))
         return new
 
     jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+
+
+class _Fields(NamedTuple):
+    """The names of the fields of a class, and how to get those of a module."""
+
+    branches: tuple[str, ...]
+    constants: tuple[str, ...]
+    of_branches: Callable[[Any], tuple[Any, ...]]
+    of_constants: Callable[[Any], tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, kind: type[Module]) -> "_Fields":
+        """Of a class."""
+        fields = dataclasses.fields(kind)
+        branches = tuple(field.name for field in fields if not field.metadata.get("static"))
+        constants = tuple(field.name for field in fields if field.metadata.get("static"))
+        return cls(branches, constants, _getter(branches), _getter(constants))
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:

@@ -26,9 +26,7 @@ class Tracer:
         self.platform = platform  # where the code will run, in JAX's words
         self.builder = Builder()
         self.arrays = Arrays(self.builder, stacks)
-        self.passed_on: set[Any] = (
-            set()
-        )  # arrays that loops within loops go through, and nothing else: they stay in memory
+        self.passed_on: set[Any] = set()  # arrays of loops that only loops within go through: they stay in memory
         self._equations: list[Any] = []  # the one at work, inside those that contain it
 
     def evaluate(self, jaxpr: core.Jaxpr, consts: Sequence[Any], args: Sequence[Value]) -> list[Value]:

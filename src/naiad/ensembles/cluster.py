@@ -1,0 +1,121 @@
+"""Work on the workers of a Dask scheduler."""
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from naiad.compiler.cores import one_core
+from naiad.ensembles.block import begin_block, run_block
+from naiad.ensembles.job import Job
+from naiad.ensembles.store import Shelf
+from naiad.ensembles.table import crossings, table
+from naiad.errors import InputError, NaiadError, RunError
+from naiad.interrupts import Ear
+
+TIMEOUT = 5.0  # seconds in which a scheduler must answer, and have a worker
+AHEAD = 4  # tasks that are sent for each thread of the workers, so that none waits for the next
+ATTEMPTS = 3  # to do a block whose worker was lost, or failed
+
+
+@contextlib.contextmanager
+def connected(address: str, option: str) -> Iterator[Any]:
+    """A client of the scheduler at an address, which was given by an `option`, once it is known to have workers that
+    can use naiad."""
+    try:
+        from distributed import Client  # pyright: ignore[reportMissingImports] - an extra
+        from distributed.comm import parse_address  # pyright: ignore[reportMissingImports]
+        from distributed.comm.registry import get_backend  # pyright: ignore[reportMissingImports]
+    except ImportError as error:
+        raise InputError(
+            f"{option} {address}: Dask's distributed is not installed; pip install 'naiad[cluster]'."
+        ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told in a line of ours
+    try:
+        get_backend(parse_address(address)[0])  # a client with an address of no known kind ends in a traceback
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"{option} {address}: no scheduler answers there ({error}); start one with `dask scheduler`, and give the "
+            "address that it prints, such as tcp://10.0.0.1:8786."
+        ) from error
+    with client:
+        check_workers(client, f"{option} {address}")
+        yield client
+
+
+def check_workers(client: Any, whose: str) -> None:
+    """Raise an `InputError` unless a client has workers, and they have this naiad."""
+    try:
+        client.wait_for_workers(1, timeout=TIMEOUT)
+        found = set(client.run(_version).values())
+    except TimeoutError as error:
+        raise InputError(f"{whose}: it has no workers; start some with `dask worker ADDRESS`.") from error
+    except Exception as error:
+        raise InputError(f"{whose}: its workers cannot use naiad ({error}); install naiad where they run.") from error
+    if found != {_version()}:
+        raise InputError(
+            f"{whose}: its workers have naiad {', '.join(sorted(found))}, and this is {_version()}; install the same "
+            "everywhere."
+        )
+
+
+def _version() -> str:
+    return version("naiad")
+
+
+def threads(client: Any) -> int:
+    """How many tasks the workers of a client do at a time."""
+    return sum(client.nthreads().values()) or 1
+
+
+def run_blocks(client: Any, shelf: Shelf, job: Job, missing: list[int]) -> Iterator[int]:
+    """Have blocks of a job done by workers, which put them on the shelf themselves; their numbers as they are there."""
+    from distributed import as_completed  # pyright: ignore[reportMissingImports] - an extra
+
+    waiting = iter(missing)
+
+    def send() -> Any:
+        for number in waiting:
+            part = job.part(number * shelf.size, min((number + 1) * shelf.size, job.size))
+            return client.submit(do_block, str(shelf.path), shelf.size, number, part, pure=False, retries=ATTEMPTS)
+        return None
+
+    sent = [future for future in (send() for _ in range(AHEAD * threads(client))) if future is not None]
+    running = as_completed(sent, loop=client.loop)
+    for future in running:
+        yield _arrived(future, shelf)
+        after = send()
+        if after is not None:
+            running.add(after)
+
+
+def do_block(path: str, size: int, number: int, part: Job) -> int:
+    """On a worker: the runs of a block, on the core of the thread that does it, and onto the shelf."""
+    shelf = Shelf(Path(path), size)
+    with one_core():
+        begun = shelf.halfway(number, begin_block(part))
+        block, _ = run_block(part, begun, Ear(at_once=True), lambda block: shelf.keep(number, block))
+    shelf.put(number, table(part, block), crossings(part, block, number * size))
+    return number
+
+
+def _arrived(future: Any, shelf: Shelf) -> int:
+    kept = f"what was computed is at {shelf.partial}: nd.resume_many goes on"
+    if future.status == "cancelled":
+        raise RunError(f"the scheduler was lost; {kept}.")
+    try:
+        number = future.result()
+    except NaiadError:
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise RunError(f"a block failed on the workers ({reason:.300}); {kept}.") from error
+    if not shelf.done(number):
+        raise RunError(
+            f"a worker wrote its block to another disk than this process sees at {shelf.partial}; give a place that "
+            "all of them share."
+        )
+    return number
