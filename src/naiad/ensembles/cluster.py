@@ -62,6 +62,20 @@ def check_workers(client: Any, whose: str) -> None:
         )
 
 
+def check_sent(job: Job) -> None:
+    """Raise an `InputError` unless a job can be sent to workers."""
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(job)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(
+            f"simulate_many: the systems, the method or the functions cannot be sent to the workers ({reason:.200}); "
+            "leave out what belongs to this process alone, such as locks and open files."
+        ) from error
+
+
 def _version() -> str:
     return version("naiad")
 

@@ -129,7 +129,7 @@ def simulate_many(
         about = {"ensemble": _described(job), **parameters(first.system, method)}
         begun = begin_block(one)
         example = Ensemble(one, table(one, begun), crossings(one, begun, 0), cases)
-        with _workers(client, scheduler) as helping:
+        with _workers(client, scheduler, one) as helping:
             shelf, claim = begin_shelf(path, job, example, size, about, overwrite=overwrite)
             _run_to(shelf, claim, job, cases, progress, helping, overwrite=overwrite)
         ensemble = _opened(path, job, cases)
@@ -182,7 +182,7 @@ def resume_many(
         raise InputError(f"{place} does not exist, and no ensemble was begun there.")
     job, cases, size = _known(place, partial, systems, method, outputs, monitors, sections)
     job = job._replace(program=job.program.replaced(room=_room(size)))
-    with _workers(client, scheduler) as helping:
+    with _workers(client, scheduler, job.part(0, 1)) as helping:
         shelf, claim = again(place)
         _run_to(shelf, claim, job, cases, progress, helping, overwrite=False)
     ensemble = _opened(place, job, cases)
@@ -288,15 +288,16 @@ def _run_by(client: Any, shelf: Shelf, job: Job, progress: bool | Callable[[floa
 
 
 @contextlib.contextmanager
-def _workers(client: Any, scheduler: str | None) -> Iterator[Any]:
-    """A client whose workers can do the blocks; None if this process does them."""
+def _workers(client: Any, scheduler: str | None, example: Job) -> Iterator[Any]:
+    """A client whose workers can do blocks of jobs like the example; None if this process does them."""
     if client is None and scheduler is None:
         yield None
         return
-    from naiad.ensembles.cluster import check_workers, connected
+    from naiad.ensembles.cluster import check_sent, check_workers, connected
 
     if client is not None and scheduler is not None:
         raise InputError("simulate_many: client and scheduler are both given; give one of them.")
+    check_sent(example)
     if scheduler is not None:
         with connected(scheduler, "scheduler") as found:
             yield found
