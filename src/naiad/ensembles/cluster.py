@@ -26,7 +26,7 @@ def connected(address: str, option: str) -> Iterator[Any]:
     can use naiad."""
     try:
         from distributed import Client  # pyright: ignore[reportMissingImports] - an extra
-        from distributed.comm import parse_address  # pyright: ignore[reportMissingImports]
+        from distributed.comm.addressing import parse_address  # pyright: ignore[reportMissingImports]
         from distributed.comm.registry import get_backend  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise InputError(

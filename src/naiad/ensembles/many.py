@@ -18,7 +18,7 @@ from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.family import family
 from naiad.ensembles.job import Job, Program, Schedule
-from naiad.ensembles.store import Shelf, again, attributes, begin_shelf, named_arrays, restored
+from naiad.ensembles.store import Form, Shelf, again, attributes, begin_shelf, named_arrays, restored
 from naiad.ensembles.table import STANDING, Arrays, crossings, table
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
@@ -128,7 +128,8 @@ def simulate_many(
         path, one = Path(out).resolve(), job.part(0, 1)
         about = {"ensemble": _described(job), **parameters(first.system, method)}
         begun = begin_block(one)
-        example = Ensemble(one, table(one, begun), crossings(one, begun, 0), cases)
+        first_run = Ensemble(one, table(one, begun), crossings(one, begun, 0), cases)
+        example = Form(first_run.arrays, first_run.met, first_run.about, cases)
         with _workers(client, scheduler, one) as helping:
             shelf, claim = begin_shelf(path, job, example, size, about, overwrite=overwrite)
             _run_to(shelf, claim, job, cases, progress, helping, overwrite=overwrite)

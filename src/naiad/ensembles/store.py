@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,8 +32,6 @@ from naiad.simulation.noise import Noise, Source
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
-
-    from naiad.ensembles.ensemble import Ensemble
 
 BLOCKS = ".blocks"  # what the blocks left, until all are there
 JOB = "job"  # the group with what the runs have of their own
@@ -133,10 +131,19 @@ class Shelf:
         return self.partial / BLOCKS / f"{number:08d}.{ending}"
 
 
+class Form(NamedTuple):
+    """What there is to be stored: the arrays and the crossings of one run, words and units by name, and the cases."""
+
+    arrays: Arrays
+    met: Arrays
+    about: Mapping[str, Mapping[str, str]]
+    cases: Cases | None
+
+
 def begin_shelf(
-    path: Path, job: Job, example: "Ensemble", size: int, own: Mapping[str, Any], *, overwrite: bool
+    path: Path, job: Job, example: Form, size: int, own: Mapping[str, Any], *, overwrite: bool
 ) -> tuple[Shelf, Claim]:
-    """A new shelf for the arrays of a job, of which `example` has one run; `own` is what it says of itself."""
+    """A new shelf for the arrays of a job, of the form of an example; `own` is what it says of itself."""
     import xarray as xr
     import zarr
 
@@ -147,7 +154,7 @@ def begin_shelf(
         for name, (dims, values) in example.arrays.items():
             shape = (job.size, *values.shape[1:])
             chunks = tuple(max(1, each) for each in (min(size, job.size), *values.shape[1:]))
-            variable = xr.Variable(dims, values, example.about.get(name, {}))
+            variable = xr.Variable(dims, values, dict(example.about.get(name, {})))
             layout.create_array(group, name, variable, shape, chunks=chunks)
         (folder / BLOCKS).mkdir()
         inner = group.create_group(JOB)

@@ -109,7 +109,7 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
 
         figures = {"section": lambda: section_figures.one_panel(main, level)}
         if rows:
-            figures["comparison"] = lambda: section_figures.grid(rows, level, timed=self.cpu is not None)
+            figures["comparison"] = lambda: section_figures.panel_grid(rows, level, timed=self.cpu is not None)
         return figures
 
 

@@ -27,7 +27,7 @@ def one_panel(panel: "Panel", level: "LevelSet") -> "Figure":
         return figure
 
 
-def grid(rows: "Sequence[Sequence[Panel]]", level: "LevelSet", timed: bool) -> "Figure":
+def panel_grid(rows: "Sequence[Sequence[Panel]]", level: "LevelSet", timed: bool) -> "Figure":
     """A row for each method, a column for each step or, if `timed`, for each CPU time."""
     from naiad import viz
 
