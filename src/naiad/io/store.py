@@ -27,6 +27,8 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
     """
     import zarr
 
+    from naiad.io.durable import DurableStore
+
     given, path = Path(path), Path(path).resolve()
     layout.check(dataset)
     own = layout.plain_attributes(dataset, "the dataset")
@@ -34,7 +36,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
     with places.clear_errors(given):
         places.check_free(path, overwrite=overwrite)
         with places.aside(path) as aside:
-            group = zarr.create_group(aside, zarr_format=3)
+            group = zarr.create_group(DurableStore(aside), zarr_format=3)
             for name, variable in dataset.variables.items():
                 layout.write_array(group, str(name), variable)
             layout.commit(group, aside, own, names, coordinates, {})
@@ -75,6 +77,13 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
         texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind == "T"}
         dataset = dataset.assign_coords({n: (each.dims, layout.restored(each.to_numpy())) for n, each in texts.items()})
         return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
+
+
+def committed(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The attributes of the dataset at `path`, and the table of what was committed there."""
+    own = _root(path)
+    with _clear_damage(path):
+        return _dataset_attributes(own), _checked_contents(path, own)
 
 
 @contextlib.contextmanager
