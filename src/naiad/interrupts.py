@@ -1,4 +1,4 @@
-"""Ctrl-C: heard between the pieces of a run, and never lost.
+"""Ctrl-C, and SIGTERM where something would be lost by it: heard between the pieces of a run, and never lost.
 
 Python raises KeyboardInterrupt wherever it happens to be. In a callback of the garbage collector, a finaliser or a
 weak reference that exception is printed and dropped, and the run goes on; in code outside of Python it waits until that
@@ -92,6 +92,21 @@ def listening(*, at_once: bool = False) -> Iterator[Ear]:
         if ours:
             _signal.signal(signal.SIGINT, signal.default_int_handler)
         _LISTENING.ear = None
+
+
+@contextlib.contextmanager
+def terminating(ear: Ear) -> Iterator[None]:
+    """Until the end of the block SIGTERM is heard as well, where it would end the process on the spot: it does so by a
+    SystemExit, so that what is half done can be kept."""
+    main = threading.current_thread() is threading.main_thread()
+    ours = main and _signal.getsignal(signal.SIGTERM) == _signal.SIG_DFL
+    try:
+        if ours:
+            _signal.signal(signal.SIGTERM, ear.terminate)
+        yield
+    finally:
+        if ours:
+            _signal.signal(signal.SIGTERM, _signal.SIG_DFL)
 
 
 def check() -> None:

@@ -92,7 +92,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def put(path: Path, content: Any) -> None:
-    """Write a file aside, have the disk take it, and move it into place: an old one stays until the new one is whole."""
+    """Write a file aside, have the disk take it, and move it into place; an old one stays until then."""
     fresh = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_ASIDE}")
     try:
         with fresh.open("wb") as file:

@@ -79,6 +79,18 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
         return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
 
 
+def in_pieces(path: Path, size: int) -> "Iterator[xr.Dataset]":
+    """The dataset at `path` in pieces of about so many bytes along its growing dimensions, one dimension at a time."""
+    whole = open_lazily(path)
+    yield whole.drop_dims([dim for dim in layout.GROWING if dim in whole.dims])
+    for dim in layout.GROWING:
+        if dim in whole.dims:
+            rows = whole[[name for name, each in whole.variables.items() if dim in each.dims]]
+            some = max(1, size // max(1, rows.nbytes // max(1, rows.sizes[dim])))
+            for start in range(0, max(1, rows.sizes[dim]), some):
+                yield rows.isel({dim: slice(start, start + some)}).load()
+
+
 def committed(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The attributes of the dataset at `path`, and the table of what was committed there."""
     own = _root(path)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BUFFER_BYTES = 32 * 2**20
 FLUSH_SECONDS = 1.0
 PARTIAL = ".partial"
+REPLACES = ".replaces"  # a file in a store that is to replace the one at its place
 
 
 class Writer:
@@ -58,13 +59,15 @@ class Writer:
     @classmethod
     @checked
     def reopened(cls, path: str | os.PathLike[str], overwrite: bool = False) -> Self:
-        """Go on with what an ended process left at `PATH.partial`; rows that it had not committed are cut off."""
+        """Go on with what an ended process left at `PATH.partial`; rows that it had not committed are cut off. What is
+        at `PATH` is replaced if that process was to do so."""
         writer = cls.__new__(cls)
         writer._go_to(path, overwrite)
         with places.clear_errors(writer._given):
-            places.check_free(writer._path, overwrite=overwrite)
             writer._claim = reclaimed(writer._partial)
             try:
+                writer._overwrite = overwrite or (writer._partial / REPLACES).exists()
+                places.check_free(writer._path, overwrite=writer._overwrite)
                 writer._open(writer._partial)
                 writer._cut()
             except BaseException:
@@ -110,6 +113,10 @@ class Writer:
         if self._waiting_bytes >= BUFFER_BYTES or time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
             self.flush()
 
+    def keep(self, lengths: Mapping[str, int]) -> None:
+        """Drop the rows beyond these numbers; they are gone as soon as something else is committed."""
+        self._lengths |= {dim: min(n, self._lengths[dim]) for dim, n in lengths.items()}
+
     def flush(self) -> None:
         """Write what waits in memory and commit it."""
         with places.clear_errors(self._given, f"what was written before is at {self._partial}"):
@@ -123,9 +130,11 @@ class Writer:
         self._closed = True
         try:
             with places.clear_errors(self._given, f"what was written is at {self._partial}"):
+                self._cut()
                 layout.consolidate(self._group)
                 places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
                 settle(self._path)
+                (self._path / REPLACES).unlink(missing_ok=True)
         finally:
             self._claim.release()
 
@@ -154,6 +163,8 @@ class Writer:
 
         from naiad.io.durable import DurableStore
 
+        if self._overwrite:
+            (folder / REPLACES).touch()
         layout.commit(zarr.create_group(DurableStore(folder), zarr_format=3), folder, known, [], [], {})
         self._open(folder)
         for dataset in first:
@@ -183,7 +194,7 @@ class Writer:
         self._flushed_at = -math.inf
 
     def _cut(self) -> None:
-        """Remove what was written and not committed."""
+        """Remove what was written and is not committed."""
         places.clear_unfinished(self._folder)
         for array in self._arrays.values():
             shape = tuple(self._lengths.get(dim, n) for dim, n in zip(_dims(array), array.shape, strict=True))
@@ -248,7 +259,8 @@ class Writer:
             shape = (*values.shape[:axis], 0, *values.shape[axis + 1 :])
             self._arrays[name] = layout.create_array(self._group, name, first, shape, axis)
         array = self._arrays[name]
-        array.resize((*values.shape[:axis], stop, *values.shape[axis + 1 :]))
+        if stop > array.shape[axis]:  # committed rows stay until fewer are committed
+            array.resize((*values.shape[:axis], stop, *values.shape[axis + 1 :]))
         if values.size:
             array[(*[slice(None)] * axis, slice(start, stop))] = layout.stored(values)
         return stop

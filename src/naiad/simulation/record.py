@@ -11,6 +11,7 @@ import numpy as np
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, State, identity, join_rows, split_rows
 from naiad.mechanics.labels import coordinates, labels
+from naiad.simulation.checkpoint import origin
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Routine
@@ -55,6 +56,11 @@ class Columns:
     def attrs(self) -> dict[str, Any]:
         """Where the run stands."""
         return _standing(self._plan, self._chunks[-1])
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """By what the run is known again; what was pickled has lost it."""
+        return origin(self._plan) if "_plan" in vars(self) else {}
 
     @functools.cached_property
     def about(self) -> dict[str, dict[str, str]]:
@@ -129,6 +135,16 @@ def _standing(plan: Plan, chunk: Chunk) -> dict[str, Any]:
         "reconstruct": plan.routine.reconstruct,
         "noise": None if plan.noise is None else plan.noise.described(chunk.node),
         "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(standing.carry)],
+        "checkpoint": {
+            "last": plan.last,
+            "rest": plan.rest,
+            "save_every": plan.cadence.save,
+            "output_every": plan.cadence.output,
+            "outputs": list(plan.routine.outputs),
+            "engine": plan.engine,
+            "iterations": int(figures.iterations),
+            "levels": {name: [float(value) for value in level] for name, level in standing.levels.items()},
+        },
     }
 
 
