@@ -27,7 +27,7 @@ class Ear:
         self.at_once = at_once
         self.heard: BaseException | None = None
         self.end: Callable[[Ear], None] | None = None
-        self.undo: list[Callable[[], None]] = []
+        self.undo: list[Callable[[], str | None]] = []
         self._closed = False
 
     def check(self) -> None:
@@ -122,8 +122,8 @@ def close() -> None:
 
 
 @contextlib.contextmanager
-def undoing(undo: Callable[[], None]) -> Iterator[None]:
-    """What is to be done if the process ends within the block."""
+def undoing(undo: Callable[[], str | None]) -> Iterator[None]:
+    """What is to be done if the process ends within the block; it may say what it has kept."""
     ear = _LISTENING.ear or Ear()
     ear.undo.append(undo)
     try:

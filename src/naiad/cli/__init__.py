@@ -1,4 +1,4 @@
-"""The command line: `naiad list`, `show`, `run`, `view`, `info`."""
+"""The command line: `naiad list`, `show`, `run`, `resume`, `view`, `info`."""
 
 import contextlib
 import os
@@ -7,6 +7,7 @@ import sys
 
 from naiad.interrupts import Ear, listening
 
+NOTHING = "nothing was written"
 SHOW_CURSOR = b"\x1b[?25h"  # which a bar hides
 
 
@@ -26,12 +27,13 @@ def _end(ear: Ear) -> None:
 
     Nothing is raised: an exception that comes out of nowhere may be dropped, or end the process in libraries under us.
     """
+    kept = NOTHING
     for undo in reversed(ear.undo):
         with contextlib.suppress(Exception):
-            undo()
+            kept = undo() or kept
     if sys.stderr.isatty():
         os.write(2, SHOW_CURSOR)
-    if isinstance(ear.heard, SystemExit):
-        os._exit(int(ear.heard.code or 0))
-    os.write(2, b"naiad: interrupted; nothing was written\n")
-    os._exit(130)
+    ended = isinstance(ear.heard, SystemExit)
+    if kept != NOTHING or not ended:
+        os.write(2, f"naiad: {'terminated' if ended else 'interrupted'}; {kept}\n".encode())
+    os._exit(int(ear.heard.code or 0) if isinstance(ear.heard, SystemExit) else 130)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from naiad.cli import auditing, info, listing, running, showing, viewing
+from naiad.cli import auditing, info, listing, resuming, running, showing, viewing
 from naiad.cli.console import out
 from naiad.cli.errors import Commands
 from naiad.studies.provenance import version
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command("list")(listing.list_studies)
 app.command("show")(showing.show_study)
 app.command("run")(running.run_study)
+app.command("resume")(resuming.resume_study)
 app.command("audit")(auditing.audit_system)
 app.command("view")(viewing.view_motion)
 app.command("info")(info.show_info)

@@ -1,7 +1,6 @@
 """The way of a run to its file: in large pieces, written while the run goes on."""
 
 import contextlib
-import math
 import threading
 import time
 from typing import Self
@@ -26,7 +25,7 @@ class Pages:
         self._plan, self._writer = plan, writer
         self._chunks: list[Chunk] = []
         self._bytes = 0
-        self._turned_at = -math.inf
+        self._turned_at = time.monotonic()
         self._thread: threading.Thread | None = None
         self._errors: list[BaseException] = []
 

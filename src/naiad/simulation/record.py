@@ -3,7 +3,7 @@ own along `output_time`."""
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import jax
 import numpy as np
@@ -33,6 +33,14 @@ class Columns:
     def __init__(self, plan: Plan, chunks: Sequence[Chunk]):
         self._plan = plan
         self._chunks = chunks
+
+    @classmethod
+    def read(cls, plan: Plan, first: Chunk, record: "xr.Dataset") -> Self:
+        """The rows of a run with this first node that were written, as if they had never been elsewhere."""
+        columns = cls(plan, [first])
+        arrays = {name: (dims, record[name].to_numpy()) for name, (dims, _) in columns.arrays.items()}
+        vars(columns).update(arrays=arrays, attrs={name: record.attrs[name] for name in columns.attrs})
+        return columns
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: what was made, which needs none of the functions of the run."""

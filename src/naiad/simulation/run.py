@@ -3,15 +3,17 @@
 import os
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from naiad import io
 from naiad.errors import RunError, RunWarning
 from naiad.interrupts import listening, terminating
 from naiad.simulation.bar import Bar
-from naiad.simulation.checkpoint import origin
+from naiad.simulation.checkpoint import at_checkpoint, origin
 from naiad.simulation.checks import check_memory
 from naiad.simulation.drive import chunks, first_chunk
+from naiad.simulation.journal import Pieces, kept_run
 from naiad.simulation.loop import Frame
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.pages import Pages
@@ -30,17 +32,26 @@ def run(
     """The rows of a run from its first node, and where it stands in the end."""
     first = first_chunk(plan, standing, frame)
     if out is not None:
-        writer = io.Writer(out, overwrite, first=[begun(plan, first)])
+        known = parameters(plan.routine.system, plan.routine.method) | origin(plan)
+        writer = io.Writer(out, overwrite, first=[Columns(plan, [first]).dataset().assign_attrs(known)])
         return written(plan, first, writer, out, progress)
     check_memory(plan, frame)
-    pieces = [first]
-    return Columns(plan, pieces), driven(plan, first, pieces.append, progress)
+    place = kept_run(plan, first)
+    if place is not None:
+        return _found(plan, first, place, progress)
+    with Pieces(plan, first) as pieces:
+        end = driven(plan, first, pieces.append, progress)
+    return Columns(plan, pieces.chunks), end
 
 
-def begun(plan: Plan, first: Chunk) -> Any:
-    """The dataset with which the store of a run begins."""
-    known = parameters(plan.routine.system, plan.routine.method) | origin(plan)
-    return Columns(plan, [first]).dataset().assign_attrs(known)
+def _found(plan: Plan, first: Chunk, place: Path, progress: Told) -> tuple[Any, Chunk]:
+    """The same of a run that a study had begun before it was killed."""
+    if not place.exists():
+        writer = io.Writer.reopened(place)
+        written(plan, at_checkpoint(plan, writer.attributes, str(place)), writer, place, progress)
+    record = io.read(place)
+    at = at_checkpoint(plan, record.attrs, str(place))
+    return Columns.read(plan, first, record), driven(plan, at, lambda chunk: None, progress)
 
 
 def written(plan: Plan, at: Chunk, writer: io.Writer, out: Any, progress: Told) -> tuple[Any, Chunk]:
