@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -51,10 +52,15 @@ def often(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "run.zarr"
     nd.simulate(BODY, START, **OPTIONS, out=path)
-    return contents(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(whole_path):
+    return contents(whole_path)
 
 
 def stop_after(share):
@@ -147,7 +153,7 @@ def test_a_finished_run_goes_on_to_a_later_end(tmp_path, saved, out):
     assert sorted(os.listdir(tmp_path)) == sorted(filter(None, ["run.zarr", out]))
 
 
-def test_an_interrupted_run_goes_on(tmp_path, whole):
+def test_an_interrupted_run_goes_on(tmp_path, whole_path):
     def interrupt(fraction):
         if fraction > 0.5:
             os.kill(os.getpid(), signal.SIGINT)
@@ -159,7 +165,7 @@ def test_an_interrupted_run_goes_on(tmp_path, whole):
         signal.signal(signal.SIGINT, usual)
     assert run.outcome is nd.Outcome.INTERRUPTED
     assert resumed(tmp_path / "run.zarr").outcome is nd.Outcome.COMPLETED
-    assert contents(tmp_path / "run.zarr") == whole
+    assert nd.io.read(tmp_path / "run.zarr").identical(nd.io.read(whole_path))
 
 
 def test_another_end_may_be_given(tmp_path):
@@ -169,7 +175,7 @@ def test_another_end_may_be_given(tmp_path):
     run, other = (nd.io.read(tmp_path / name) for name in ("run.zarr", "other.zarr"))
     assert run.identical(other)
     partial = stopped(tmp_path / "next.zarr", 0.5)
-    with pytest.raises(nd.InputError, match=r"t1 = 1 lies before t = 1\d\.\d*, to which .* has come; give a later t1"):
+    with pytest.raises(nd.InputError, match=r"t1 = 1 lies before t = [\d.]+, to which .* has come; give a later t1"):
         resumed(partial, t1=1.0)
 
 
@@ -205,7 +211,7 @@ def test_a_second_process_is_refused(tmp_path, whole):
     assert contents(tmp_path / "run.zarr") == whole
 
 
-@pytest.mark.parametrize("files", [0, 11, 40, 43, 60, 77, 78, 79, 95, 130])
+@pytest.mark.parametrize("files", [0, 11, 31, 40, 43, 60, 77, 78, 79, 95])
 def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, whole, files):
     """The first file that cannot be written is any of a page: rows, their description, or the root."""
     put, left = places.put, iter(range(files))
@@ -224,50 +230,68 @@ def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, whole, files):
     assert str(told.value) == (
         f"cannot write {tmp_path}/run.zarr: No space left on device; {what}; free some space or choose another disk"
     )
-    assert partial.exists() == (files > 50)
+    assert partial.exists() or files < 40
     if partial.exists():
         resumed(tmp_path / "run.zarr")
         assert contents(tmp_path / "run.zarr") == whole
 
 
 class Disk:
-    """Looks on as files are written, and notes what a power cut would lose of what was told."""
+    """Looks on as files are written, and notes what a power cut would lose of what was told: files without contents,
+    whose names came first, and names in folders that were not synced."""
 
-    def __init__(self, monkeypatch, root):
-        self.root, self.commits, self.faults = root, 0, []
-        self.safe, self.names, self.known = set(), set(), set()
-        replace = Path.replace
+    def __init__(self, monkeypatch):
+        self.commits, self.faults, self.safe, self.names = 0, [], set(), set()
+        replace, rename, mkdir, lock = Path.replace, Path.rename, Path.mkdir, threading.Lock()
 
         def sync(descriptor):
             inode = os.fstat(descriptor).st_ino
-            self.safe.add(inode)
-            self.names = {folder for folder in self.names if folder.stat().st_ino != inode}
+            with lock:
+                self.safe.add(inode)
+                self.names = {folder for folder in self.names if folder.stat().st_ino != inode}
 
-        def watched(fresh, target):
-            if fresh.stat().st_ino not in self.safe:
-                self.faults.append(f"{target} has its name before the disk has it")
-            at_root = target.name == "zarr.json" and places.is_store(target.parent)
-            self.commits += at_root
-            self.faults += [f"{folder} is told of before the disk has its names" for folder in self.names if at_root]
-            new = [folder for folder in target.parents if folder.is_relative_to(root) and folder not in self.known]
-            self.names |= {target.parent, *(folder.parent for folder in new if folder != root)}
-            self.known |= set(new)
+        def replaced(fresh, target):
+            with lock:
+                if fresh.stat().st_ino not in self.safe:
+                    self.faults.append(f"{target} has its name before the disk has its contents")
+                if target.name == "zarr.json" and places.is_store(target.parent):
+                    self.commits += 1
+                    self.check(target.parent)
+                self.names.add(target.parent)
             return replace(fresh, target)
 
+        def renamed(folder, target):
+            with lock:
+                self.check(folder)
+                self.names.add(target.parent)
+            return rename(folder, target)
+
+        def made(folder, *args, **options):
+            with lock:
+                self.names |= set() if folder.exists() else {folder.parent}
+            return mkdir(folder, *args, **options)
+
+        for name, changed in (("replace", replaced), ("rename", renamed), ("mkdir", made)):
+            monkeypatch.setattr(Path, name, changed)
         monkeypatch.setattr(os, "fsync", sync)
-        monkeypatch.setattr(Path, "replace", watched)
+
+    def check(self, within):
+        """What is in a folder must be there."""
+        self.faults += [f"{folder} may lose names" for folder in self.names if folder.is_relative_to(within)]
 
 
 def test_a_power_cut_takes_nothing_that_was_committed(tmp_path, monkeypatch):
-    disk = Disk(monkeypatch, tmp_path)
-    flush = limits.Writer._commit
+    disk, commit = Disk(monkeypatch), limits.Writer._commit
 
-    def whole_flush(writer):
-        flush(writer)
-        disk.faults += [f"{folder} may lose names after a commit" for folder in disk.names]
+    def committed(writer):
+        commit(writer)
+        disk.check(writer._folder)
 
-    monkeypatch.setattr(limits.Writer, "_commit", whole_flush)
-    nd.simulate(BODY, START, **OPTIONS, out=tmp_path / "run.zarr")
+    def begun(fraction):
+        disk.faults += ["the store may lose its name"] if tmp_path in disk.names else []
+
+    monkeypatch.setattr(limits.Writer, "_commit", committed)
+    nd.simulate(BODY, START, **OPTIONS | {"progress": begun}, out=tmp_path / "run.zarr")
     assert disk.commits > 5
     assert disk.faults == []
     assert disk.names == set()

@@ -119,7 +119,9 @@ class Writer:
 
     def flush(self) -> None:
         """Write what waits in memory and commit it."""
-        with places.clear_errors(self._given, f"what was written before is at {self._partial}"):
+        begun = self._folder == self._partial
+        kept = f"what was written before is at {self._partial}" if begun else "nothing was left behind"
+        with places.clear_errors(self._given, kept):
             self._commit()
 
     def close(self) -> None:
@@ -180,7 +182,8 @@ class Writer:
         self._attributes, contents = committed(folder)
         self._folder = folder
         self._group = zarr.open_group(DurableStore(folder), mode="r+", use_consolidated=False)
-        self._arrays: dict[str, Any] = {name: self._group[name] for name in contents["variables"]}
+        with zarr.config.set({"array.write_empty_chunks": True}):
+            self._arrays: dict[str, Any] = {name: self._group[name] for name in contents["variables"]}
         self._coordinates = set(contents["coordinates"])
         self._lengths = dict.fromkeys(layout.GROWING, 0) | contents["lengths"]
         self._schemas = {
