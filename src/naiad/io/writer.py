@@ -281,6 +281,6 @@ def _described(dim: str, array: "xr.Variable | zarr.Array[Any]") -> str:
     return f"{kind} ({', '.join(sizes)})"
 
 
-def _dims(array: "xr.Variable | zarr.Array[Any]") -> tuple[str, ...]:
+def _dims(array: Any) -> tuple[str, ...]:
     dims = array.dims if hasattr(array, "dims") else array.metadata.dimension_names
     return tuple(map(str, dims))

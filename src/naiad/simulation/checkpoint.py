@@ -57,7 +57,7 @@ def at_checkpoint(plan: Plan, attributes: Mapping[str, Any], where: str) -> Chun
             {name: Monitor(*attributes["monitors"][name]) for name in routine.monitors},
             Statistics(known["iterations"], *(figures[name] for name in names)),
             {name: Level(*known["levels"][name]) for name in routine.sections},
-            int(ended),
+            np.asarray(int(ended)),
         )
         standing = jax.tree.map(lambda value, leaf: np.asarray(value, leaf.dtype), stored, example)
         turn = float(figures["turn_max"])

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from naiad import io
 from naiad.compiler.fingerprint import Unfingerprintable, fingerprint
@@ -72,7 +72,7 @@ class Pieces:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
 
     def _keep(self, folder: Path) -> None:

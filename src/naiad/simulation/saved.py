@@ -60,7 +60,7 @@ def _checkpoint(value: Any) -> bool:
     named = isinstance(names, list) and all(map(_text, names)) and _text(value.get("engine"))
     planned = _count(value.get("last")) and _finite(value.get("rest")) and value["rest"] >= 0
     cadence = (value.get("save_every"), 1 if every is None else every)
-    return named and planned and all(_count(n) and n > 0 for n in cadence) and _count(value.get("iterations"))
+    return named and planned and all(map(_count, cadence)) and 0 not in cadence and _count(value.get("iterations"))
 
 
 def _origin(value: Any) -> bool:

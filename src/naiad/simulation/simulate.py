@@ -71,8 +71,9 @@ def simulate(
       record along a dimension of their own, `output_time`; `monitors`: scalar ones whose maximum, mean and trend are
       kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction, terminal)`.
     - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory (the
-      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial;
-      one run at a time may write there.
+      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial,
+      with a checkpoint about every second from which `resume(OUT, system, method)` goes on; one run at a time may write
+      there. SIGTERM ends the process when what was computed is written.
     - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
       done.
     - `engine`: "compiled" runs the steps as machine code, "xla" through `jax.jit`; "auto" is "compiled", or "xla" with
