@@ -96,7 +96,7 @@ def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["rum"], ["No such command 'rum'. Did you mean 'run'?", "`naiad --help`"]),
+        (["rum"], ["No such command 'rum'. Did you mean 'run', 'resume'?", "`naiad --help`"]),
         (["--loud"], ["No such option: --loud", "`naiad --help`"]),
         (["run"], ["run: which study? Give its name (`naiad list` lists them)"]),
         (["show"], ["Missing argument 'NAME'", "`naiad show --help`"]),

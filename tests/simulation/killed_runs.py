@@ -143,16 +143,21 @@ def equal(out, expected):
     assert not different, (out.name, different)
 
 
+def sent(number, share):
+    """Tells a run how far it has come, and sends its process a signal when that is far enough."""
+
+    def tell(fraction):
+        if fraction > share:
+            os.kill(os.getpid(), number)
+
+    return tell
+
+
 def terminated(folder, case, share, expected):
     """The share that was kept of a run that is sent SIGTERM on its way, and that had written nothing until then."""
     out = folder / f"{case}-terminated.zarr"
-
-    def end(fraction):
-        if fraction > share:
-            os.kill(os.getpid(), signal.SIGTERM)
-
     limits.FLUSH_SECONDS = 1e9
-    _, status = os.waitpid(child(lambda: begin(case, out, end)), 0)
+    _, status = os.waitpid(child(lambda: begin(case, out, sent(signal.SIGTERM, share))), 0)
     limits.FLUSH_SECONDS = 0.02
     assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGTERM
     kept = committed(out.with_name(out.name + ".partial"))[0]
@@ -178,9 +183,8 @@ def main(folder, kills, seed):
             found["ended"] += 1
             shutil.rmtree(out)
     kept = [terminated(folder, "watched", share, wholes["watched"][0]) for share in (0.3, 0.8)]
-    left = folder / "left.zarr"
-    while not left.with_name("left.zarr.partial").exists():
-        assert killed(child(lambda: begin("noisy", left)), 0.6 * wholes["noisy"][1]) == -signal.SIGKILL
+    _, status = os.waitpid(child(lambda: begin("noisy", folder / "left.zarr", sent(signal.SIGKILL, 0.4))), 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
     print(json.dumps(found | {"terminated": kept}))
 
 

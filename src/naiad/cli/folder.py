@@ -91,7 +91,8 @@ def _claimed(wanted: Path, aside: Path, config: str) -> "Claim":
     from naiad.io.places import remove
 
     def fill(folder: Path) -> None:
-        (folder / CONFIG).write_text(config, encoding="utf-8")
+        if config:
+            (folder / CONFIG).write_text(config, encoding="utf-8")
 
     if not (_kept_runs(aside) and _text(aside / CONFIG) == config):
         return claimed(aside, fill, lambda left: _check_left_over(wanted, left))

@@ -49,7 +49,7 @@ def at_checkpoint(plan: Plan, attributes: Mapping[str, Any], where: str) -> Chun
     known, figures = attributes["checkpoint"], attributes["statistics"]
     names = ("newton_iterations_max", "residual_max", "correction_max")
     outcome = Outcome[attributes["outcome"]]
-    ended = Outcome.COMPLETED if outcome in (Outcome.UNFINISHED, Outcome.INTERRUPTED) else outcome
+    ended: Any = int(Outcome.COMPLETED if outcome in (Outcome.UNFINISHED, Outcome.INTERRUPTED) else outcome)
     try:
         stored = Standing(
             node,
@@ -57,7 +57,7 @@ def at_checkpoint(plan: Plan, attributes: Mapping[str, Any], where: str) -> Chun
             {name: Monitor(*attributes["monitors"][name]) for name in routine.monitors},
             Statistics(known["iterations"], *(figures[name] for name in names)),
             {name: Level(*known["levels"][name]) for name in routine.sections},
-            np.asarray(int(ended)),
+            ended,
         )
         standing = jax.tree.map(lambda value, leaf: np.asarray(value, leaf.dtype), stored, example)
         turn = float(figures["turn_max"])

@@ -131,7 +131,7 @@ def _after(
     _, _, last, rest = check_times(t0, t1, h)
     carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
-    routine = Routine(system, method, *parts.values(), reconstruct, output_every is not None)
+    routine = Routine(system, method, *_three(parts), reconstruct, output_every is not None)
     cadence = check_cadence(save_every, output_every, last - node)
     before = attributes.get("noise") or {"seed": None, "used": 0}
     if noise is None and before["seed"] is not None:
@@ -170,9 +170,9 @@ def _as_planned(
         if set(parts[kind]) != set(names[kind]):
             stored, given = (", ".join(sorted(each)) or "none" for each in (names[kind], parts[kind]))
             raise InputError(f"{path} has the {kind} {stored}, but {given} were given; give what it was made with.")
-    same = [{name: parts[kind][name] for name in names[kind]} for kind in PARTS]
+    same = {kind: {name: parts[kind][name] for name in names[kind]} for kind in PARTS}
     reconstruct = attributes["reconstruct"]
-    routine = Routine(system, method, *same, reconstruct, cadence.output is not None)
+    routine = Routine(system, method, *_three(same), reconstruct, cadence.output is not None)
     check_origin(str(path), attributes, routine)
     first, last, rest = attributes["node"] - attributes["steps"], known["last"], known["rest"]
     if t1 is not None:
@@ -180,6 +180,10 @@ def _as_planned(
     random = _noise(path, attributes, routine, noise, first, last - first + (rest > 0.0))
     how = check_engine(engine or known["engine"])
     return Plan(routine, attributes["t0"], attributes["dt"], first, last, rest, cadence, how, random)
+
+
+def _three(parts: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    return parts["outputs"], parts["monitors"], parts["sections"]
 
 
 def _until(path: Any, attributes: Mapping[str, Any], t1: float) -> tuple[int, float]:
