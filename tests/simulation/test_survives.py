@@ -17,6 +17,7 @@ import pytest
 import naiad as nd
 from naiad.io import places
 from naiad.io import writer as limits
+from naiad.io.store import committed
 from naiad.simulation import checkpoint, drive
 from naiad.simulation.parameters import parameters
 from tests.simulation.killed_runs import contents, go_on
@@ -31,12 +32,17 @@ def first_momentum(state, t):
     return state.mu[0]
 
 
+def every_step(state, t):
+    """Changes its sign in every step."""
+    return jnp.cos(100 * jnp.pi * t + 0.5)
+
+
 PARTS = {
     "outputs": {"first": first_momentum},
     "monitors": {"energy": BODY.energy},
-    "sections": {"first": nd.Section(first_momentum)},
+    "sections": {"first": nd.Section(first_momentum), "every": nd.Section(every_step, direction=0)},
 }
-OPTIONS = {"t1": 30.004, "dt": 0.01, "method": METHOD, "save_every": 7, "output_every": 3, "progress": False} | PARTS
+OPTIONS = {"t1": 20.004, "dt": 0.01, "method": METHOD, "save_every": 7, "output_every": 3, "progress": False} | PARTS
 
 
 class StoppedError(Exception):
@@ -97,6 +103,7 @@ def test_killed_at_any_moment(tmp_path):
     assert found["later"] >= 8  # of runs that had been resumed before
     assert 0.3 < found["terminated"][0] < 0.7
     assert 0.8 < found["terminated"][1] < 1.0
+    assert committed(tmp_path / "left.zarr.partial")[0]["node"] > 0
     # in another process than the one that was killed, in which the same code has another name
     go_on("noisy", tmp_path / "left.zarr.partial")
     assert contents(tmp_path / "left.zarr") == contents(tmp_path / "noisy.zarr")
@@ -108,9 +115,10 @@ def test_killed_a_hundred_times(tmp_path, seed):
     assert killed(tmp_path, 100, seed)["later"] >= 25
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.97])
-@pytest.mark.parametrize("name", ["run.zarr", "run.zarr.partial"])
-def test_either_name_is_understood(tmp_path, whole, share, name):
+@pytest.mark.parametrize(
+    ("name", "share"), [("run.zarr", 0.0), ("run.zarr.partial", 0.5), ("run.zarr", 0.7), ("run.zarr", 0.97)]
+)
+def test_either_name_is_understood(tmp_path, whole, name, share):
     stopped(tmp_path / "run.zarr", share)
     run = resumed(tmp_path / name)
     assert run.outcome is nd.Outcome.COMPLETED
@@ -127,24 +135,24 @@ def test_a_run_that_was_not_yet_renamed_is(tmp_path, whole):
 
 def test_what_is_finished_is_returned_as_it_is(tmp_path, whole):
     nd.simulate(BODY, START, **OPTIONS, out=tmp_path / "run.zarr")
-    for t1 in (None, 30.004, 2.0):
+    for t1 in (None, 20.004, 2.0):
         run = resumed(tmp_path / "run.zarr", t1=t1)
-        assert (run.outcome, run.attrs["t"]) == (nd.Outcome.COMPLETED, 30.004)
+        assert (run.outcome, run.attrs["t"]) == (nd.Outcome.COMPLETED, 20.004)
     assert contents(tmp_path / "run.zarr") == whole
-    with pytest.raises(nd.InputError, match=r"ended with a shorter step at t = 30\.004, which a longer run would not"):
+    with pytest.raises(nd.InputError, match=r"ended with a shorter step at t = 20\.004, which a longer run would not"):
         resumed(tmp_path / "run.zarr", t1=40.0)
 
 
 @pytest.mark.parametrize("saved", [True, False])
 @pytest.mark.parametrize("out", [None, "longer.zarr"])
 def test_a_finished_run_goes_on_to_a_later_end(tmp_path, saved, out):
-    options, path = OPTIONS | {"t1": 20.0}, tmp_path / "run.zarr"
+    options, path = OPTIONS | {"t1": 12.0}, tmp_path / "run.zarr"
     if saved:
         nd.simulate(BODY, START, **options).save(path)
     else:
         nd.simulate(BODY, START, **options, out=path)
     before = contents(path)
-    longer = resumed(path, t1=30.004, out=None if out is None else tmp_path / out)
+    longer = resumed(path, t1=20.004, out=None if out is None else tmp_path / out)
     memory = nd.simulate(BODY, START, **OPTIONS)
     for name, values in memory.record.variables.items():
         np.testing.assert_array_equal(longer.record[name], values, err_msg=str(name))
@@ -170,8 +178,8 @@ def test_an_interrupted_run_goes_on(tmp_path, whole_path):
 
 def test_another_end_may_be_given(tmp_path):
     stopped(tmp_path / "run.zarr", 0.2)
-    resumed(tmp_path / "run.zarr", t1=20.0)
-    nd.simulate(BODY, START, **OPTIONS | {"t1": 20.0}, out=tmp_path / "other.zarr")
+    resumed(tmp_path / "run.zarr", t1=18.0)
+    nd.simulate(BODY, START, **OPTIONS | {"t1": 18.0}, out=tmp_path / "other.zarr")
     run, other = (nd.io.read(tmp_path / name) for name in ("run.zarr", "other.zarr"))
     assert run.identical(other)
     partial = stopped(tmp_path / "next.zarr", 0.5)
@@ -211,7 +219,7 @@ def test_a_second_process_is_refused(tmp_path, whole):
     assert contents(tmp_path / "run.zarr") == whole
 
 
-@pytest.mark.parametrize("files", [0, 11, 31, 40, 43, 60, 77, 78, 79, 95])
+@pytest.mark.parametrize("files", [0, 31, 43, 60, 78, 95])
 def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, whole, files):
     """The first file that cannot be written is any of a page: rows, their description, or the root."""
     put, left = places.put, iter(range(files))
@@ -332,10 +340,13 @@ def test_changed_code_does_not_go_on(tmp_path):
         ({"outputs": {}}, "has the outputs first, but none were given; give what it was made with"),
         ({"outputs": PARTS["outputs"] | {"more": BODY.energy}}, "has the outputs first, but first, more were given"),
         ({"monitors": {"power": BODY.energy}}, "has the monitors energy, but power were given"),
-        ({"sections": {}}, "has the sections first, but none were given"),
+        ({"sections": {}}, "has the sections every, first, but none were given"),
         ({"outputs": {"first": lambda state, t: state.mu[1]}}, "was made with other code of the output 'first'"),
         ({"monitors": {"energy": first_momentum}}, "was made with other code of the monitor 'energy'"),
-        ({"sections": {"first": nd.Section(first_momentum, -1)}}, "was made with other code of the section 'first'"),
+        (
+            {"sections": PARTS["sections"] | {"first": nd.Section(first_momentum, -1)}},
+            "was made with other code of the section 'first'",
+        ),
         ({"save_every": 8}, "save_every = 8, but .* has save_every = 7; leave it out"),
         ({"output_every": 1}, "output_every = 1, but .* has output_every = 3; leave it out"),
         ({"out": "other.zarr"}, "is not finished, and goes on where it is; leave `out` out"),
