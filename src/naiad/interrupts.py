@@ -1,4 +1,4 @@
-"""Ctrl-C: heard between the pieces of a run, and never lost.
+"""Ctrl-C, and SIGTERM where something would be lost by it: heard between the pieces of a run, and never lost.
 
 Python raises KeyboardInterrupt wherever it happens to be. In a callback of the garbage collector, a finaliser or a
 weak reference that exception is printed and dropped, and the run goes on; in code outside of Python it waits until that
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+NOTHING = "nothing was written"
 PATIENCE = 0.1  # seconds between two looks at what was heard, while code outside of Python runs
 STACK_BYTES = 64 * 2**20  # of the thread in which it runs: as deep as a main thread may get
 
@@ -28,8 +29,8 @@ class Ear:
         self.at_once = at_once
         self.heard: BaseException | None = None
         self.end: Callable[[Ear], None] | None = None
-        self.undo: list[Callable[[], None]] = []
-        self.kept = "nothing was written"
+        self.undo: list[Callable[[], str | None]] = []
+        self.kept = NOTHING
         self._closed = False
 
     def check(self) -> None:
@@ -96,6 +97,21 @@ def listening(*, at_once: bool = False) -> Iterator[Ear]:
         _LISTENING.ear = None
 
 
+@contextlib.contextmanager
+def terminating(ear: Ear) -> Iterator[None]:
+    """Until the end of the block SIGTERM is heard as well, where it would end the process on the spot: it does so by a
+    SystemExit, so that what is half done can be kept."""
+    main = threading.current_thread() is threading.main_thread()
+    ours = main and _signal.getsignal(signal.SIGTERM) == _signal.SIG_DFL
+    try:
+        if ours:
+            _signal.signal(signal.SIGTERM, ear.terminate)
+        yield
+    finally:
+        if ours:
+            _signal.signal(signal.SIGTERM, _signal.SIG_DFL)
+
+
 def check() -> None:
     """Raise KeyboardInterrupt if Ctrl-C was heard and something listens."""
     if _LISTENING.ear is not None:
@@ -109,8 +125,8 @@ def close() -> None:
 
 
 @contextlib.contextmanager
-def undoing(undo: Callable[[], None]) -> Iterator[None]:
-    """What is to be done if the process ends within the block."""
+def undoing(undo: Callable[[], str | None]) -> Iterator[None]:
+    """What is to be done if the process ends within the block; it may say what it has kept."""
     ear = _LISTENING.ear or Ear()
     ear.undo.append(undo)
     try:

@@ -3,7 +3,8 @@
 import contextlib
 
 import pytest
-import zarr.storage._local as local
+
+from naiad.io import places
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def fail_after(monkeypatch):
 
     @contextlib.contextmanager
     def failing(survivors: int, failure: BaseException):
-        put, left = local._put, iter(range(survivors))
+        put, left = places.put, iter(range(survivors))
 
         def limited(*args, **kwargs):
             if next(left, None) is None:
@@ -20,7 +21,7 @@ def fail_after(monkeypatch):
             return put(*args, **kwargs)
 
         with monkeypatch.context() as patch:
-            patch.setattr(local, "_put", limited)
+            patch.setattr(places, "put", limited)
             yield
 
     return failing

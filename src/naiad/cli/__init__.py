@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-from naiad.interrupts import Ear, listening
+from naiad.interrupts import NOTHING, Ear, listening
 
 SHOW_CURSOR = b"\x1b[?25h"  # which a bar hides
 
@@ -26,12 +26,13 @@ def _end(ear: Ear) -> None:
 
     Nothing is raised: an exception that comes out of nowhere may be dropped, or end the process in libraries under us.
     """
+    kept = ear.kept
     for undo in reversed(ear.undo):
         with contextlib.suppress(Exception):
-            undo()
+            kept = undo() or kept
     if sys.stderr.isatty():
         os.write(2, SHOW_CURSOR)
-    if isinstance(ear.heard, SystemExit):
-        os._exit(int(ear.heard.code or 0))
-    os.write(2, f"naiad: interrupted; {ear.kept}\n".encode())
-    os._exit(130)
+    ended = isinstance(ear.heard, SystemExit)
+    if kept != NOTHING or not ended:
+        os.write(2, f"naiad: {'terminated' if ended else 'interrupted'}; {kept}\n".encode())
+    os._exit(int(ear.heard.code or 0) if isinstance(ear.heard, SystemExit) else 130)

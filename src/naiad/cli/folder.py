@@ -6,29 +6,37 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from naiad.cli.console import say_warning
 from naiad.errors import InputError
 from naiad.interrupts import undoing
 from naiad.studies.sweeps import ROWS, SWEEP
+
+if TYPE_CHECKING:
+    from naiad.io.claim import Claim
 
 SUMMARY = "summary.json"
 MOTION = "motion.html"
 REPORT = "report.html"
 RESULT = "result.zarr"
+CONFIG = "study.toml"
+RUNS = ".runs"  # a folder in it, of the long runs of a study that is on its way
 
 
 @contextmanager
-def result_folder(wanted: Path) -> Iterator[Path]:
+def result_folder(wanted: Path, config: str = "") -> Iterator[Path]:
     """A new folder beside `wanted` that takes its place when the block ends well, and vanishes when it does not.
 
-    Whatever would stand in the way is found before the block starts. What a killed run left beside it is removed;
-    while another run is on the way to the same place, this one is refused.
+    It has `config`, which tells how it is made, from the start. Whatever would stand in the way is found before the
+    block starts. What a killed run left beside it is taken over, with the runs that it had kept, if it was made in the
+    same way, and removed if not; while another run is on the way to the same place, this one is refused. If a signal or
+    a full disk ends the block, and runs were kept, the folder stays, and can be taken over.
     """
-    from naiad.io.claim import claimed, settle
+    from naiad.io.claim import settle
     from naiad.io.places import clear_errors, remove
 
-    target = wanted.absolute().resolve()
-    aside = target.with_name(f"{target.name}.partial")
+    target, aside = partial_of(wanted)
     with clear_errors(wanted):
         check_replaceable(wanted, target)
         made = made_parents(target.parent)
@@ -41,20 +49,65 @@ def result_folder(wanted: Path) -> Iterator[Path]:
             with suppress(OSError):
                 parent.rmdir()
 
+    def stop() -> str | None:
+        if claim is not None and _kept_runs(aside):
+            return f"`naiad resume {wanted}` goes on"
+        undo()
+        return None
+
     try:
-        with undoing(undo):
+        with undoing(stop):
             with clear_errors(wanted):
-                claim = claimed(aside, lambda folder: None, lambda left: check_left_over(wanted, left))
+                claim = _claimed(wanted, aside, config)
             yield aside
+            remove(aside / RUNS)
             with clear_errors(wanted):
                 replace(target, aside)
                 settle(target)
-    except BaseException:
-        undo()
+    except BaseException as error:
+        stopped = isinstance(error, KeyboardInterrupt | SystemExit) or isinstance(error.__cause__, OSError)
+        hint = stop() if stopped else undo()
+        if hint is not None:
+            say_warning(hint)
         raise
     finally:
         if claim is not None:
             claim.release()
+
+
+def partial_of(wanted: Path) -> tuple[Path, Path]:
+    """Where a result will stand, and where it grows; the latter may be given instead of the former."""
+    target = wanted.absolute().resolve()
+    target = target.with_name(target.name.removesuffix(".partial"))
+    return target, target.with_name(f"{target.name}.partial")
+
+
+def _kept_runs(aside: Path) -> bool:
+    return (aside / RUNS).is_dir() and any((aside / RUNS).iterdir())
+
+
+def _claimed(wanted: Path, aside: Path, config: str) -> "Claim":
+    """The folder, made anew, or as a killed run of the same study left it, but for files that were half done."""
+    from naiad.io.claim import LOCK, claimed, reclaimed
+    from naiad.io.places import remove
+
+    def fill(folder: Path) -> None:
+        if config:
+            (folder / CONFIG).write_text(config, encoding="utf-8")
+
+    if not (_kept_runs(aside) and _text(aside / CONFIG) == config):
+        return claimed(aside, fill, lambda left: check_left_over(wanted, left))
+    claim = reclaimed(aside)
+    for path in aside.iterdir():
+        if path.is_dir() and path.name != RUNS:
+            remove(path)
+        elif not path.is_dir() and path.name not in (LOCK, CONFIG):
+            path.unlink()
+    return claim
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 def seal(folder: Path, record: str) -> None:

@@ -5,18 +5,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from naiad.cli.folder import check_left_over, check_replaceable, made_parents, replace
+from naiad.cli.folder import check_left_over, check_replaceable, made_parents, partial_of, replace
 from naiad.studies.sweeps import ROWS
 
 if TYPE_CHECKING:
     from naiad.io.claim import Claim
-
-
-def partial_of(wanted: Path) -> tuple[Path, Path]:
-    """Where a result will stand, and where it grows; the latter may be given instead of the former."""
-    target = wanted.absolute().resolve()
-    target = target.with_name(target.name.removesuffix(".partial"))
-    return target, target.with_name(f"{target.name}.partial")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
-from naiad.cli.folder import REPORT, RESULT, result_folder, seal
+from naiad.cli.folder import CONFIG, REPORT, RESULT, RUNS, result_folder, seal
 from naiad.cli.options import Json, assignments, study_names
 from naiad.errors import InputError
 from naiad.interrupts import listening
@@ -60,21 +60,27 @@ def run_study(
     """Run a study, show what it found, and keep it.
 
     The folder gets the figures, report.html, result.zarr, summary.json, and study.toml, which repeats the run with
-    --config; all at once when the run has ended well.
+    --config; all at once when the run has ended well. `naiad resume` goes on with one that was killed.
     """
+    study = _given(name, param or [], config)
+    conduct(study, Path("out") / study.name if folder is None and not as_json else folder, as_json)
+
+
+def conduct(study: "Study", folder: Path | None, as_json: bool) -> None:
+    """Do a study; what a killed run of the same study to the same folder had kept is not done again."""
     from naiad.io.places import clear_errors
+    from naiad.simulation.journal import keeping_runs
+    from naiad.studies.config import write_config
     from naiad.studies.values import to_json
 
-    study = _given(name, param or [], config)
-    if folder is None and not as_json:
-        folder = Path("out") / study.name
     with (
         listening(at_once=True),
-        result_folder(folder) if folder else contextlib.nullcontext() as aside,
+        result_folder(folder, write_config(study)) if folder else contextlib.nullcontext() as aside,
         _progress(study.name) as progress,
     ):
         started = time.perf_counter()
-        with contextlib.redirect_stdout(sys.stderr):
+        keeping = keeping_runs(aside / RUNS) if aside else contextlib.nullcontext()
+        with contextlib.redirect_stdout(sys.stderr), keeping:
             findings = study.run(progress)
         elapsed = time.perf_counter() - started
         if folder is not None and aside is not None:
@@ -137,7 +143,7 @@ def _write(study: "Study", findings: "Findings", started: float, folder: Path, p
     """All files of a result; the summary last, with the names of the others. The seconds that all of it took."""
     from naiad import io
     from naiad.studies import provenance
-    from naiad.studies.config import CONFIG, write_config
+    from naiad.studies.config import write_config
     from naiad.studies.figures import draw
     from naiad.studies.report import report
     from naiad.studies.values import to_json

@@ -22,6 +22,7 @@ from naiad.mechanics.functions import with_system
 from naiad.mechanics.labels import coordinates, labels
 from naiad.numerics.arguments import checked
 from naiad.simulation import observables
+from naiad.simulation.checkpoint import origin
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.record import Columns, bodies_of, stacked_states, standing_attributes
@@ -356,6 +357,11 @@ class Row(Columns):
     def attrs(self) -> dict[str, Any]:
         """Where the run stands."""
         return standing_attributes(self._ensemble.job.plan(self._k), ending(self._ensemble.arrays, self._k))
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """By what the run is known again."""
+        return origin(self._ensemble.job.plan(self._k))
 
     @functools.cached_property
     def about(self) -> dict[str, dict[str, str]]:

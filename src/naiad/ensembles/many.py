@@ -108,7 +108,9 @@ def simulate_many(
         own = np.broadcast_to(own, (size, own.shape[1]))
     schedule = _schedule(t0, t1, dt, save_every, output_every, size)
     parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    check_names(kin.system, parts[0], (*STANDING, "t", "output_t", "monitor", "job", *(cases.columns if cases else ())))
+    check_names(
+        kin.system, parts[0], (*STANDING, "t", "output_t", "monitor", "level", "job", *(cases.columns if cases else ()))
+    )
     program = Program(kin, method, *parts, reconstruct, output_every is not None)
     first = program.known(None if own is None else own[0])
     check_reconstruct(reconstruct, first.system, first.sections, _row(stacked, 0), _first(schedule.t0))

@@ -14,6 +14,7 @@ from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Standing, Statistics
 from naiad.simulation.record import variable
+from naiad.simulation.section import Level
 from naiad.simulation.turn import angle
 
 Arrays = dict[str, tuple[tuple[str, ...], Any]]
@@ -63,6 +64,8 @@ def table(job: Job, block: Block) -> Arrays:
     arrays |= {name: (("run",), np.asarray(values)) for name, values in of_runs.items()}
     for name, monitor in standing.monitors.items():
         arrays[f"monitor_{name}"] = ("run", "monitor"), np.stack(monitor, axis=-1)
+    for name, level in standing.levels.items():
+        arrays[f"level_{name}"] = ("run", "level"), np.stack(level, axis=-1)
     for number, leaf in enumerate(jax.tree.leaves(standing.carry)):
         arrays[f"carry_{number}"] = variable("run", f"carry_{number}", leaf)
     return arrays
@@ -110,10 +113,17 @@ def ending(arrays: Arrays, k: int) -> Ending:
     def of(name: str) -> Any:
         return arrays[name][1][k]
 
-    monitors = {
-        name.removeprefix("monitor_"): Monitor(*of(name).tolist()) for name in arrays if name.startswith("monitor_")
-    }
+    def named(prefix: str, kind: Any) -> dict[str, Any]:
+        return {name.removeprefix(prefix): kind(*of(name).tolist()) for name in arrays if name.startswith(prefix)}
+
     carry = [of(f"carry_{i}") for i in range(sum(name.startswith("carry_") for name in arrays))]
     figures = ("newton_iterations", "newton_iterations_max", "residual_max", "correction_max")
-    standing = Standing(of("node"), carry, monitors, Statistics(*map(of, figures)), {}, of("outcome"))
+    standing = Standing(
+        of("node"),
+        carry,
+        named("monitor_", Monitor),
+        Statistics(*map(of, figures)),
+        named("level_", Level),
+        of("outcome"),
+    )
     return Ending(standing, int(of("node")), float(of("t_end")), float(of("turn_max")))

@@ -55,6 +55,7 @@ def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path],
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                     raise
             else:
+                places.sync_folder(place.parent)
                 return claim
         claim.release()
         places.remove(fresh)

@@ -73,12 +73,25 @@ def commit(
     coordinates: list[str],
     lengths: Mapping[str, int],
 ) -> None:
-    """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count."""
+    """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count.
+
+    The disk has what is said before it is said, and the words before this returns.
+    """
     arrays = {name: array_digest(folder / name, lengths) for name in variables}
     layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths), "arrays": arrays}
     named = {"coordinates": " ".join(coordinates)} if coordinates else {}
     attributes = {**own, **named, "naiad_format": FORMAT, "naiad_layout": layout}
+    settle(group)
     group.attrs.put({**attributes, "naiad_checksum": digest(attributes)})
+    settle(group)
+
+
+def settle(group: "zarr.Group") -> None:
+    """Return when the disk has all files of a group that was made in a `DurableStore`."""
+    from naiad.io.durable import DurableStore
+
+    assert isinstance(group.store, DurableStore)
+    group.store.settle()
 
 
 def digest(value: Any) -> str:
@@ -102,6 +115,7 @@ def consolidate(group: "zarr.Group") -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ZarrUserWarning)  # "not part of the specification": yet expected
         zarr.consolidate_metadata(group.store, path=group.path)
+    settle(group)
 
 
 def chunk_shape(shape: tuple[int, ...], itemsize: int, growing: int | None = None) -> tuple[int, ...]:

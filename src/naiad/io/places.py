@@ -15,6 +15,7 @@ from naiad.errors import InputError, RunError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _BROKEN = {errno.EIO}
+_ASIDE = ".partial"  # ending of the names under which files are written
 
 
 @contextlib.contextmanager
@@ -90,6 +91,37 @@ def whole_file(path: Path) -> Iterator[Path]:
             fresh.unlink(missing_ok=True)
 
 
+def put(path: Path, content: Any) -> None:
+    """Write a file aside, have the disk take it, and move it into place; an old one stays until then."""
+    fresh = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_ASIDE}")
+    try:
+        with fresh.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk take the names in a folder, where it can be asked for that (not on Windows)."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove the files that a killed process was writing when it ended."""
+    for path in folder.rglob(f"*.{'[0-9a-f]' * 32}{_ASIDE}"):
+        path.unlink()
+
+
 def remove(path: Path) -> None:
     """Remove a directory, in which threads that a failure has not reached yet may still write a file or two."""
     for _ in range(40):
@@ -102,14 +134,15 @@ def remove(path: Path) -> None:
 def put_in_place(new: Path, path: Path, *, overwrite: bool) -> None:
     """Rename the finished store `new` to `path`; an older store goes only after the new one stands."""
     check_free(path, overwrite=overwrite)
-    if not path.exists():
-        new.rename(path)
-        return
-    old = sibling(path)
-    path.rename(old)
+    old = sibling(path) if path.exists() else None
+    if old is not None:
+        path.rename(old)
     try:
         new.rename(path)
     except BaseException:
-        old.rename(path)
+        if old is not None:
+            old.rename(path)
         raise
-    remove(old)
+    sync_folder(path.parent)
+    if old is not None:
+        remove(old)

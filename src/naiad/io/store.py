@@ -27,6 +27,8 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
     """
     import zarr
 
+    from naiad.io.durable import DurableStore
+
     given, path = Path(path), Path(path).resolve()
     layout.check(dataset)
     own = layout.plain_attributes(dataset, "the dataset")
@@ -34,7 +36,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
     with places.clear_errors(given):
         places.check_free(path, overwrite=overwrite)
         with places.aside(path) as aside:
-            group = zarr.create_group(aside, zarr_format=3)
+            group = zarr.create_group(DurableStore(aside), zarr_format=3)
             for name, variable in dataset.variables.items():
                 layout.write_array(group, str(name), variable)
             layout.commit(group, aside, own, names, coordinates, {})
@@ -75,6 +77,25 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
         texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind == "T"}
         dataset = dataset.assign_coords({n: (each.dims, layout.restored(each.to_numpy())) for n, each in texts.items()})
         return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
+
+
+def in_pieces(path: Path, size: int) -> "Iterator[xr.Dataset]":
+    """The dataset at `path` in pieces of about so many bytes along its growing dimensions, one dimension at a time."""
+    whole = open_lazily(path)
+    yield whole.drop_dims([dim for dim in layout.GROWING if dim in whole.dims])
+    for dim in layout.GROWING:
+        if dim in whole.dims:
+            rows = whole[[name for name, each in whole.variables.items() if dim in each.dims]]
+            some = max(1, size // max(1, rows.nbytes // max(1, rows.sizes[dim])))
+            for start in range(0, max(1, rows.sizes[dim]), some):
+                yield rows.isel({dim: slice(start, start + some)}).load()
+
+
+def committed(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The attributes of the dataset at `path`, and the table of what was committed there."""
+    own = _root(path)
+    with _clear_damage(path):
+        return _dataset_attributes(own), _checked_contents(path, own)
 
 
 @contextlib.contextmanager

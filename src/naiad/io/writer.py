@@ -4,7 +4,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,14 +12,18 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.io import layout, places
-from naiad.io.claim import claimed, settle
+from naiad.io.claim import claimed, reclaimed, settle
+from naiad.io.store import committed
 from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
     import xarray as xr
+    import zarr
 
 BUFFER_BYTES = 32 * 2**20
 FLUSH_SECONDS = 1.0
+PARTIAL = ".partial"
+REPLACES = ".replaces"  # a file in a store that is to replace the one at its place
 
 
 class Writer:
@@ -27,38 +31,54 @@ class Writer:
 
     The store grows at `PATH.partial` and is renamed to `PATH` by `close`. Rows gather in memory and are flushed when
     there are 32 MiB of them, or by the first append that comes a second after the last flush. A flush writes the rows
-    first and their number last, in one atomic replacement of the root's metadata, so that `read` opens `PATH.partial`
-    at any moment, also after a crash or a kill. As a context manager the writer closes at the end;
-    after an exception what came before it stays at `PATH.partial`. Two writers cannot have one place at the same time.
+    first and their number last, in one atomic replacement of the root's metadata, and waits for the disk in between, so
+    that `read` opens `PATH.partial` at any moment, also after a crash or a kill. As a context manager the writer closes
+    at the end; after an exception what came before it stays at `PATH.partial`. Two writers cannot have one place at the
+    same time. `Writer.reopened` goes on with what an ended process left.
 
     Variables without a growing dimension are written once and must not change. Attributes of later datasets add to the
-    earlier ones, and are committed together with the rows; those that are given to begin with are there from the start.
+    earlier ones, and are committed together with the rows; attributes and datasets that are given to begin with are
+    there as soon as `PATH.partial` is.
     """
 
     @checked
     def __init__(
-        self, path: str | os.PathLike[str], overwrite: bool = False, attributes: Mapping[str, Any] | None = None
+        self,
+        path: str | os.PathLike[str],
+        overwrite: bool = False,
+        attributes: Mapping[str, Any] | None = None,
+        first: "Iterable[xr.Dataset]" = (),
     ):
-        import zarr
-
-        self._given = Path(path)
-        self._path = self._given.resolve()
-        self._partial = self._path.with_name(self._path.name + ".partial")
-        self._overwrite = overwrite
-        self._closed = False
-        self._attributes: dict[str, Any] = layout.plain(dict(attributes or {}), "what the writer was given")
-        self._arrays: dict[str, zarr.Array[Any]] = {}
-        self._coordinates: set[str] = set()
-        self._schemas: dict[str, dict[str, str]] = {}
-        self._fixed: dict[str, xr.Variable] = {}
-        self._waiting: dict[str, list[dict[str, xr.Variable]]] = {dim: [] for dim in layout.GROWING}
-        self._waiting_bytes = 0
-        self._lengths: dict[str, int] = dict.fromkeys(layout.GROWING, 0)
-        self._flushed_at = -math.inf
+        self._go_to(path, overwrite)
+        known = layout.plain(dict(attributes or {}), "what the writer was given")
         with places.clear_errors(self._given):
             places.check_free(self._path, overwrite=overwrite)
-            self._claim = claimed(self._partial, self._begin, self._discard)
-            self._group = zarr.open_group(self._partial, mode="r+", use_consolidated=False)
+            self._claim = claimed(self._partial, lambda folder: self._begin(folder, known, first), self._discard)
+            self._open(self._partial)
+
+    @classmethod
+    @checked
+    def reopened(cls, path: str | os.PathLike[str], overwrite: bool = False) -> Self:
+        """Go on with what an ended process left at `PATH.partial`; rows that it had not committed are cut off. What is
+        at `PATH` is replaced if that process was to do so."""
+        writer = cls.__new__(cls)
+        writer._go_to(path, overwrite)
+        with places.clear_errors(writer._given):
+            writer._claim = reclaimed(writer._partial)
+            try:
+                writer._overwrite = overwrite or (writer._partial / REPLACES).exists()
+                places.check_free(writer._path, overwrite=writer._overwrite)
+                writer._open(writer._partial)
+                writer._cut()
+            except BaseException:
+                writer._claim.release()
+                raise
+        return writer
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What was committed last, or waits to be, of attributes."""
+        return dict(self._attributes)
 
     def append(self, dataset: "xr.Dataset") -> None:
         """Add the rows of `dataset`; any growing dimension may be absent or have none."""
@@ -85,30 +105,24 @@ class Writer:
         self._coordinates |= {str(name) for name in dataset.coords}
         for dim, added in rows.items():
             if dim in dataset.sizes:
-                self._schemas.setdefault(dim, _schema(dim, added))
+                self._schemas[dim] = _schema(dim, added)
                 self._waiting[dim].append({name: variable.copy(deep=True) for name, variable in added.items()})
                 self._waiting_bytes += sum(variable.nbytes for variable in added.values())
         self._fixed |= {name: variable.copy(deep=True) for name, variable in fixed.items()}
+        self._waits = True
         if self._waiting_bytes >= BUFFER_BYTES or time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
             self.flush()
 
+    def keep(self, lengths: Mapping[str, int]) -> None:
+        """Drop the rows beyond these numbers; they are gone as soon as something else is committed."""
+        self._lengths |= {dim: min(n, self._lengths[dim]) for dim, n in lengths.items()}
+
     def flush(self) -> None:
         """Write what waits in memory and commit it."""
-        lengths = dict(self._lengths)
-        with places.clear_errors(self._given, f"what was written before is at {self._partial}"):
-            for name, variable in self._fixed.items():
-                if name not in self._arrays:
-                    self._arrays[name] = layout.write_array(self._group, name, variable)
-            for dim, pieces in self._waiting.items():
-                for name in self._schemas.get(dim, {}) if pieces else ():
-                    lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
-            names = list(self._arrays)
-            coordinates = [name for name in names if name in self._coordinates]
-            layout.commit(self._group, self._partial, self._attributes, names, coordinates, lengths)
-        self._lengths = lengths
-        self._waiting = {dim: [] for dim in layout.GROWING}
-        self._waiting_bytes = 0
-        self._flushed_at = time.monotonic()
+        begun = self._folder == self._partial
+        kept = f"what was written before is at {self._partial}" if begun else "nothing was left behind"
+        with places.clear_errors(self._given, kept):
+            self._commit()
 
     def close(self) -> None:
         """Write what waits, and rename the store into place."""
@@ -118,9 +132,11 @@ class Writer:
         self._closed = True
         try:
             with places.clear_errors(self._given, f"what was written is at {self._partial}"):
+                self._cut()
                 layout.consolidate(self._group)
                 places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
                 settle(self._path)
+                (self._path / REPLACES).unlink(missing_ok=True)
         finally:
             self._claim.release()
 
@@ -136,11 +152,76 @@ class Writer:
             self._closed = True
             self._claim.release()
 
-    def _begin(self, folder: Path) -> None:
-        """A store without rows."""
+    def _go_to(self, path: str | os.PathLike[str], overwrite: bool) -> None:
+        self._given = Path(path)
+        self._path = self._given.resolve()
+        self._partial = self._path.with_name(self._path.name + PARTIAL)
+        self._overwrite = overwrite
+        self._closed = False
+
+    def _begin(self, folder: Path, known: dict[str, Any], first: "Iterable[xr.Dataset]") -> None:
+        """A store with what is there from the start."""
         import zarr
 
-        layout.commit(zarr.create_group(folder, zarr_format=3), folder, self._attributes, [], [], self._lengths)
+        from naiad.io.durable import DurableStore
+
+        if self._overwrite:
+            (folder / REPLACES).touch()
+        layout.commit(zarr.create_group(DurableStore(folder), zarr_format=3), folder, known, [], [], {})
+        self._open(folder)
+        for dataset in first:
+            self.append(dataset)
+        self._commit()
+
+    def _open(self, folder: Path) -> None:
+        """Stand where the store in a folder was committed last."""
+        import zarr
+
+        from naiad.io.durable import DurableStore
+
+        self._attributes, contents = committed(folder)
+        self._folder = folder
+        self._group = zarr.open_group(DurableStore(folder), mode="r+", use_consolidated=False)
+        with zarr.config.set({"array.write_empty_chunks": True}):
+            self._arrays: dict[str, Any] = {name: self._group[name] for name in contents["variables"]}
+        self._coordinates = set(contents["coordinates"])
+        self._lengths = dict.fromkeys(layout.GROWING, 0) | contents["lengths"]
+        self._schemas = {
+            dim: {name: _described(dim, array) for name, array in self._arrays.items() if dim in _dims(array)}
+            for dim in layout.GROWING
+        }
+        self._fixed: dict[str, xr.Variable] = {}
+        self._waiting: dict[str, list[dict[str, xr.Variable]]] = {dim: [] for dim in layout.GROWING}
+        self._waiting_bytes = 0
+        self._waits = False
+        self._flushed_at = -math.inf
+
+    def _cut(self) -> None:
+        """Remove what was written and is not committed."""
+        places.clear_unfinished(self._folder)
+        for array in self._arrays.values():
+            shape = tuple(self._lengths.get(dim, n) for dim, n in zip(_dims(array), array.shape, strict=True))
+            if shape != array.shape:
+                array.resize(shape)
+
+    def _commit(self) -> None:
+        if not self._waits:
+            return
+        lengths = dict(self._lengths)
+        for name, variable in self._fixed.items():
+            if name not in self._arrays:
+                self._arrays[name] = layout.write_array(self._group, name, variable)
+        for dim, pieces in self._waiting.items():
+            for name in self._schemas[dim] if pieces else ():
+                lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
+        names = list(self._arrays)
+        coordinates = [name for name in names if name in self._coordinates]
+        layout.commit(self._group, self._folder, self._attributes, names, coordinates, lengths)
+        self._lengths = lengths
+        self._waiting = {dim: [] for dim in layout.GROWING}
+        self._waiting_bytes = 0
+        self._waits = False
+        self._flushed_at = time.monotonic()
 
     def _discard(self, partial: Path) -> None:
         """Raise an error unless what an earlier run left may go."""
@@ -152,8 +233,8 @@ class Writer:
             )
 
     def _check_schema(self, dim: str, added: "dict[str, xr.Variable]") -> None:
-        expected, found = self._schemas.get(dim), _schema(dim, added)
-        if expected is None:
+        expected, found = self._schemas[dim], _schema(dim, added)
+        if not expected:
             return
         for name in sorted(expected.keys() | found.keys()):
             if name not in found:
@@ -181,18 +262,25 @@ class Writer:
             shape = (*values.shape[:axis], 0, *values.shape[axis + 1 :])
             self._arrays[name] = layout.create_array(self._group, name, first, shape, axis)
         array = self._arrays[name]
-        array.resize((*values.shape[:axis], stop, *values.shape[axis + 1 :]))
+        if stop > array.shape[axis]:  # committed rows stay until fewer are committed
+            array.resize((*values.shape[:axis], stop, *values.shape[axis + 1 :]))
         if values.size:
             array[(*[slice(None)] * axis, slice(start, stop))] = layout.stored(values)
         return stop
 
 
 def _schema(dim: str, added: "dict[str, xr.Variable]") -> dict[str, str]:
-    """What must stay the same between appends, in words: the kind of number and the sizes that do not grow."""
+    """What must stay the same between appends, in words."""
+    return {name: _described(dim, variable) for name, variable in added.items()}
 
-    def describe(variable: "xr.Variable") -> str:
-        kind = "text" if variable.dtype.kind == "U" else variable.dtype.name
-        sizes = (str(d) if d == dim else f"{d}={n}" for d, n in variable.sizes.items())
-        return f"{kind} ({', '.join(sizes)})"
 
-    return {name: describe(variable) for name, variable in added.items()}
+def _described(dim: str, array: "xr.Variable | zarr.Array[Any]") -> str:
+    """The kind of number and the sizes that do not grow."""
+    kind = "text" if array.dtype.kind in "UT" else array.dtype.name
+    sizes = (each if each == dim else f"{each}={n}" for each, n in zip(_dims(array), array.shape, strict=True))
+    return f"{kind} ({', '.join(sizes)})"
+
+
+def _dims(array: Any) -> tuple[str, ...]:
+    dims = array.dims if hasattr(array, "dims") else array.metadata.dimension_names
+    return tuple(map(str, dims))

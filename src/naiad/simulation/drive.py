@@ -19,11 +19,21 @@ FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
 
 
-def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
-    """The run in pieces of bounded size, the first with the initial node; it ends early after a failed step."""
-    first = _first(plan, standing, frame)
-    yield first
-    budget, inputs, end, turn = FIRST_STEPS, None, plan.first, first.turn
+def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
+    """The first node of a run."""
+    row = jax.tree.map(lambda leaf: leaf[None], frame)
+    t = plan.t0 + int(standing.node) * plan.h
+    outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
+    row = row._replace(outputs={}) if plan.routine.apart else row
+    none = no_crossing(plan, row.state)
+    crossings = dict.fromkeys(plan.routine.sections, none)
+    return Chunk(np.array([t]), row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
+
+
+def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
+    """The run from where it stands on, in pieces of bounded size; it ends early after a failed step."""
+    standing, turn = at.standing, at.turn
+    budget, inputs, end = FIRST_STEPS, None, plan.first
     while (node := int(standing.node)) < plan.last and standing.goes_on:
         interrupts.check()
         started = time.perf_counter()
@@ -39,7 +49,7 @@ def chunks(plan: Plan, standing: Standing, frame: Frame) -> Iterator[Chunk]:
         yield chunk
         taken = max(int(standing.node) - node, 1)
         budget = next_budget(budget, taken, seconds)
-    if plan.rest and standing.goes_on:
+    if plan.rest and standing.goes_on and int(standing.node) == plan.last:
         before = plan.t0 + plan.last * plan.h
         if plan.noise is not None:
             inputs, _ = plan.noise.block(0, plan.rest, counted=plan.last)
@@ -64,16 +74,6 @@ def _advance(
     return execute(
         advance, plan.routine, standing, t0, h, stop, last, cadence, inputs, parameters=(0,), engine=plan.engine
     )
-
-
-def _first(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
-    row = jax.tree.map(lambda leaf: leaf[None], frame)
-    t = plan.t0 + int(standing.node) * plan.h
-    outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
-    row = row._replace(outputs={}) if plan.routine.apart else row
-    none = no_crossing(plan, row.state)
-    crossings = dict.fromkeys(plan.routine.sections, none)
-    return Chunk(np.array([t]), row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
 
 
 def no_crossing(plan: Plan, states: State) -> Crossing:

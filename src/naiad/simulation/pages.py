@@ -1,7 +1,6 @@
 """The way of a run to its file: in large pieces, written while the run goes on."""
 
 import contextlib
-import math
 import threading
 import time
 from typing import Self
@@ -18,15 +17,15 @@ class Pages:
     """Gathers chunks until there is a page of them, as large and as often as the writer flushes, and has it written by
     a second thread: compressing takes about as long as the steps, and a file takes a few large rows faster than many.
 
-    One page is under way at a time, so that memory stays bounded. An error of its writing is raised when the next one
-    is due, or at the end. What is left then is written too, also that of a run which ends by an exception.
+    One page is under way at a time, so that memory stays bounded. An error of its writing is raised with the next
+    chunk, or at the end. What is left then is written too, also that of a run which ends by an exception.
     """
 
     def __init__(self, plan: Plan, writer: io.Writer):
         self._plan, self._writer = plan, writer
         self._chunks: list[Chunk] = []
         self._bytes = 0
-        self._turned_at = -math.inf
+        self._turned_at = time.monotonic()
         self._thread: threading.Thread | None = None
         self._errors: list[BaseException] = []
 
@@ -35,7 +34,8 @@ class Pages:
         rows = (chunk.times, chunk.frames.state, chunk.frames.outputs, chunk.outputs, chunk.crossings)
         self._chunks.append(chunk)
         self._bytes += sum(leaf.nbytes for leaf in jax.tree.leaves(rows))
-        if self._bytes >= limits.BUFFER_BYTES or time.monotonic() - self._turned_at >= limits.FLUSH_SECONDS:
+        due = self._bytes >= limits.BUFFER_BYTES or time.monotonic() - self._turned_at >= limits.FLUSH_SECONDS
+        if due or self._errors:
             self._turn()
 
     def __enter__(self) -> Self:

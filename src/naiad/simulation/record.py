@@ -3,7 +3,7 @@ own along `output_time`."""
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import jax
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, State, identity, join_rows, split_rows
 from naiad.mechanics.labels import coordinates, labels
+from naiad.simulation.checkpoint import origin
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Chunk, Plan, Routine
@@ -32,6 +33,14 @@ class Columns:
     def __init__(self, plan: Plan, chunks: Sequence[Chunk]):
         self._plan = plan
         self._chunks = chunks
+
+    @classmethod
+    def read(cls, plan: Plan, first: Chunk, record: "xr.Dataset") -> Self:
+        """The rows of a run with this first node that were written, as if they had never been elsewhere."""
+        columns = cls(plan, [first])
+        arrays = {name: (dims, record[name].to_numpy()) for name, (dims, _) in columns.arrays.items()}
+        vars(columns).update(arrays=arrays, attrs={name: record.attrs[name] for name in columns.attrs})
+        return columns
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: what was made, which needs none of the functions of the run."""
@@ -55,6 +64,11 @@ class Columns:
     def attrs(self) -> dict[str, Any]:
         """Where the run stands."""
         return standing_attributes(self._plan, self._chunks[-1])
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """By what the run is known again; what was pickled has lost it."""
+        return origin(self._plan) if "_plan" in vars(self) else {}
 
     @functools.cached_property
     def about(self) -> dict[str, dict[str, str]]:
@@ -133,6 +147,16 @@ def standing_attributes(plan: Plan, chunk: Any) -> dict[str, Any]:
         "reconstruct": plan.routine.reconstruct,
         "noise": None if plan.noise is None else plan.noise.described(chunk.node),
         "carry": [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(standing.carry)],
+        "checkpoint": {
+            "last": plan.last,
+            "rest": plan.rest,
+            "save_every": plan.cadence.save,
+            "output_every": plan.cadence.output,
+            "outputs": list(plan.routine.outputs),
+            "engine": plan.engine,
+            "iterations": int(figures.iterations),
+            "levels": {name: [float(value) for value in level] for name, level in standing.levels.items()},
+        },
     }
 
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from naiad import io
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, State, identity, split_rows
+from naiad.mechanics import LagrangianSystem, identity, split_rows
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
+from naiad.simulation.checkpoint import restored_carry
 from naiad.simulation.checks import check_method, check_system
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import LARGEST_SEED
@@ -53,6 +53,23 @@ def _noise(value: Any) -> bool:
     return seed is None or (_text(seed) and seed.isdecimal() and int(seed) <= LARGEST_SEED)
 
 
+def _checkpoint(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("levels"), Mapping):
+        return False
+    names, every = value.get("outputs"), value.get("output_every")
+    named = isinstance(names, list) and all(map(_text, names)) and _text(value.get("engine"))
+    planned = _count(value.get("last")) and _finite(value.get("rest")) and value["rest"] >= 0
+    cadence = (value.get("save_every"), 1 if every is None else every)
+    return named and planned and all(map(_count, cadence)) and 0 not in cadence and _count(value.get("iterations"))
+
+
+def _origin(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    parts = ("code", "made_with")
+    return all(isinstance(value.get(part), Mapping) for part in parts) and "noise" in value
+
+
 _EXPECTED = {
     "system": ("the name of a class", _text),
     "method": ("a text", _text),
@@ -88,6 +105,8 @@ _LATER = {
         lambda value: isinstance(value, Mapping) and {"system", "method"} <= set(value),
     ),
     "t1": ("a finite number", _finite),
+    "checkpoint": ("what is needed to go on", _checkpoint),
+    "origin": ("what it was made with", _origin),
     "reconstruct": ("true or false", lambda value: isinstance(value, bool)),
 }
 """What runs of the first format may lack."""
@@ -102,41 +121,32 @@ def load(
     parameters are compared with those that were stored."""
     record = io.read(path)
     attributes = record.attrs.get("run", record.attrs)
-    if not isinstance(attributes, Mapping) or "carry" not in attributes:
-        raise InputError(
-            f"{path} holds arrays, but not one run that could be gone on with; naiad.io.read reads the arrays."
-        )
-    attributes = dict(attributes)
-    check_attributes(path, attributes)
-    if system is None or method is None:
-        raise InputError(
-            f"{path} was made with the system {attributes['system']} and the method {attributes['method']}, which are "
-            "code and not stored; give both: load(path, system, method)."
-        )
-    system = check_system(system)
-    check_method(method, system)
-    _check_same(path, attributes, system, method)
-    record.attrs = attributes
+    system, method = check_given("load", path, attributes, system, method)
+    record.attrs = dict(attributes)
     _check_rows(path, record, system)
     restored_carry(attributes, system, method, str(path))
     return Trajectory(system, method, record)
 
 
-def restored_carry(attributes: Mapping[str, Any], system: LagrangianSystem, method: AbstractMethod, where: str) -> Any:
-    """The method's carry at the end of a run, from its attributes."""
-    state = State(identity(system.group), jnp.zeros(system.group.dim))
-    example = jax.eval_shape(lambda: method.init(system, state, jnp.zeros(()), jnp.ones(())))
-    leaves, structure = jax.tree.flatten(example)
-    try:
-        values = [
-            np.asarray(value, leaf.dtype).reshape(leaf.shape)
-            for value, leaf in zip(attributes["carry"], leaves, strict=True)
-        ]
-        if not all(np.all(np.isfinite(value)) for value in values):
-            raise ValueError("it is not finite")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{where} is damaged (its carry is not one of {method!r:.60}: {error}); run again.") from error
-    return jax.tree.unflatten(structure, values)
+def check_given(
+    caller: str, path: Any, attributes: Any, system: LagrangianSystem | None, method: AbstractMethod | None
+) -> tuple[LagrangianSystem, AbstractMethod]:
+    """The system and the method with which a run goes on; an `InputError` unless the attributes are those of a run that
+    was made with them."""
+    if not isinstance(attributes, Mapping) or "carry" not in attributes:
+        raise InputError(
+            f"{path} holds arrays, but not one run that could be gone on with; naiad.io.read reads the arrays."
+        )
+    check_attributes(path, attributes)
+    if system is None or method is None:
+        raise InputError(
+            f"{path} was made with the system {attributes['system']} and the method {attributes['method']}, which are "
+            f"code and not stored; give both: {caller}(path, system, method)."
+        )
+    system = check_system(system)
+    check_method(method, system)
+    _check_same(path, attributes, system, method)
+    return system, method
 
 
 def check_attributes(path: Any, attributes: Mapping[str, Any]) -> None:
@@ -170,7 +180,7 @@ def _check_same(path: Any, attributes: Mapping[str, Any], system: LagrangianSyst
             f"{path} was written by an older naiad, without the parameters of its system: make sure that they are "
             "those that it was made with.",
             RunWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         return
     for kind, thing in (("system", system), ("method", method)):

@@ -1,9 +1,7 @@
 """The front door: run a system through time."""
 
-import contextlib
 import functools
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,41 +10,30 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naiad import io
 from naiad.compiler import Engine, check_engine, execute
 from naiad.compiler.compiled import nodes
 from naiad.compiler.fingerprint import Unknown, Version
-from naiad.errors import InputError, RunError, RunWarning
+from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
-from naiad.interrupts import listening
 from naiad.mechanics import LagrangianSystem, Scalar, State, fitting_state
 from naiad.mechanics.functions import explained
 from naiad.mechanics.system import examine
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
-from naiad.simulation.bar import Bar
 from naiad.simulation.checks import (
     check_cadence,
-    check_memory,
     check_method,
     check_names,
     check_reconstruct,
     check_system,
     check_times,
 )
-from naiad.simulation.drive import chunks
-from naiad.simulation.loop import Frame
 from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
-from naiad.simulation.outcome import Outcome
-from naiad.simulation.pages import Pages
-from naiad.simulation.parameters import parameters
-from naiad.simulation.plan import ROOM, Chunk, Observable, Plan, Routine, Standing
-from naiad.simulation.record import Columns
-from naiad.simulation.saved import check_attributes, restored_carry
+from naiad.simulation.plan import ROOM, Observable, Plan, Routine
+from naiad.simulation.run import finished, run
 from naiad.simulation.section import Section
 from naiad.simulation.trajectory import Trajectory
-from naiad.simulation.turn import too_far
 
 
 @checked
@@ -85,8 +72,9 @@ def simulate(
       record along a dimension of their own, `output_time`; `monitors`: scalar ones whose maximum, mean and trend are
       kept over every step; `sections`: surfaces whose crossings are located, `Section(function, direction, terminal)`.
     - `out`: a Zarr directory to which the run is written as it goes, so that its length is not bound by memory (the
-      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial;
-      one run at a time may write there.
+      arrays of the result are read from there when they are used) and a killed run keeps what it had, at OUT.partial,
+      with a checkpoint about every second from which `resume(OUT, system, method)` goes on; one run at a time may write
+      there. SIGTERM ends the process when what was computed is written.
     - `progress`: a bar on long runs (by default where there is a terminal), or a function that is told the fraction
       done.
     - `engine`: "compiled" runs the steps as machine code, "xla" through `jax.jit`; "auto" is "compiled", or "xla" with
@@ -122,55 +110,8 @@ def simulate(
     standing, frame, sound = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
     if not sound:
         examine(system, state, start)
-    return _run(plan, standing, frame, out=out, overwrite=overwrite, progress=progress, throw=throw)
-
-
-@checked
-@double
-@explained
-def resume(
-    trajectory: Trajectory,
-    *,
-    t1: float,
-    noise: Noise | ArrayLike | None = None,
-    save_every: int | None = None,
-    outputs: Mapping[str, Observable] | None = None,
-    output_every: int | None = None,
-    monitors: Mapping[str, Observable] | None = None,
-    sections: Mapping[str, Section] | None = None,
-    out: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
-    progress: bool | Callable[[float], None] | None = None,
-    engine: Engine = "auto",
-    throw: bool = False,
-) -> Trajectory:
-    """Go on from the end of a run to t1, bit for bit as if it had not stopped there; options as for `simulate`.
-
-    The noise of a seed goes on where it stopped; noise that was given as an array is given anew, for the steps to come.
-    """
-    system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.attrs
-    check_attributes("the run", attributes)
-    t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
-    if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
-        t0, node = attributes["t"], 0
-    if not t1 > t0 + node * h:
-        raise InputError(
-            f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
-        )
-    _, _, last, rest = check_times(t0, t1, h)
-    check_names(system, outputs or {})
-    carry = restored_carry(attributes, system, method, "the run")
-    reconstruct = attributes.get("reconstruct", True)
-    parts = (dict(outputs or {}), dict(monitors or {}), dict(sections or {}))
-    routine = Routine(system, method, *parts, reconstruct, output_every is not None)
-    cadence = check_cadence(save_every, output_every, last - node)
-    before = attributes.get("noise") or {"seed": None, "used": 0}
-    if noise is None and before["seed"] is not None:
-        noise = Noise(int(before["seed"]))
-    random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
-    plan = Plan(routine, t0, h, node, last, rest, cadence, check_engine(engine), random)
-    begun = execute(loop.begin, routine, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
-    return _run(plan, *begun, out=out, overwrite=overwrite, progress=progress, throw=throw)
+    rows, end = run(plan, standing, frame, out=out, overwrite=overwrite, progress=progress)
+    return finished(plan, rows, end, throw)
 
 
 @checked
@@ -231,53 +172,3 @@ def _steps(
 
     carry, _ = jax.lax.scan(body, method.init(system, state, start, h), (jnp.arange(steps), rows))
     return method.state(system, carry)
-
-
-def _run(
-    plan: Plan,
-    standing: Standing,
-    frame: Frame,
-    *,
-    out: Any,
-    overwrite: bool,
-    progress: bool | Callable[[float], None] | None,
-    throw: bool,
-) -> Trajectory:
-    """Drive the plan, keep its pieces in memory or on disk, and hear an interrupt between them."""
-    system, method = plan.routine.system, plan.routine.method
-    if out is None:
-        check_memory(plan, frame)
-    pieces: list[Chunk] = []
-    with contextlib.ExitStack() as stack:
-        run = chunks(plan, standing, frame)
-        kept = next(run)
-        keep = pieces.append
-        if out is not None:
-            known = Columns(plan, [kept]).attrs | parameters(system, method)
-            keep = stack.enter_context(Pages(plan, stack.enter_context(io.Writer(out, overwrite, known)))).append
-        bar = stack.enter_context(Bar(plan, shown=progress))
-        ear = stack.enter_context(listening())
-        keep(kept)
-        try:
-            bar.update(plan.first)
-            for chunk in run:
-                keep(chunk)
-                kept = chunk
-                bar.update(chunk.node)
-        except KeyboardInterrupt:
-            if ear.at_once:
-                raise
-            ear.forget()
-            kept = kept.ended(Outcome.INTERRUPTED)
-            keep(kept)
-    trajectory = Trajectory(system, method, Columns(plan, pieces) if out is None else io.open_lazily(out))
-    outcome, warning = Outcome(int(kept.standing.outcome)), too_far(kept.turn, plan.h)
-    if throw and outcome not in (Outcome.COMPLETED, Outcome.EVENT):
-        where = f"the run stopped at t = {trajectory.attrs['t']:g} s of {plan.t1:g} s"
-        raise RunError(f"{where}: {trajectory.ending}")
-    if outcome.failed:
-        where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"
-        warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=6)
-    elif warning is not None:
-        warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=6)
-    return trajectory

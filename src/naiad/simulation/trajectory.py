@@ -308,7 +308,8 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run as a Zarr directory; `load` reads it back bit by bit."""
         io.check_directory(path)
-        io.write(self.record.assign_attrs(parameters(self.system, self.method)), path, overwrite=overwrite)
+        known = parameters(self.system, self.method) | (self._rows.origin if isinstance(self._rows, Columns) else {})
+        io.write(self.record.assign_attrs(known), path, overwrite=overwrite)
 
     @checked
     def to_dataframe(self, *, every: int = 1) -> "pd.DataFrame":

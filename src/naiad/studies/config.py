@@ -13,8 +13,6 @@ from naiad.studies.values import plain
 if TYPE_CHECKING:
     from naiad.studies.study import Study
 
-CONFIG = "study.toml"
-
 
 def read_config(path: Path, name: str | None = None, assignments: Iterable[str] = ()) -> "Study":
     """The study that a file describes, with other values for some parameters, as `name=value`."""

@@ -15,7 +15,7 @@ from naiad.compiler.fingerprint.origins import Unfingerprintable, is_reachable
 from naiad.compiler.fingerprint.sights import Sight, is_unchanged
 from naiad.compiler.fingerprint.walk import Walk
 
-__all__ = ["Unfingerprintable", "Unknown", "Version", "fingerprint", "is_reachable"]
+__all__ = ["Unfingerprintable", "Unknown", "Version", "fingerprint", "is_reachable", "own_code"]
 
 _FORMAT = "naiad fingerprint 2"
 
@@ -27,6 +27,12 @@ def fingerprint(*things: Any) -> str:
     that is an argument, give a `jax.ShapeDtypeStruct`.
     """
     return _walked(Walk(), things)
+
+
+def own_code(*things: Any) -> str:
+    """The same, of what is the user's own in them: installed packages and naiad count by their names, so that it
+    outlives new versions of these, but not of Python."""
+    return _walked(Walk(own_only=True), things)
 
 
 class Version:
@@ -55,7 +61,7 @@ class Unknown:
 
 
 def _walked(walk: Walk, things: tuple[Any, ...]) -> str:
-    walk.write("format", _FORMAT, origins.PYTHON, origins.environment())
+    walk.write("format", _FORMAT, *(() if walk.own_only else (origins.PYTHON, origins.environment())))
     try:
         for i, thing in enumerate(things):
             walk.visit(thing, f"argument {i}")

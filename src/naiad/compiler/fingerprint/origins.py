@@ -20,6 +20,13 @@ class Unfingerprintable(TypeError):  # noqa: N818
     """Something whose effect on a computation cannot be told before it is traced; nothing is cached then."""
 
 
+def owner_of(module: Any) -> str | None:
+    """The package that a module belongs to; None if it is the user's own."""
+    if isinstance(module, str) and module.partition(".")[0] == NAIAD:
+        return NAIAD
+    return None if origin_of(module) is None else module.partition(".")[0]
+
+
 def origin_of(module: Any) -> str | None:
     """The package and version that a module's name stands for; None if it is the user's own."""
     if not isinstance(module, str) or module == "__main__":

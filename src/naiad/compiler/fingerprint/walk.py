@@ -90,9 +90,13 @@ class Walk:
     Functions, classes and modules met again are written as their position in the walk, other things while they are
     being written. What it read and may change is in `sights`; where something cannot be followed, the walk goes on, so
     that they are complete, and there is no digest.
+
+    With `own_only` code of Python, of packages and of naiad counts by its name alone, and functions of the user by what
+    they do, not by theirs: the user's own code is known again in other versions of what it stands on.
     """
 
-    def __init__(self, within: "Walk | None" = None):
+    def __init__(self, within: "Walk | None" = None, *, own_only: bool = False):
+        self.own_only = own_only if within is None else within.own_only
         self.sights: list[Sight] = [] if within is None else within.sights
         self._refusals: list[origins.Unfingerprintable] = [] if within is None else within._refusals
         self._hash = hashlib.sha256()
@@ -128,6 +132,12 @@ class Walk:
         except origins.Unfingerprintable as refusal:
             self._refusals.append(refusal)
         self._path.pop()
+
+    def _origin(self, module: Any) -> str | None:
+        """Whose a module is; None for the user's own."""
+        if self.own_only:
+            return origins.owner_of(module)
+        return origins.origin_of(module)
 
     def watch(self, look: Callable[[], tuple[Any, ...]]) -> None:
         """Remember what a look gives now."""
@@ -251,7 +261,7 @@ class Walk:
         """Write what an installed module has under the name that the thing goes by; False if it is not that."""
         module = getattr(thing, "__module__", None)
         name = name or getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
-        origin = origins.origin_of(module)
+        origin = self._origin(module)
         if origin is None or not origins.is_reachable(thing, module, name):
             return False
         if (module, name) in _DYNAMIC:
@@ -263,9 +273,12 @@ class Walk:
         if self._by_name(function):
             return
         code, home = _read_code(function.__code__), function.__globals__.get("__name__")
-        origin = origins.origin_of(home)
+        origin = self._origin(home)
         place = () if origin is None else (origin, str(home), function.__code__.co_qualname)
-        self.write("function", function.__qualname__, code.digest, *place)
+        name, digest = function.__qualname__, code.digest
+        if self.own_only:
+            name, digest = "", code.digest if origin is None else b""
+        self.write("function", name, digest, *place)
         names = sorted({path[0] for path in code.globals}) if origin is None else ()
         self.watch(lambda: parts_of_function(function, names))
         self.visit(function.__defaults__, "defaults")
@@ -295,7 +308,7 @@ class Walk:
                 module, value = value, getattr(value, name, ABSENT)
             except Exception as error:
                 raise self.refuse(value, f"its attribute {name} cannot be read: {error}") from error
-            if origins.origin_of(module.__name__) is None:
+            if self._origin(module.__name__) is None:
                 self.watch(lambda module=module, name=name: (getattr(module, name, ABSENT),))
         if value is ABSENT:
             self.write("absent")
@@ -308,7 +321,8 @@ class Walk:
             module = importlib.util.resolve_name(module, scope.get("__package__") or scope.get("__name__"))
         top = module.partition(".")[0]
         spec = None if top in sys.modules else importlib.util.find_spec(top)
-        origin = origins.origin_of(module) if spec is None else origins.package_of(top, spec.origin)
+        origin = self._origin(module) if spec is None else origins.package_of(top, spec.origin)
+        origin = top if self.own_only and origin is not None else origin
         self.write("import", module, origin or "", *names)
         if origin is not None:
             return
@@ -324,7 +338,7 @@ class Walk:
 
     def _module(self, module: types.ModuleType) -> None:
         """The user's whole module: one that is only read by attributes does not come here."""
-        origin = origins.origin_of(module.__name__)
+        origin = self._origin(module.__name__)
         self.write("module", module.__name__, origin or "")
         if origin is None:
             self.watch(lambda: tuple(vars(module).values()))
@@ -333,7 +347,7 @@ class Walk:
     def _class(self, cls: type) -> None:
         if self._by_name(cls):
             return
-        origin = origins.origin_of(cls.__module__)
+        origin = self._origin(cls.__module__)
         if origin is not None and not cls.__flags__ & _HEAP_TYPE:
             self.write("class", origin, cls.__module__, cls.__qualname__)
             return
@@ -415,10 +429,7 @@ class Walk:
         cls = type(thing)
         for name in _REDUCERS:
             reducer = getattr(cls, name, None)
-            if (
-                isinstance(reducer, types.FunctionType)
-                and origins.origin_of(reducer.__globals__.get("__name__")) is None
-            ):
+            if isinstance(reducer, types.FunctionType) and self._origin(reducer.__globals__.get("__name__")) is None:
                 raise self.refuse(
                     thing,
                     f"its own {name} may leave out what matters; make it a naiad.numerics.Module",
