@@ -80,7 +80,7 @@ def test_resume_runs_the_rows_that_are_missing(naiad, tmp_path):
     assert names(tmp_path / "part") == FILES
     assert [row["height"] for row in lines(tmp_path / "part")] == ["70.5", "70.5", "9.0", "16.0"]
     assert lines(tmp_path / "part")[2:] == lines(tmp_path / "whole")[2:]
-    assert "part is finished, so there is nothing to go on with" in naiad("resume", "part").stderr
+    assert "nothing to resume: part is complete" in naiad("resume", "part").stderr
 
 
 def test_rows_are_not_thrown_away_by_the_next_command(naiad, tmp_path):
@@ -147,7 +147,7 @@ def test_resume_says_where_there_is_nothing_to_resume(naiad, tmp_path, folder):
     (tmp_path / "mine").mkdir()
     done = naiad("resume", folder)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "so there is nothing to go on with" in done.stderr
+    assert "nothing to resume: " in done.stderr
 
 
 def test_resume_of_a_damaged_sweep(naiad, tmp_path):

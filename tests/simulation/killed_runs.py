@@ -42,7 +42,7 @@ class Top(nd.LagrangianSystem):
 BODY = nd.models.RigidBody(J=(1.0, 2.0, 3.0))
 TOP = Top()
 WATCHED = {
-    "outputs": {"energy": BODY.energy, "both": lambda state, t: jnp.stack([state.mu[0], t])},
+    "outputs": {"whole": BODY.energy, "both": lambda state, t: jnp.stack([state.mu[0], t])},
     "monitors": {"energy": BODY.energy, "tilt": lambda state, t: state.g[2, 2]},
     "sections": {
         "up": nd.Section(lambda state, t: state.mu[0]),
@@ -50,7 +50,7 @@ WATCHED = {
     },
 }
 END = {"sections": {"end": nd.Section(lambda state, t: t - 4010.0003, terminal=True)}}
-NOISY = {"outputs": {"energy": TOP.energy}, "monitors": {"energy": TOP.energy}}
+NOISY = {"outputs": {"whole": TOP.energy}, "monitors": {"energy": TOP.energy}}
 START = BODY.state(Pi=(0.7, 0.8, -1.5))
 CASES = {
     "watched": (BODY, START, {"t1": 600.0037, "save_every": 7, "output_every": 3}, WATCHED, nd.Variational()),

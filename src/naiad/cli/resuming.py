@@ -24,7 +24,8 @@ def resume_folder(folder: Folder, workers: Workers = None, scheduler: Scheduler 
     go on from there. Of a sweep the rows that are there are kept, and the others are run. The files are those of a
     command that was not interrupted, but for the times.
     """
-    folder = folder.with_name(folder.name.removesuffix(".partial"))
+    if folder.name.endswith(".partial"):
+        folder = folder.with_name(folder.name.removesuffix(".partial"))
     if is_sweep(folder):
         if as_json:
             raise InputError(f"resume {folder}: --json is for studies, and this is a sweep; leave it out.")

@@ -7,11 +7,10 @@ the block is whole. It has the crossings, whose number is not known before. A bl
 stands in a file of its own too, every few seconds.
 """
 
-import contextlib
-import os
+import io
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,7 +48,9 @@ class Shelf:
     def _group(self) -> "zarr.Group":
         import zarr
 
-        return zarr.open_group(self.partial, mode="r+", use_consolidated=False)
+        from naiad.io.durable import DurableStore
+
+        return zarr.open_group(DurableStore(self.partial), mode="r+", use_consolidated=False)
 
     def done(self, number: int) -> bool:
         """Whether a block is whole."""
@@ -62,23 +63,18 @@ class Shelf:
             first = number * self.size
             for name, (_, values) in arrays.items():
                 found: Any = group[name]
-                array = found.with_config({"write_empty_chunks": True})
-                array[first : first + len(values)] = values
-                place = (number, *[0] * (array.ndim - 1))
-                _sync(self.partial / name / array.metadata.encode_chunk_key(place))
-            with _whole(self._file(number, "npz")) as file:
-                np.savez(file, **{name: values for name, (_, values) in met.items()})
+                found.with_config({"write_empty_chunks": True})[first : first + len(values)] = values
+            layout.settle(group)
+            _put(self._file(number, "npz"), **{name: values for name, (_, values) in met.items()})
         self._file(number, "halfway.npz").unlink(missing_ok=True)
 
     def keep(self, number: int, block: Block, *, now: bool = False) -> None:
         """Write down where a block stands, every few seconds or `now`."""
         if not now and time.monotonic() - self._kept_at < HALFWAY_SECONDS:
             return
-        with (
-            places.clear_errors(self.path, f"what was computed before is at {self.partial}"),
-            _whole(self._file(number, "halfway.npz")) as file,
-        ):
-            np.savez(file, *jax.tree.leaves(block))
+        with places.clear_errors(self.path, f"what was computed before is at {self.partial}"):
+            leaves = jax.tree.leaves(block)
+            _put(self._file(number, "halfway.npz"), **{f"leaf_{i}": leaf for i, leaf in enumerate(leaves)})
         self._kept_at = time.monotonic()
 
     def halfway(self, number: int, begun: Block) -> Block:
@@ -87,7 +83,9 @@ class Shelf:
         if not file.is_file():
             return begun
         with np.load(file) as stored:
-            return jax.tree.unflatten(jax.tree.structure(begun), [stored[f"arr_{i}"] for i in range(len(stored.files))])
+            return jax.tree.unflatten(
+                jax.tree.structure(begun), [stored[f"leaf_{i}"] for i in range(len(stored.files))]
+            )
 
     def arrays(self) -> Arrays:
         """The arrays as they are."""
@@ -147,10 +145,12 @@ def begin_shelf(
     import xarray as xr
     import zarr
 
+    from naiad.io.durable import DurableStore
+
     shelf = Shelf(path, size)
 
     def fill(folder: Path) -> None:
-        group = zarr.create_group(folder, zarr_format=3)
+        group = zarr.create_group(DurableStore(folder), zarr_format=3)
         for name, (dims, values) in example.arrays.items():
             shape = (job.size, *values.shape[1:])
             chunks = tuple(max(1, each) for each in (min(size, job.size), *values.shape[1:]))
@@ -250,16 +250,9 @@ def _number(value: np.ndarray | None) -> Any:
     return value if value is None or value.ndim else value.item()
 
 
-@contextlib.contextmanager
-def _whole(path: Path) -> Iterator[Any]:
-    """A file that is there as a whole, and on the disk, or not at all."""
-    with places.whole_file(path) as fresh, open(fresh, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(path: Path) -> None:
-    """Have a file on the disk."""
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
+def _put(path: Path, **arrays: np.ndarray) -> None:
+    """Arrays in a file that is there as a whole, and on the disk, or not at all."""
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    places.put(path, content.getbuffer())
+    places.sync_folder(path.parent)
