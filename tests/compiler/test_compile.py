@@ -533,7 +533,7 @@ def test_only_work_that_takes_a_while_goes_to_other_cores(monkeypatch):
     def turns(count):
         return lax.fori_loop(0, count, lambda i, x: x + jnp.sin(x), 1.0)
 
-    monkeypatch.setattr(kernel, "_cores", lambda: 2)
+    monkeypatch.setattr(kernel, "available", lambda: 2)
     monkeypatch.setattr(kernel, "_pool", Counted)
     compiled = Compiled(turns, cache=False)
     few, many = np.full(64, 3), np.full(64, 20_000)

@@ -50,8 +50,9 @@ class Ensemble(Sequence[Trajectory]):
         met: Arrays,
         cases: Cases | None = None,
         path: os.PathLike[str] | None = None,
+        reduced: "xr.Dataset | None" = None,
     ):
-        self._path = path
+        self._path, self._reduced = path, reduced
         self.job, self.cases = job, cases
         self.arrays, self.met = arrays, met
 
@@ -67,6 +68,7 @@ class Ensemble(Sequence[Trajectory]):
             return [self[i] for i in range(*k.indices(len(self)))]
         if not -len(self) <= k < len(self):
             raise IndexError(f"run {k} of {len(self)}")
+        self._needs_runs()
         k = int(k) % len(self)
         return Trajectory(self.system(k), self.method, Row(self, k))
 
@@ -83,6 +85,29 @@ class Ensemble(Sequence[Trajectory]):
     def system(self, k: int) -> LagrangianSystem:
         """The system of run k."""
         return self.job.program.family.known(None if self.job.own is None else self.job.own[k])
+
+    @property
+    def reduced(self) -> "xr.Dataset":
+        """The statistics that were asked for instead of the runs."""
+        if self._reduced is None:
+            raise InputError("No statistics were asked for; give simulate_many some as reduce=.")
+        return self._reduced
+
+    def series(self, of: str | Callable[..., Any]) -> np.ndarray:
+        """What a reduction is taken of, along run and time."""
+        if callable(of):
+            return self._at_nodes(of)
+        if of in DERIVED and hasattr(Ensemble, of):
+            return getattr(self, of).to_numpy()
+        if of not in self.arrays or self.arrays[of][0][:2] != ("run", "time"):
+            known = [name for name, (dims, _) in self.arrays.items() if dims[:2] == ("run", "time")]
+            raise InputError(f"reduce: there is no {of!r} along time; there are {', '.join(known)} and energy, mu, xi.")
+        return np.asarray(self.arrays[of][1])
+
+    def for_each(self, function: Callable[..., Any]) -> np.ndarray:
+        """function(times, states) of every run."""
+        times = np.broadcast_to(self.times("time"), self.states.mu.shape[:2])
+        return execute_rows(_called, function, np.array(times), self.states, parameters=(0,))
 
     @property
     def outcomes(self) -> dict[Outcome, int]:
@@ -111,6 +136,7 @@ class Ensemble(Sequence[Trajectory]):
     @functools.cached_property
     def record(self) -> "xr.Dataset":
         """What was saved: states and outputs."""
+        self._needs_runs()
         series = {name: each for name, each in self.arrays.items() if len(each[0]) > 1 and each[0][1] in self._series}
         if self._path is not None:
             stored = io.open_lazily(self._path)[list(series)].drop_attrs(deep=False)
@@ -155,6 +181,7 @@ class Ensemble(Sequence[Trajectory]):
     @functools.cached_property
     def states(self) -> State:
         """The saved states, stacked along run and time; g is the identity where only momenta were followed."""
+        self._needs_runs()
         group, followed = self.job.program.family.system.group, self.job.program.reconstruct
         return stacked_states(group, lambda name: np.asarray(self.arrays[name][1]), followed=followed)
 
@@ -231,6 +258,10 @@ class Ensemble(Sequence[Trajectory]):
         dims = ("run", "time", *(f"axis_{k}" for k in range(values.ndim - 2)))
         return xr.DataArray(values, self._coordinates(("run", "time")), dims)
 
+    def _needs_runs(self) -> None:
+        if self._reduced is not None:
+            raise InputError("The runs were not kept, only their statistics (reduce=): they are in ens.reduced.")
+
     def _needs_configurations(self, what: str) -> None:
         if not self.job.program.reconstruct:
             raise InputError(
@@ -239,6 +270,7 @@ class Ensemble(Sequence[Trajectory]):
 
     def _at_nodes(self, observable: Callable[..., Any]) -> np.ndarray:
         """An observable where there is a saved node, NaN elsewhere."""
+        self._needs_runs()
         frames = self.arrays[self.job.program.family.system.group.names.momentum[0]][1].shape[1]
         found: np.ndarray | None = None
         for first in range(0, len(self), RUNS):
@@ -379,6 +411,10 @@ class Row(Columns):
             return {}
         own = slice(*np.searchsorted(met["crossing_run"][1], [self._k, self._k + 1]))
         return {name: (dims, np.asarray(x[own])) for name, (dims, x) in met.items() if name != "crossing_run"}
+
+
+def _called(function: Callable[..., Any], times: Any, states: State) -> Any:
+    return function(times, states)
 
 
 def _observed(given: tuple[Family, Callable[..., Any]], own: Any, state: State, t: Any) -> Any:

@@ -5,7 +5,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -18,6 +18,7 @@ from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.family import family
 from naiad.ensembles.job import Job, Program, Schedule
+from naiad.ensembles.reductions import Each, Reduction
 from naiad.ensembles.store import Form, Shelf, again, attributes, begin_shelf, named_arrays, restored
 from naiad.ensembles.table import STANDING, Arrays, crossings, table
 from naiad.errors import InputError, RunError, RunWarning
@@ -43,6 +44,9 @@ from naiad.simulation.parameters import difference, parameters
 from naiad.simulation.section import Section
 from naiad.simulation.turn import too_far
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 BLOCK_BYTES = 2**25  # of the rows of a block of runs
 LEAST_BLOCK, LARGEST_BLOCK = 16, 4096
 ROOMS = {8: 2048, 64: 256}  # saved nodes, and passages of a section, that a chunk holds for each of so many runs
@@ -67,6 +71,7 @@ def simulate_many(
     output_every: int | Sequence[int] | np.ndarray | None = None,
     monitors: Mapping[str, Callable[..., Any]] | None = None,
     sections: Mapping[str, Section] | None = None,
+    reduce: Mapping[str, Reduction | Each] | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     client: Any = None,
@@ -85,7 +90,9 @@ def simulate_many(
     - `noise`: one for each run; or one `Noise`, from which each gets a seed of its own.
     - `outputs`, `monitors`, `sections`: as for `simulate`; a function that takes three arguments gets the system of its
       run before state and time.
-
+    - `reduce`: statistics by name (`naiad.ensembles.Mean`, `Variance`, `Quantiles`, `Histogram`, and `Each` of a
+      function of a run), which are all that is kept of the saved nodes, in `ens.reduced`: for more runs than memory
+      holds.
     - `out`: a Zarr directory to which the runs are written in blocks, so that their number is not bound by memory; what
       comes back reads from there. `resume_many` goes on with one that was killed.
     - `client`, a `distributed.Client`, or the address of a `scheduler` of Dask: its workers do the blocks and write
@@ -117,13 +124,19 @@ def simulate_many(
     sources = _sources(noise, method, kin.system, schedule, size)
     rows = 0 if schedule.output is None else schedule.rows
     job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows)
-    size = _block_size(job, in_memory=out is None)
+    size = _block_size(job, in_memory=out is None and reduce is None)
     job = job._replace(program=program.replaced(room=_room(size)))
+    if out is not None and reduce is not None:
+        raise InputError(
+            "simulate_many: reduce keeps statistics instead of the runs, and out keeps the runs; give one."
+        )
     if out is None and (client is not None or scheduler is not None):
         raise InputError(
             "simulate_many: workers write what they compute to disk; give a place that they share as out=."
         )
-    if out is None:
+    if reduce is not None:
+        ensemble = _run_reduced(job, size, cases, progress, reduce)
+    elif out is None:
         ensemble = _run(job, size, cases, progress)
     else:
         io.check_directory(out)
@@ -255,6 +268,57 @@ def _run(
         tables.append(table(part, block))
         met.append(crossings(part, block, number * size))
     return Ensemble(job, _joined(tables), _joined(met), cases)
+
+
+def _run_reduced(
+    job: Job,
+    size: int,
+    cases: Cases | None,
+    progress: bool | Callable[[float], None] | None,
+    reduce: Mapping[str, Reduction | Each],
+) -> Ensemble:
+    """The blocks one after the other, of which the statistics are kept, and where each run stands."""
+    if not job.schedule.uniform and not all(isinstance(each, Each) or each.times for each in reduce.values()):
+        raise InputError(
+            "simulate_many: runs with times of their own have no statistics at each time; give times=True."
+        )
+    tables, met = [], []
+    parts: dict[str, Any] = {}
+    for number, part, block in _blocks(job, size, progress):
+        arrays = table(part, block)
+        some = Ensemble(part, arrays, {})
+        for name, each in reduce.items():
+            if isinstance(each, Each):
+                parts.setdefault(name, []).append(some.for_each(each.function))
+            else:
+                found = each.part(some.series(each.of))
+                parts[name] = each.joined(parts[name], found) if name in parts else found
+        tables.append({name: row for name, row in arrays.items() if row[0][1:2] not in (("time",), ("output_time",))})
+        met.append(crossings(part, block, number * size))
+    known = Ensemble(job, _joined(tables), _joined(met), cases)
+    return Ensemble(job, known.arrays, known.met, cases, None, _labelled(reduce, parts, known))
+
+
+def _labelled(reduce: Mapping[str, Reduction | Each], parts: Mapping[str, Any], ensemble: Ensemble) -> "xr.Dataset":
+    """Statistics as labelled arrays."""
+    import xarray as xr
+
+    variables, coordinates = {}, {"run": np.arange(len(ensemble))}
+    coordinates |= {} if ensemble.cases is None else ensemble.cases.coordinates()
+    for name, each in reduce.items():
+        if isinstance(each, Each):
+            values = np.concatenate(parts[name])
+            variables[name] = (("run", *(f"{name}_{k}" for k in range(values.ndim - 1))), values)
+            continue
+        values = each.result(parts[name])
+        ahead = () if each.times else ("time",)
+        own = tuple(each.dims) if len(reduce) == 1 else tuple(f"{dim}_of_{name}" for dim in each.dims)
+        between = tuple(f"{name}_{k}" for k in range(values.ndim - len(ahead) - len(own)))
+        variables[name] = ((*ahead, *between, *own), values)
+        coordinates |= dict(zip(own, each.dims.values(), strict=True))
+        if ahead:
+            coordinates["time"] = ("time", ensemble.times("time"), {"long_name": "time", "units": "s"})
+    return xr.Dataset(variables, coordinates)
 
 
 def _run_to(
@@ -451,9 +515,11 @@ def _warn(ensemble: Ensemble) -> None:
     failed = np.isin(outcome, [each for each in Outcome if each.failed])
     if np.any(failed):
         first = int(np.flatnonzero(failed)[0])
+        end = Outcome(int(outcome[first]))
+        why = ensemble.method.failure if end is Outcome.NEWTON_FAILED else None
         warnings.warn(
             f"{name}: {int(failed.sum())} of {len(ensemble)} runs could not go on; the first is run {first}, which "
-            f"stopped at t = {ends[first]:g} s: {ensemble[first].ending}",
+            f"stopped at t = {ends[first]:g} s: {why or end.remedy}",
             RunWarning,
             stacklevel=5,
         )
