@@ -2,8 +2,9 @@
 
 from naiad.ensembles.cases import Cases, grid, sample
 from naiad.ensembles.ensemble import Ensemble
-from naiad.ensembles.many import load_many, resume_many, simulate_many
+from naiad.ensembles.many import simulate_many
 from naiad.ensembles.reductions import Each, Histogram, Mean, Quantiles, Reduction, Variance
+from naiad.ensembles.stored import load_many, resume_many
 
 __all__ = [
     "Cases",
