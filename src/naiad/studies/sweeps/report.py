@@ -91,10 +91,16 @@ def _rows(table: Table) -> str:
         cells += ["" if c[number] is None else found(name, c[number], {}) for name, c in results.items()]
         cells.append(f"{row.seconds:.3g}")
         cells += [{WARNING: "; ".join(row.warnings), ERROR: row.error}[name] for name in said]
-        lines.append("<tr>" + "".join(f'<td class="value">{html.escape(cell)}</td>' for cell in cells) + "</tr>")
+        lines.append("<tr>" + "".join(_cell(cell) for cell in cells) + "</tr>")
     more = f"The first {SHOWN} of {len(table.rows)} rows; " if len(table.rows) > SHOWN else ""
     link = f'{more}all rows, with all digits, are in <a href="{CSV}">{CSV}</a>, and vectors as well in table.zarr.'
     return f'{tabulated(heads, lines)}\n<p class="aside">{link[0].upper()}{link[1:]}</p>'
+
+
+def _cell(text: str) -> str:
+    """A number stands on one line; a message takes those that it needs."""
+    kind = "value" if " " in text else "value number"
+    return f'<td class="{kind}">{html.escape(text)}</td>'
 
 
 def parameters(sweep: Sweep, combination: dict[str, Any]) -> list[str]:
