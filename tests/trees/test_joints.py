@@ -52,9 +52,9 @@ def test_a_system_without_joints_says_so():
 
 def test_velocities_and_all_else_in_an_output():
     body = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
-    outputs = {"v": lambda state, t: body.named(state, t)["v"], "rest": lambda s, t: body.named(s, t)["Omega"] * t}
+    outputs = {"speeds": lambda state, t: body.named(state, t)["v"], "rest": lambda s, t: body.named(s, t)["Omega"] * t}
     run = nd.simulate(body, body.state(Omega=(0.3, 0.2, 0.1), v=(1.0, 0.5, 0.2)), t1=0.1, dt=0.05, outputs=outputs)
-    np.testing.assert_allclose(run.record["v"], run.xi[:, 3:], rtol=1e-13)
+    np.testing.assert_allclose(run.record["speeds"], run.xi[:, 3:], rtol=1e-13)
     np.testing.assert_allclose(run.record["rest"], run.xi[:, :3] * run.t, rtol=1e-13)
     assert list(body.named(run.final)) == ["R", "x", "Omega", "v", "Pi", "p"]
 

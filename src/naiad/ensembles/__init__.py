@@ -3,7 +3,7 @@
 from naiad.ensembles.cases import Cases, grid, sample
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.many import simulate_many
-from naiad.ensembles.reductions import Each, Histogram, Mean, Quantiles, Reduction, Variance
+from naiad.ensembles.reductions import Each, Histogram, Mean, Quantiles, Variance
 from naiad.ensembles.stored import load_many, resume_many
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Histogram",
     "Mean",
     "Quantiles",
-    "Reduction",
     "Variance",
     "grid",
     "load_many",

@@ -26,7 +26,7 @@ def connected(address: str, option: str) -> Iterator[Any]:
     can use naiad."""
     try:
         from distributed import Client  # pyright: ignore[reportMissingImports] - an extra
-        from distributed.comm.addressing import parse_address  # pyright: ignore[reportMissingImports]
+        from distributed.comm import parse_address  # pyright: ignore[reportMissingImports, reportPrivateImportUsage]
         from distributed.comm.registry import get_backend  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise InputError(
@@ -42,17 +42,17 @@ def connected(address: str, option: str) -> Iterator[Any]:
             "address that it prints, such as tcp://10.0.0.1:8786."
         ) from error
     with client:
-        check_workers(client, f"{option} {address}")
+        check_workers(client, f"{option} {address}", address)
         yield client
 
 
-def check_workers(client: Any, whose: str) -> None:
+def check_workers(client: Any, whose: str, address: str = "ADDRESS") -> None:
     """Raise an `InputError` unless a client has workers, and they have this naiad."""
     try:
         client.wait_for_workers(1, timeout=TIMEOUT)
         found = set(client.run(_version).values())
     except TimeoutError as error:
-        raise InputError(f"{whose}: it has no workers; start some with `dask worker ADDRESS`.") from error
+        raise InputError(f"{whose}: it has no workers; start some with `dask worker {address}`.") from error
     except Exception as error:
         raise InputError(f"{whose}: its workers cannot use naiad ({error}); install naiad where they run.") from error
     if found != {_version()}:

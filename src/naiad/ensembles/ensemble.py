@@ -43,6 +43,7 @@ class Ensemble(Sequence[Trajectory]):
     A run that ended early has NaN behind its end; `outcomes` counts how the runs ended, and `runs` has that of each.
     """
 
+    @checked
     def __init__(
         self,
         job: Job,

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from naiad.mechanics import LagrangianSystem, Scalar, left_gradient, pull_back
 from naiad.numerics import Module
-from naiad.numerics.arguments import checked
+from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import AbstractRetraction
 
 Covector = Float[Array, " n"]
@@ -63,7 +63,7 @@ class AbstractRule(Module):
         """(F^-, F^+)."""
 
 
-@checked
+@checked_throughout
 def slopes_by_autodiff(
     rule: AbstractRule,
     system: LagrangianSystem,

@@ -1,6 +1,7 @@
 """One section of many orbits by one method and step: a panel of the figures."""
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -94,18 +95,20 @@ class Sections(NamedTuple):
         self._simulate(name, dt, FIRST_STEPS * dt)
 
     def _simulate(self, name: str, dt: float, t1: float, progress: Progress | None = None) -> nd.Ensemble:
-        return nd.simulate_many(
-            self.body,
-            [self.body.state(mu=start) for start in self.starts],
-            t1=t1,
-            dt=dt,
-            method=method(name),
-            save_every=max(1, round(t1 / dt)),
-            sections={"section": self.section},
-            monitors={"energy": Energy(self.body), **CASIMIRS},
-            reconstruct=False,
-            progress=progress if progress is not None else False,
-        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*runs could not go on")  # the panel says so itself
+            return nd.simulate_many(
+                self.body,
+                [self.body.state(mu=start) for start in self.starts],
+                t1=t1,
+                dt=dt,
+                method=method(name),
+                save_every=max(1, round(t1 / dt)),
+                sections={"section": self.section},
+                monitors={"energy": Energy(self.body), **CASIMIRS},
+                reconstruct=False,
+                progress=progress if progress is not None else False,
+            )
 
 
 def _reach(monitor: nd.simulation.Monitor, start: float) -> float:
