@@ -120,14 +120,14 @@ def test_an_ensemble_survives_kills_at_any_moment(tmp_path, monkeypatch, kills):
                 nd.simulate_many(BODIES, STATES, out=path, progress=False, **OPTIONS)
 
         while count < kills and not path.is_dir():
-            finishes(work, rng.uniform(0.0, 0.7 * duration))
+            finishes(work, rng.uniform(0.0, duration))
             count += 1
             halfway += any(path.with_name(path.name + ".partial").glob(".blocks/*.halfway.npz"))
         work()
         same(nd.load_many(path, BODIES, METHOD, **FUNCTIONS), memory)
         number += 1
-    assert number > 2
-    assert halfway > 2
+    assert number > 0
+    assert halfway > 0
 
 
 def test_an_interrupt_is_gone_on_with(tmp_path):

@@ -3,6 +3,7 @@
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,8 +112,15 @@ def run_to(
     try:
         if client is not None:
             _run_by(client, shelf, job, progress)
-        for number, part, block in _blocks(job, shelf.size, progress, shelf):
-            shelf.put(number, table(part, block), crossings(part, block, number * shelf.size))
+        with ThreadPoolExecutor(1) as pool:  # a block is written while the next one is computed
+            writing: list[Future[None]] = []
+            for number, part, block in _blocks(job, shelf.size, progress, shelf):
+                arrays, met = table(part, block), crossings(part, block, number * shelf.size)
+                if writing:
+                    writing.pop().result()
+                writing.append(pool.submit(shelf.put, number, arrays, met))
+            for last in writing:
+                last.result()
         shelf.finish(Ensemble(job, shelf.arrays(), {}, cases).coordinates(), claim, overwrite=overwrite)
     finally:
         claim.release()

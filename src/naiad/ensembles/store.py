@@ -2,9 +2,9 @@
 what is missing.
 
 A Zarr group grows at PATH.partial and is renamed to PATH when all is there. Each block of runs writes its own chunks of
-the arrays, so that several processes can, and then one file of its own, written aside and renamed: where that file is,
-the block is whole. It has the crossings, whose number is not known before. A block that takes long leaves where it
-stands in a file of its own too, every few seconds.
+the arrays along time, so that several processes can, and then one file of its own, written aside and renamed: where
+that file is, the block is whole. It has all else: crossings, whose number is not known before, and where the runs
+stand, which would be many small files. A block that takes long leaves where it stands in a file too, every few seconds.
 """
 
 import io
@@ -57,15 +57,16 @@ class Shelf:
         return self._file(number, "npz").is_file()
 
     def put(self, number: int, arrays: Arrays, met: Arrays) -> None:
-        """Write a block: its rows, and then the file that says so."""
+        """Write a block: its rows along time, and then the file with all else, which says that it is whole."""
         group = self._group()
         with places.clear_errors(self.path, f"what was computed before is at {self.partial}"):
             first = number * self.size
-            for name, (_, values) in arrays.items():
+            for name, values in series(arrays).items():
                 found: Any = group[name]
                 found.with_config({"write_empty_chunks": True})[first : first + len(values)] = values
             layout.settle(group)
-            _put(self._file(number, "npz"), **{name: values for name, (_, values) in met.items()})
+            others = {name: x for name, (_, x) in (arrays | met).items() if name not in series(arrays)}
+            _put(self._file(number, "npz"), **others)
         self._file(number, "halfway.npz").unlink(missing_ok=True)
 
     def keep(self, number: int, block: Block, *, now: bool = False) -> None:
@@ -88,31 +89,31 @@ class Shelf:
             )
 
     def arrays(self) -> Arrays:
-        """The arrays as they are."""
+        """The arrays along time as they are."""
         group = self._group()
         known: dict[str, Any] = group.attrs.asdict()
-        return named_arrays(group, known["arrays"])
+        return named_arrays(group, [name for name in known["arrays"] if name not in known["columns"]])
 
-    def met(self, number: int) -> dict[str, np.ndarray]:
-        """The crossings of a block."""
-        with np.load(self._file(number, "npz")) as stored:
-            return dict(stored)
+    def _column(self, name: str, count: int) -> np.ndarray:
+        """What all blocks have of an array that is not along time."""
+        pieces = []
+        for number in range(count):
+            with np.load(self._file(number, "npz")) as stored:
+                pieces.append(stored[name])
+        return np.concatenate(pieces)
 
     def finish(self, coordinates: "Mapping[str, xr.Variable]", claim: Claim, *, overwrite: bool) -> None:
-        """All blocks are there: put the crossings behind each other, and the store in its place."""
+        """All blocks are there: put what is not along time behind each other, and the store in its place."""
         import xarray as xr
 
         group, lengths = self._group(), {}
         own: dict[str, Any] = group.attrs.asdict()
-        names = list(own["arrays"])
+        names = [*own["arrays"], *own["crossings"]]
         with places.clear_errors(self.path, f"what was computed is at {self.partial}"):
-            if own["crossings"]:
-                pieces = [self.met(number) for number in range(-(-own["runs"] // self.size))]
-                lengths = {"crossing": sum(len(piece["crossing_run"]) for piece in pieces)}
-                for name, (dims, about) in own["crossings"].items():
-                    rows = xr.Variable(dims, np.concatenate([each[name] for each in pieces]), about)
-                    layout.write_array(group, name, rows)
-                    names.append(name)
+            for name, (dims, about) in own["columns"].items():
+                rows = xr.Variable(dims, self._column(name, -(-own["runs"] // self.size)), about)
+                layout.write_array(group, name, rows)
+                lengths |= {"crossing": len(rows)} if dims[0] == "crossing" else {}
             for name, variable in coordinates.items():
                 layout.write_array(group, name, variable)
             kept = {name: value for name, value in own.items() if name not in (*layout.RESERVED, "naiad_format")}
@@ -151,8 +152,8 @@ def begin_shelf(
 
     def fill(folder: Path) -> None:
         group = zarr.create_group(DurableStore(folder), zarr_format=3)
-        for name, (dims, values) in example.arrays.items():
-            shape = (job.size, *values.shape[1:])
+        for name, values in series(example.arrays).items():
+            dims, shape = example.arrays[name][0], (job.size, *values.shape[1:])
             chunks = tuple(max(1, each) for each in (min(size, job.size), *values.shape[1:]))
             variable = xr.Variable(dims, values, dict(example.about.get(name, {})))
             layout.create_array(group, name, variable, shape, chunks=chunks)
@@ -160,9 +161,19 @@ def begin_shelf(
         inner = group.create_group(JOB)
         for name, values in _stored(job, example.cases).items():
             layout.write_array(inner, name, xr.Variable([f"{name}_{k}" for k in range(values.ndim)], values))
-        met = {name: (dims, example.about.get(name, {})) for name, (dims, _) in example.met.items()}
-        cases = [] if example.cases is None else list(example.cases.columns)
-        about = {"block": size, "runs": job.size, "arrays": list(example.arrays), "crossings": met, "cases": cases}
+        columns = {
+            name: (dims, example.about.get(name, {}))
+            for name, (dims, _) in (example.arrays | example.met).items()
+            if name not in series(example.arrays)
+        }
+        about = {
+            "block": size,
+            "runs": job.size,
+            "arrays": list(example.arrays),
+            "crossings": list(example.met),
+            "columns": columns,
+            "cases": [] if example.cases is None else list(example.cases.columns),
+        }
         layout.commit(group, folder, layout.plain({**own, **about}, "the ensemble"), [], [], {})
 
     def discard(left: Path) -> None:
@@ -177,6 +188,11 @@ def begin_shelf(
     with places.clear_errors(path):
         places.check_free(path, overwrite=overwrite)
         return shelf, claimed(shelf.partial, fill, discard)
+
+
+def series(arrays: Arrays) -> dict[str, Any]:
+    """The arrays along time."""
+    return {name: x for name, (dims, x) in arrays.items() if dims[1:2] in (("time",), ("output_time",))}
 
 
 def named_arrays(group: "zarr.Group", names: Iterable[str]) -> Arrays:

@@ -22,7 +22,7 @@ _NOISE = {f"__{name}__" for name in (
     "doc", "dict", "weakref", "module", "qualname", "name", "annotations", "annotate", "annotate_func",
     "annotations_cache", "abstractmethods", "abstractvars", "abstractclassvars", "dataclass_params", "orig_bases",
     "parameters", "type_params", "static_attributes", "firstlineno", "builtins", "loader", "spec",
-    "file", "cached", "package", "path",
+    "file", "cached", "package", "path", "slotnames",
 )} | {"_abc_impl"}  # fmt: skip
 """Attributes of classes, modules and wrappers that say where they come from, not what they compute."""
 
