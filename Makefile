@@ -42,6 +42,7 @@ mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one,
 bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
 	$(BIN)/python -m benchmarks.compiler
+	$(BIN)/python -m benchmarks.ensembles
 
 audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
 	$(BIN)/python -m benchmarks.audit docs/audit.md

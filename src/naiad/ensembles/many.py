@@ -35,7 +35,7 @@ from naiad.simulation.checks import (
     check_reconstruct,
     check_times,
 )
-from naiad.simulation.noise import Noise, Source, source
+from naiad.simulation.noise import Noise, Source, check_increments, source
 from naiad.simulation.parameters import parameters
 from naiad.simulation.section import Section
 
@@ -237,7 +237,10 @@ def _sources(
     noise: Any, method: AbstractMethod, system: LagrangianSystem, schedule: Schedule, size: int
 ) -> list[Source] | None:
     """Where the increments of each run come from; None if they take none."""
-    each = noise.spawn(size) if isinstance(noise, Noise) else [noise] * size if noise is None else list(noise)
+    if noise is None:
+        check_increments(None, method, system, int(np.max(schedule.last)))
+        return None
+    each = noise.spawn(size) if isinstance(noise, Noise) else list(noise)
     steps = np.broadcast_to(schedule.last + np.greater(schedule.rest, 0.0), (size,))
     sources = [source(one, method, system, int(count)) for one, count in zip(each, steps, strict=True)]
     return None if any(one is None for one in sources) else sources  # pyright: ignore[reportReturnType]

@@ -15,7 +15,7 @@ from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Standing, Statistics
 from naiad.simulation.record import variable
 from naiad.simulation.section import Level
-from naiad.simulation.turn import angle
+from naiad.simulation.turn import angles
 
 Arrays = dict[str, tuple[tuple[str, ...], Any]]
 """Dimensions and values, by name."""
@@ -53,7 +53,7 @@ def table(job: Job, block: Block) -> Arrays:
         "saved": block.saved.count,
         "node": block.node,
         "t_end": block.t,
-        "turn_max": np.array([angle(each) for each in block.versine]),
+        "turn_max": angles(block.versine),
         "newton_iterations": standing.statistics.iterations,
         "newton_iterations_max": standing.statistics.iterations_max,
         "residual_max": standing.statistics.residual_max,

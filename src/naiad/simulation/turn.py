@@ -23,8 +23,13 @@ def versine(angle: Any) -> Any:
 def angle(versines: Any) -> float:
     """The largest angle of some `versine`; 0 of none."""
     versines = np.asarray(versines)
-    versine = float(versines.max()) if versines.size else 0.0
-    return versine - 2.0 + math.pi if versine > 2.0 else 2.0 * math.asin(math.sqrt(0.5 * versine))
+    return float(angles(versines.max())) if versines.size else 0.0
+
+
+def angles(versines: Any) -> np.ndarray:
+    """The angle of each `versine`."""
+    whole = 2.0 * np.arcsin(np.sqrt(0.5 * np.minimum(versines, 2.0)))
+    return np.where(np.greater(versines, 2.0), versines - 2.0 + math.pi, whole)
 
 
 def too_far(turn: float, h: float) -> str | None:
