@@ -109,7 +109,7 @@ def test_an_ensemble_survives_kills_at_any_moment(tmp_path, monkeypatch, kills):
     started = time.perf_counter()
     nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
     duration = time.perf_counter() - started
-    rng, count, number, halfway = np.random.default_rng(8), 0, 0, 0
+    rng, count, number = np.random.default_rng(8), 0, 0
     while count < kills:
         path = tmp_path / f"runs{number}.zarr"
 
@@ -122,12 +122,9 @@ def test_an_ensemble_survives_kills_at_any_moment(tmp_path, monkeypatch, kills):
         while count < kills and not path.is_dir():
             finishes(work, rng.uniform(0.0, duration))
             count += 1
-            halfway += any(path.with_name(path.name + ".partial").glob(".blocks/*.halfway.npz"))
         work()
         same(nd.load_many(path, BODIES, METHOD, **FUNCTIONS), memory)
         number += 1
-    assert number > 0
-    assert halfway > 0
 
 
 def test_an_interrupt_is_gone_on_with(tmp_path):
@@ -141,6 +138,7 @@ def test_an_interrupt_is_gone_on_with(tmp_path):
     path = tmp_path / "runs.zarr"
     with pytest.raises(RunError, match=r"the ensemble was interrupted; what was computed is at .*runs.zarr.partial"):
         nd.simulate_many(BODIES, STATES, out=path, progress=interrupt, **OPTIONS)
+    assert list((tmp_path / "runs.zarr.partial").glob(".blocks/*.halfway.npz"))
     with pytest.raises(InputError, match=r"holds what an interrupted ensemble wrote; go on with"):
         nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
     same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), nd.simulate_many(BODIES, STATES, **OPTIONS))
