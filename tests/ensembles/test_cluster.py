@@ -12,6 +12,7 @@ from distributed import Client, LocalCluster  # pyright: ignore[reportMissingImp
 import naiad as nd
 from naiad.ensembles import many
 from naiad.errors import InputError
+from tests.ensembles.comparison import same
 
 BODY = nd.models.RigidBody(J=(1.1, 2.3, 3.0))
 CASES = nd.sample(40, seed=3, spin=(0.9, 1.1), tilt=(0.0, 0.1))
@@ -37,14 +38,6 @@ def client():
 def small_blocks(monkeypatch):
     monkeypatch.setattr(many, "LEAST_BLOCK", 4)
     monkeypatch.setattr(many, "LARGEST_BLOCK", 4)
-
-
-def same(one, other):
-    for known in ("arrays", "met"):
-        mine, its = getattr(one, known), getattr(other, known)
-        assert set(mine) == set(its)
-        for name, (_, values) in mine.items():
-            np.testing.assert_array_equal(np.asarray(values), np.asarray(its[name][1]), err_msg=name)
 
 
 def kill_one(client, alive):

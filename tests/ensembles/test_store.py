@@ -12,6 +12,7 @@ import pytest
 import naiad as nd
 from naiad.ensembles import many, store
 from naiad.errors import InputError, RunError
+from tests.ensembles.comparison import same
 
 CASES = nd.sample(30, seed=3, J=(2.1, 2.9), spin=(0.9, 1.1))
 BODIES = CASES.build(lambda J: nd.models.RigidBody(J=(1.1, J, 3.0)))
@@ -37,15 +38,6 @@ OPTIONS = {
 def small_blocks(monkeypatch):
     monkeypatch.setattr(many, "LEAST_BLOCK", 8)
     monkeypatch.setattr(many, "LARGEST_BLOCK", 8)
-
-
-def same(one, other):
-    for known in ("arrays", "met"):
-        mine, its = getattr(one, known), getattr(other, known)
-        assert set(mine) == set(its)
-        for name, (dims, values) in mine.items():
-            assert dims == its[name][0]
-            np.testing.assert_array_equal(np.asarray(values), np.asarray(its[name][1]), err_msg=name)
 
 
 def test_what_is_on_disk_is_what_is_in_memory(tmp_path):

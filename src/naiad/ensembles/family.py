@@ -7,12 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from naiad.compiler.compiled import NEITHER
 from naiad.errors import InputError
 from naiad.mechanics import LagrangianSystem
 from naiad.numerics import Module, static
 from naiad.simulation.checks import check_system
-
-DIFFERS = 0.5  # stands where members differ: neither 0 nor 1, which would become part of the code
 
 
 class Family(Module):
@@ -73,7 +72,7 @@ def family(systems: LagrangianSystem | Sequence[LagrangianSystem]) -> tuple[Fami
         raise InputError(f"{_path(first, places[column][0])} of run {row} is not finite; give finite numbers.")
     leaves = [np.array(leaf) if k in dict(places) else leaf for k, leaf in enumerate(jax.tree.leaves(first))]
     for k, e in places:
-        leaves[k].reshape(-1)[e] = DIFFERS
+        leaves[k].reshape(-1)[e] = NEITHER  # 0 and 1 would become part of the code
     return Family.unchecked(system=jax.tree.unflatten(structure, leaves), places=tuple(places)), own, count
 
 
