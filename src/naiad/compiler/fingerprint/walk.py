@@ -437,6 +437,7 @@ class Walk:
         primitive = getattr(sys.modules.get("jax._src.core"), "Primitive", ())
         if isinstance(thing, primitive):
             raise self.refuse(thing, "what a primitive does is not in it; use the function of jax that wraps it")
+        getattr(thing, "__dict__", None)  # a partial makes its own when first read, and then reduces to more
         try:
             special = copyreg.dispatch_table.get(cls)
             reduced = special(thing) if special else thing.__reduce_ex__(4)
