@@ -98,13 +98,12 @@ def test_bins_of_quantiles_keep_the_order_of_all_numbers():
     assert found[0] == pytest.approx(np.quantile(x, [0.25, 0.75], method="inverted_cdf"), rel=2.0**-10)
 
 
-def test_bad_input(tmp_path):
+def test_bad_input():
     def refused(match, **options):
         with pytest.raises(InputError, match=match):
             nd.simulate_many(BODY, STATES[:3], **{"t1": 1.0, "dt": 0.1} | options)
 
     refused("there is no 'depth' along time; there are R, Pi and energy", reduce={"a": Mean("depth")})
-    refused("reduce keeps statistics instead of the runs", reduce={"a": Mean("Pi")}, out=tmp_path / "a.zarr")
     refused("times of their own", reduce={"a": Mean("Pi")}, dt=[0.1, 0.05, 0.1])
     for make, match in (
         (lambda: Histogram("Pi", [1.0, 1.0]), "expected at least two numbers"),

@@ -109,7 +109,7 @@ def test_blocks_make_no_difference(monkeypatch):
 
 
 def test_an_interrupt_leaves_later_blocks_at_their_start(monkeypatch):
-    monkeypatch.setattr(nd.ensembles.many, "LEAST_BLOCK", 3)
+    monkeypatch.setattr(nd.ensembles.many, "LEAST_BLOCK", 4)
     monkeypatch.setattr(nd.ensembles.many, "BLOCK_BYTES", 1)
 
     def interrupt(fraction):
@@ -117,7 +117,7 @@ def test_an_interrupt_leaves_later_blocks_at_their_start(monkeypatch):
 
     many = nd.simulate_many(BODIES, STATES, t1=1e5, dt=0.05, save_every=1, progress=interrupt)
     assert many.outcomes == {nd.Outcome.INTERRUPTED: COUNT}
-    assert many.runs["saved"].to_numpy().tolist() == [257] * 3 + [1] * 4
+    assert many.runs["saved"].to_numpy().tolist() == [257] * 4 + [1] * 3
     np.testing.assert_array_equal(many[5].mu[0], STATES[5].mu)
 
 

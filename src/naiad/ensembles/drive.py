@@ -2,9 +2,9 @@
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from naiad.ensembles.block import Block, begin_block, interrupted, run_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.job import Job
-from naiad.ensembles.reductions import Each, Reduction
+from naiad.ensembles.kept import Kept, Reduce, kept, labelled
 from naiad.ensembles.store import Shelf
-from naiad.ensembles.table import Arrays, crossings, table
+from naiad.ensembles.table import Arrays
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.interrupts import listening
 from naiad.io.claim import Claim
@@ -22,9 +22,7 @@ from naiad.simulation.bar import Bar, Span
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.turn import too_far
 
-if TYPE_CHECKING:
-    import xarray as xr
-
+T = TypeVar("T")
 ROOMS = {8: 2048, 64: 256}  # saved nodes, and passages of a section, that a chunk holds for each of so many runs
 LEAST_ROOM = 64
 Progress = bool | Callable[[float], None] | None
@@ -32,69 +30,20 @@ Progress = bool | Callable[[float], None] | None
 
 
 def run(
-    job: Job,
-    size: int,
-    cases: Cases | None,
-    progress: Progress,
+    job: Job, size: int, cases: Cases | None, progress: Progress, reduce: Reduce | None = None, client: Any = None
 ) -> Ensemble:
-    """The blocks one after the other in memory, and what came of all."""
-    tables, met = [], []
-    for number, part, block in _blocks(job, size, progress):
-        tables.append(table(part, block))
-        met.append(crossings(part, block, number * size))
-    return Ensemble(job, _joined(tables), _joined(met), cases)
-
-
-def run_reduced(
-    job: Job,
-    size: int,
-    cases: Cases | None,
-    progress: Progress,
-    reduce: Mapping[str, Reduction | Each],
-) -> Ensemble:
-    """The blocks one after the other, of which the statistics are kept, and where each run stands."""
-    if not job.schedule.uniform and not all(isinstance(each, Each) or each.times for each in reduce.values()):
-        raise InputError(
-            "simulate_many: runs with times of their own have no statistics at each time; give times=True."
-        )
-    tables, met = [], []
-    parts: dict[str, Any] = {}
-    for number, part, block in _blocks(job, size, progress):
-        arrays = table(part, block)
-        some = Ensemble(part, arrays, {})
-        for name, each in reduce.items():
-            if isinstance(each, Each):
-                parts.setdefault(name, []).append(some.for_each(each.function))
-            else:
-                found = each.part(some.series(each.of))
-                parts[name] = each.joined(parts[name], found) if name in parts else found
-        tables.append({name: row for name, row in arrays.items() if row[0][1:2] not in (("time",), ("output_time",))})
-        met.append(crossings(part, block, number * size))
-    known = Ensemble(job, _joined(tables), _joined(met), cases)
-    return Ensemble(job, known.arrays, known.met, cases, None, _labelled(reduce, parts, known))
-
-
-def _labelled(reduce: Mapping[str, Reduction | Each], parts: Mapping[str, Any], ensemble: Ensemble) -> "xr.Dataset":
-    """Statistics as labelled arrays."""
-    import xarray as xr
-
-    variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {"run": np.arange(len(ensemble))}
-    coordinates |= {} if ensemble.cases is None else ensemble.cases.coordinates()
-    for name, each in reduce.items():
-        if isinstance(each, Each):
-            values = np.concatenate(parts[name])
-            variables[name] = (("run", *(f"{name}_{k}" for k in range(values.ndim - 1))), values)
-            continue
-        values = each.result(parts[name])
-        ahead = () if each.times else ("time",)
-        own = tuple(each.dims) if len(reduce) == 1 else tuple(f"{dim}_of_{name}" for dim in each.dims)
-        between = tuple(f"{name}_{k}" for k in range(values.ndim - len(ahead) - len(own)))
-        variables[name] = ((*ahead, *between, *own), values)
-        coordinates |= dict(zip(own, each.dims.values(), strict=True))
-        if ahead:
-            coordinates["time"] = ("time", ensemble.times("time"), {"long_name": "time", "units": "s"})
-    return xr.Dataset(variables, coordinates)
+    """The blocks in memory, and what is kept of all."""
+    if client is None:
+        each = [kept(part, block, number * size, reduce) for number, part, block in _blocks(job, size, progress)]
+    else:
+        count = -(-job.size // size)
+        found = dict(_told(_by_workers(client, None, size, job, range(count), reduce), count, count, progress))
+        each = [found[number] for number in range(count)]
+    known = Ensemble(job, _joined([one.arrays for one in each]), _joined([one.met for one in each]), cases)
+    if reduce is None:
+        return known
+    reduced = labelled(reduce, (one.parts for one in each), known)
+    return Ensemble(job, known.arrays, known.met, cases, None, reduced)
 
 
 def run_to(
@@ -104,37 +53,58 @@ def run_to(
     cases: Cases | None,
     progress: Progress,
     client: Any,
+    reduce: Reduce | None,
     *,
     overwrite: bool,
 ) -> None:
     """The blocks that are missing on a shelf, one after the other or by the workers of a client, and the shelf in its
     place."""
     try:
-        if client is not None:
-            _run_by(client, shelf, job, progress)
-        with ThreadPoolExecutor(1) as pool:  # a block is written while the next one is computed
-            writing: list[Future[None]] = []
-            for number, part, block in _blocks(job, shelf.size, progress, shelf):
-                arrays, met = table(part, block), crossings(part, block, number * shelf.size)
-                if writing:
-                    writing.pop().result()
-                writing.append(pool.submit(shelf.put, number, arrays, met))
-            for last in writing:
-                last.result()
-        shelf.finish(Ensemble(job, shelf.arrays(), {}, cases).coordinates(), claim, overwrite=overwrite)
+        if not shelf.is_whole():
+            if client is not None:
+                count = -(-job.size // shelf.size)
+                missing = [number for number in range(count) if not shelf.done(number)]
+                for _ in _told(
+                    _by_workers(client, shelf, shelf.size, job, missing, reduce), len(missing), count, progress
+                ):
+                    pass
+            else:
+                _run_here(shelf, job, progress, reduce)
+            about = Ensemble(job, shelf.arrays(), {}, cases)
+            reduced = None if reduce is None else labelled(reduce, shelf.parts(), about)
+            shelf.gather(about.coordinates(), reduced)
+        shelf.finish(claim, overwrite=overwrite)
     finally:
         claim.release()
 
 
-def _run_by(client: Any, shelf: Shelf, job: Job, progress: Progress) -> None:
-    """The blocks that are missing, by the workers of a client."""
+def _run_here(shelf: Shelf, job: Job, progress: Progress, reduce: Reduce | None) -> None:
+    """The blocks that are missing on a shelf, each written while the next one is computed."""
+    with ThreadPoolExecutor(1) as pool:
+        writing: Future[None] | None = None
+        for number, part, block in _blocks(job, shelf.size, progress, shelf):
+            made = kept(part, block, number * shelf.size, reduce)
+            if writing is not None:
+                writing.result()
+            writing = pool.submit(shelf.put, number, made)
+        if writing is not None:
+            writing.result()
+
+
+def _by_workers(
+    client: Any, shelf: Shelf | None, size: int, job: Job, missing: Iterable[int], reduce: Reduce | None
+) -> Iterator[tuple[int, Kept | None]]:
     from naiad.ensembles.cluster import run_blocks
 
-    count = -(-job.size // shelf.size)
-    missing = [number for number in range(count) if not shelf.done(number)]
+    return run_blocks(client, shelf, size, job, missing, reduce)
+
+
+def _told(blocks: Iterator[T], missing: int, count: int, progress: Progress) -> Iterator[T]:
+    """The blocks that were missing as they come, while a bar tells how many of all are there."""
     with Bar(Span(0, count), shown=progress) as bar, listening(at_once=True):
-        for done, _ in enumerate(run_blocks(client, shelf, job, missing), count - len(missing) + 1):
+        for done, block in enumerate(blocks, count - missing + 1):
             bar.update(done)
+            yield block
 
 
 @contextlib.contextmanager
@@ -179,7 +149,8 @@ def _blocks(job: Job, size: int, progress: Progress, shelf: Shelf | None = None)
                 if heard and shelf is not None:
                     shelf.keep(number, last, now=True)
                     raise RunError(
-                        f"the ensemble was interrupted; what was computed is at {shelf.partial}: nd.resume_many goes on"
+                        f"the ensemble was interrupted; what was computed is at {shelf.place.growing}: nd.resume_many "
+                        "goes on"
                     )
                 yield number, part, block
             done += int(np.sum(part.each(part.schedule.last)))

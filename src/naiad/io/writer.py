@@ -167,7 +167,7 @@ class Writer:
 
         if self._overwrite:
             (folder / REPLACES).touch()
-        layout.commit(zarr.create_group(DurableStore(folder), zarr_format=3), folder, known, [], [], {})
+        layout.commit(zarr.create_group(DurableStore(folder), zarr_format=3), known, [], [], {})
         self._open(folder)
         for dataset in first:
             self.append(dataset)
@@ -216,7 +216,7 @@ class Writer:
                 lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
         names = list(self._arrays)
         coordinates = [name for name in names if name in self._coordinates]
-        layout.commit(self._group, self._folder, self._attributes, names, coordinates, lengths)
+        layout.commit(self._group, self._attributes, names, coordinates, lengths)
         self._lengths = lengths
         self._waiting = {dim: [] for dim in layout.GROWING}
         self._waiting_bytes = 0
