@@ -9,7 +9,6 @@ takes long leaves where it stands in a file too, every few seconds.
 
 import io
 import time
-import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -108,27 +107,27 @@ class Shelf:
     def gather(self, coordinates: "Mapping[str, xr.Variable]", reduced: "xr.Dataset | None") -> None:
         """All blocks are there: put what is not along time behind each other, with coordinates and statistics, and say
         at the root what there is."""
-        group, own = self._group(), attributes(self._store, self.place)
+        own = attributes(self._store, self.place)
         names = [*own["arrays"], *own["crossings"]]
         with self._clear_errors():
-            lengths = self._put_columns(group, own)
+            lengths = self._put_columns(own)
             for name, variable in coordinates.items():
-                layout.write_array(group, name, variable)
+                layout.write_small_array(self._store, name, variable)
+            groups = [JOB]
             if reduced is not None:
-                _put_dataset(group.create_group(REDUCED, overwrite=True), reduced)
+                _put_dataset(self._store, reduced)
+                groups.append(REDUCED)
             kept = {name: value for name, value in own.items() if name not in (*layout.RESERVED, "naiad_format")}
-            layout.commit(group, kept, [*names, *coordinates], list(coordinates), lengths)
+            layout.commit(self._store, kept, [*names, *coordinates], list(coordinates), lengths, groups)
 
     def finish(self, claim: Claim, *, overwrite: bool) -> None:
         """Remove what the blocks left, and put the store in its place."""
-        with self._clear_errors(), warnings.catch_warnings():
+        with self._clear_errors():
             keys.remove_folder(self._store, BLOCKS)
-            warnings.simplefilter("ignore")  # of files that are no part of a Zarr hierarchy
-            layout.consolidate(self._group())
             self.place.finish(overwrite=overwrite)
         claim.release()
 
-    def _put_columns(self, group: "zarr.Group", own: Mapping[str, Any]) -> dict[str, int]:
+    def _put_columns(self, own: Mapping[str, Any]) -> dict[str, int]:
         """The rows of all blocks in the arrays that are not along time, some blocks at a time; how many crossings."""
         import xarray as xr
 
@@ -140,7 +139,7 @@ class Shelf:
             for name, (dims, about) in own["columns"].items():
                 rows = xr.Variable(dims, np.concatenate([block[name] for block in blocks]), about)
                 if dims[0] == "crossing":
-                    growing[name] = _appended(group, name, rows, growing.get(name))
+                    growing[name] = _appended(self._group(), name, rows, growing.get(name))
                     continue
                 if piece == 0:
                     layout.create_plain_array(self._store, name, rows, own["runs"], most)
@@ -173,17 +172,17 @@ def begin_shelf(
 ) -> tuple[Shelf, Claim]:
     """A new shelf for the arrays of a job, of the form of an example; `own` is what it says of itself."""
     import xarray as xr
-    import zarr
 
     along = series(example.arrays)
 
     def fill(store: "Store") -> None:
-        group = zarr.create_group(store, zarr_format=3, attributes={"naiad_format": layout.FORMAT})
+        layout.create_group(store, "", {"naiad_format": layout.FORMAT})  # by which it is known for ours from the start
         for name, values in along.items():
             variable = xr.Variable(example.arrays[name][0], values, dict(example.about.get(name, {})))
             layout.create_plain_array(store, name, variable, job.size, size)
         packed = np.frombuffer(_packed(_stored(job, example.cases)), np.uint8)
-        layout.write_array(group.create_group(JOB), NPZ, xr.Variable("byte", packed))
+        layout.create_group(store, JOB, {})
+        layout.write_small_array(store, f"{JOB}/{NPZ}", xr.Variable("byte", packed))
         columns = {
             name: (dims, example.about.get(name, {}))
             for name, (dims, _) in (example.arrays | example.met).items()
@@ -197,7 +196,7 @@ def begin_shelf(
             "columns": columns,
             "cases": [] if example.cases is None else list(example.cases.columns),
         }
-        layout.commit(group, layout.plain({**own, **about}, "the ensemble"), [], [], {})
+        layout.commit(store, layout.plain({**own, **about}, "the ensemble"), [], [], {})
 
     with places.clear_errors(place.path):
         claim = place.begin(fill, overwrite=overwrite)
@@ -288,10 +287,10 @@ def _appended(group: "zarr.Group", name: str, rows: "xr.Variable", array: Any) -
     return array
 
 
-def _put_dataset(group: "zarr.Group", dataset: "xr.Dataset") -> None:
+def _put_dataset(store: "Store", dataset: "xr.Dataset") -> None:
+    layout.create_group(store, REDUCED, {"variables": list(dataset.variables), "coordinates": list(dataset.coords)})
     for name, variable in dataset.variables.items():
-        layout.write_array(group, str(name), variable)
-    group.attrs.put({"variables": list(dataset.variables), "coordinates": list(dataset.coords)})
+        layout.write_small_array(store, f"{REDUCED}/{name}", variable)
 
 
 def _number(value: np.ndarray | None) -> Any:

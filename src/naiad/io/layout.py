@@ -11,8 +11,7 @@ import hashlib
 import json
 import math
 import re
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,23 +66,39 @@ def plain_attributes(holder: "xr.Dataset | xr.Variable", name: str) -> dict[str,
 
 
 def commit(
-    group: "zarr.Group",
+    store: "Store",
     own: Mapping[str, Any],
     variables: list[str],
     coordinates: list[str],
     lengths: Mapping[str, int],
+    groups: Sequence[str] | None = None,
 ) -> None:
     """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count.
 
-    The disk has what is said before it is said, and the words before this returns.
+    The disk has what is said before it is said, and the words before this returns. Of a store that is finished, with
+    `groups` of its own or none, the root has a copy of all metadata, where `xarray.open_zarr` looks first.
     """
-    arrays = {name: array_digest(keys.get(group.store, f"{name}/zarr.json") or b"", lengths) for name in variables}
+    metadata = {name: keys.get(store, f"{name}/zarr.json") or b"" for name in variables}
+    arrays = {name: array_digest(each, lengths) for name, each in metadata.items()}
     layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths), "arrays": arrays}
     named = {"coordinates": " ".join(coordinates)} if coordinates else {}
     attributes = {**own, **named, "naiad_format": FORMAT, "naiad_layout": layout}
-    keys.settle(group.store)
-    group.attrs.put({**attributes, "naiad_checksum": digest(attributes)})
-    keys.settle(group.store)
+    node = _group({**attributes, "naiad_checksum": digest(attributes)})
+    if groups is not None:
+        for key in (key for group in groups for key in keys.names(store, f"{group}/") if key.endswith("/zarr.json")):
+            metadata[key.removesuffix("/zarr.json")] = keys.get(store, key) or b""
+        copies = {name: json.loads(metadata[name]) for name in sorted(metadata)}
+        node["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": copies}
+    keys.put(store, "zarr.json", json.dumps(node, indent=2).encode(), last=True)
+
+
+def create_group(store: "Store", name: str, attributes: Mapping[str, Any]) -> None:
+    """A group below the root, or with an empty name the root."""
+    keys.put(store, f"{name}/zarr.json".lstrip("/"), json.dumps(_group(attributes)).encode())
+
+
+def _group(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes)}
 
 
 def digest(value: Any) -> str:
@@ -97,17 +112,6 @@ def array_digest(metadata: bytes, lengths: Mapping[str, int]) -> str:
     dims = node.get("dimension_names") or []
     node["shape"] = [None if dim in lengths else size for dim, size in zip(dims, node["shape"], strict=True)]
     return digest(node)
-
-
-def consolidate(group: "zarr.Group") -> None:
-    """Copy the arrays' metadata to the root, where `xarray.open_zarr` looks first."""
-    import zarr
-    from zarr.errors import ZarrUserWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ZarrUserWarning)  # "not part of the specification": yet expected
-        zarr.consolidate_metadata(group.store, path=group.path)
-    keys.settle(group.store)
 
 
 def chunk_shape(shape: tuple[int, ...], itemsize: int, growing: int | None = None) -> tuple[int, ...]:
@@ -189,6 +193,17 @@ def write_array(group: "zarr.Group", name: str, variable: "xr.Variable") -> "zar
     if variable.size:
         array[...] = stored(variable.to_numpy())
     return array
+
+
+def write_small_array(store: "Store", name: str, variable: "xr.Variable") -> None:
+    """A whole variable of few numbers, or texts, as an array."""
+    import zarr
+
+    if variable.dtype.kind == "U" or not variable.size:
+        write_array(zarr.open_group(store, mode="r+", use_consolidated=False), name, variable)
+        return
+    create_plain_array(store, name, variable, len(variable), len(variable))
+    put_rows(store, name, 0, variable.to_numpy(), len(variable))
 
 
 def stored(values: np.ndarray) -> np.ndarray:

@@ -40,8 +40,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
             group = zarr.create_group(DurableStore(aside), zarr_format=3)
             for name, variable in dataset.variables.items():
                 layout.write_array(group, str(name), variable)
-            layout.commit(group, own, names, coordinates, {})
-            layout.consolidate(group)
+            layout.commit(group.store, own, names, coordinates, {}, groups=())
             places.put_in_place(aside, path, overwrite=overwrite)
 
 
