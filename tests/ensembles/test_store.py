@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.ensembles import many, store
+from naiad.ensembles import Mean, Variance, many, store
 from naiad.errors import InputError, RunError
 from tests.ensembles.comparison import same
 
@@ -119,6 +119,10 @@ def test_an_ensemble_survives_kills_at_any_moment(tmp_path, monkeypatch, kills):
         number += 1
 
 
+def interrupted(fraction):
+    raise KeyboardInterrupt
+
+
 def test_an_interrupt_is_gone_on_with(tmp_path):
     heard = []
 
@@ -151,6 +155,44 @@ def test_two_at_one_place(tmp_path):
 
     nd.simulate_many(BODIES, STATES, out=path, progress=second, **OPTIONS)
     assert refused
+
+
+def other_energy(system, state, t):
+    return 2.0 * system.energy(state, t)
+
+
+def test_other_code_is_refused(tmp_path):
+    path, half = tmp_path / "runs.zarr", tmp_path / "half.zarr"
+    reduce = {"momentum": Mean(lambda state, t: state.mu @ state.mu)}
+    nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
+    with pytest.raises(RunError, match="interrupted"):
+        nd.simulate_many(BODIES, STATES, out=half, progress=interrupted, reduce=reduce, **OPTIONS)
+    for kind, name, function in (
+        ("monitors", "energy", other_energy),
+        ("outputs", "pointing", lambda state, t: state.g[:, 0]),
+        ("sections", "y", nd.Section(lambda state, t: state.g[0, 1], 0)),
+    ):
+        changed = FUNCTIONS | {kind: {name: function}}
+        for use, place in ((nd.load_many, path), (nd.resume_many, half)):
+            more = {"reduce": reduce} if place == half else {}
+            with pytest.raises(InputError, match=f"was made with other code of the {kind[:-1]} '{name}'"):
+                use(place, BODIES, METHOD, **more, **changed)
+    for statistics, match in (
+        (
+            {"momentum": Mean(lambda state, t: state.mu @ state.g[0])},
+            "was made with other code of the statistic 'momentum'",
+        ),
+        ({"momentum": Mean("Pi")}, "made with the statistics with momentum.of = .*, but Pi was given"),
+        (
+            {"momentum": Variance(reduce["momentum"].of)},
+            "made with the statistics with momentum = Mean, but Variance was given",
+        ),
+        (None, "made with the statistics with momentum = .*, but nothing was given"),
+    ):
+        with pytest.raises(InputError, match=match):
+            nd.resume_many(half, BODIES, METHOD, reduce=statistics, **FUNCTIONS)
+    few = nd.resume_many(half, BODIES, METHOD, reduce=reduce, **FUNCTIONS)
+    assert few.reduced.identical(nd.simulate_many(BODIES, STATES, reduce=reduce, **OPTIONS).reduced)
 
 
 def test_bad_input(tmp_path):

@@ -1,7 +1,9 @@
 """Work on the workers of a Dask scheduler."""
 
+import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import Any
@@ -48,17 +50,27 @@ def connected(address: str, option: str) -> Iterator[Any]:
 
 def check_workers(client: Any, whose: str, address: str = "ADDRESS") -> None:
     """Raise an `InputError` unless a client has workers, and they have this naiad."""
-    try:
-        client.wait_for_workers(1, timeout=TIMEOUT)
-        found = set(client.run(_version).values())
-    except TimeoutError as error:
-        raise InputError(f"{whose}: it has no workers; start some with `dask worker {address}`.") from error
-    except Exception as error:
-        raise InputError(f"{whose}: its workers cannot use naiad ({error}); install naiad where they run.") from error
-    if found != {_version()}:
+    found: dict[str, Any] = {}
+    until = time.monotonic() + TIMEOUT
+    while not found and time.monotonic() < until:  # those that are lost while they are asked do not count
+        try:
+            client.wait_for_workers(1, timeout=TIMEOUT)
+        except TimeoutError:
+            break
+        answers = client.run(_version, on_error="return")
+        found = {key: answer for key, answer in answers.items() if not isinstance(answer, OSError)}
+    if not found:
+        raise InputError(f"{whose}: it has no workers; start some with `dask worker {address}`.")
+    failed = [answer for answer in found.values() if isinstance(answer, BaseException)]
+    if failed:
         raise InputError(
-            f"{whose}: its workers have naiad {', '.join(sorted(found))}, and this is {_version()}; install the same "
-            "everywhere."
+            f"{whose}: its workers cannot use naiad ({failed[0]}); install naiad where they run."
+        ) from failed[0]
+    versions = set(found.values())
+    if versions != {_version()}:
+        raise InputError(
+            f"{whose}: its workers have naiad {', '.join(sorted(versions))}, and this is {_version()}; install the "
+            "same everywhere."
         )
 
 
@@ -112,6 +124,8 @@ def run_blocks(
 def do_block(path: str | None, size: int, number: int, part: Job, reduce: Reduce | None) -> tuple[int, Kept | None]:
     """On a worker: the runs of a block, on the core of the thread that does it, and onto the shelf if there is one."""
     shelf = None if path is None else Shelf(site(path), size)
+    if shelf is not None and shelf.done(number):  # by a worker that was lost before it could say so
+        return number, None
     with one_core():
         begun = begin_block(part)
         if shelf is None:
@@ -128,12 +142,12 @@ def do_block(path: str | None, size: int, number: int, part: Job, reduce: Reduce
 
 def _arrived(future: Any, shelf: Shelf | None) -> tuple[int, Kept | None]:
     resumed = "" if shelf is None else f"; what was computed is at {shelf.place.growing}: nd.resume_many goes on"
-    if future.status == "cancelled":
-        raise RunError(f"the scheduler was lost{resumed}.")
     try:
         number, made = future.result()
     except NaiadError:
         raise
+    except asyncio.CancelledError:
+        raise RunError(f"the scheduler was lost, or has given up a block{resumed}.") from None
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise RunError(f"a block failed on the workers ({reason:.300}){resumed}.") from error

@@ -1,11 +1,13 @@
 """What is kept of a block of runs: all that was saved, or statistics of it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from naiad.ensembles.block import Block
+from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.job import Job
 from naiad.ensembles.reductions import Each, Part, Reduction, Tree
@@ -29,8 +31,15 @@ class Kept(NamedTuple):
     parts: Parts
 
 
-def check_reduced(job: Job, reduce: Reduce) -> None:
-    """Raise an `InputError` unless the runs of a job have what statistics need."""
+def check_reduced(job: Job, reduce: Reduce, cases: Cases | None) -> None:
+    """Raise an `InputError` unless statistics have names of their own, and the runs of a job what they need."""
+    others = {"run", "time", *(() if cases is None else cases.columns), *(d for e in reduce.values() for d in e.dims)}
+    for name in reduce:
+        if name in others or not re.fullmatch(r"\w[\w.-]*", name):
+            raise InputError(
+                f"simulate_many: a statistic is named {name!r}; expected letters, digits, '_', '-' and '.', and none "
+                f"of {', '.join(sorted(others))}."
+            )
     if not job.schedule.uniform and any("time" in each.along for each in reduce.values()):
         raise InputError(
             "simulate_many: runs with times of their own have no statistics at each time; give times=True."

@@ -121,7 +121,7 @@ def simulate_many(
             "simulate_many: workers write what they compute to disk; give a place that they share as out=."
         )
     if reduce is not None:
-        check_reduced(job, reduce)
+        check_reduced(job, reduce, cases)
     one = job.part(0, 1)
     with workers(client, scheduler, (one, reduce)) as helping:
         if out is None:

@@ -21,6 +21,7 @@ Part = dict[str, np.ndarray]
 
 LEAF = 4  # runs that are added one by one; a block has this number of them times a power of two
 MANTISSA_BITS = 9  # that tell values of one power of two apart, in `Quantiles`
+_FAR = np.errstate(over="ignore", invalid="ignore")  # runs that go to infinity have statistics that do
 _SHIFT = 52 - MANTISSA_BITS
 _ALL = np.int64(2**63 - 1)
 
@@ -84,6 +85,7 @@ class Mean(Reduction):
     def _laid_out(self, values: np.ndarray) -> np.ndarray:
         return values  # times are joined at the end, so that all runs are joined in the same tree
 
+    @_FAR
     def _part(self, values: np.ndarray) -> Part:
         """Of the values of four runs, added one by one; then of more and more."""
         missing = np.full((-len(values) % LEAF, *values.shape[1:]), np.nan)
@@ -102,6 +104,7 @@ class Mean(Reduction):
             rows = self.joined(*({name: x[first::2] for name, x in rows.items()} for first in (0, 1)))
         return {name: x[0] for name, x in rows.items()}
 
+    @_FAR
     def joined(self, part: Part, more: Part) -> Part:
         """By the formulas of Chan, Golub and LeVeque [chan1983]; nothing joins as if it were not there."""
         count, some = part["count"] + more["count"], more["count"] > 0

@@ -206,7 +206,7 @@ def begin_shelf(
 def named_arrays(group: "zarr.Group", names: Iterable[str]) -> Arrays:
     """Arrays of a store, which are read when they are used."""
     found: dict[str, Any] = {name: group[name] for name in names}
-    return {name: (tuple(map(str, array.metadata.dimension_names)), array) for name, array in found.items()}
+    return {name: (tuple(map(str, array.metadata.dimension_names or ())), array) for name, array in found.items()}
 
 
 def attributes(store: "Store", where: Any) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def write_small_array(store: "Store", name: str, variable: "xr.Variable") -> Non
     """A whole variable of few numbers, or texts, as an array."""
     import zarr
 
-    if variable.dtype.kind == "U" or not variable.size:
+    if variable.dtype.kind == "U" or not variable.ndim or not variable.size:
         write_array(zarr.open_group(store, mode="r+", use_consolidated=False), name, variable)
         return
     create_plain_array(store, name, variable, len(variable), len(variable))

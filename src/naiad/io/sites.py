@@ -99,23 +99,23 @@ class Bucket:
 
     def is_begun(self) -> bool:
         """Whether something grows there, or was left."""
-        root = get(self.store(), "zarr.json")
-        return root is not None and (not _is_whole(root) or get(self.store(), OWNER) is not None)
+        root = self._root()
+        return _is_filled(root) and (not _is_whole(root) or get(self.store(), OWNER) is not None)
 
     def is_finished(self) -> bool:
         """Whether all is there."""
-        return _is_whole(get(self.store(), "zarr.json"))
+        return _is_whole(self._root())
 
     def begin(self, fill: "Callable[[Store], None]", *, overwrite: bool) -> Claim:
         """Claim the site, and fill it with what is there from the start."""
         claim = self.again()
         try:
             store = self.store()
-            root, there = get(store, "zarr.json"), [key for key in names(store) if key != OWNER]
+            root, there = self._root(), [key for key in names(store) if key != OWNER]
             if _is_whole(root) and not overwrite:
                 raise InputError(f"{self} exists; choose another name, or pass overwrite=True to replace it")
             if there:
-                _check_discarded(self, bool(_attributes(root)), overwrite=overwrite)
+                _check_discarded(self, bool(_attributes(root)), overwrite=overwrite or not _is_filled(root))
                 remove(store, "zarr.json", *there)  # this first, as the others are nothing without it
             fill(store)
         except BaseException:
@@ -126,6 +126,7 @@ class Bucket:
     def again(self) -> Claim:
         """Claim what an ended process left."""
         store = self.store()
+        self._root()
         try:
             put_new(store, OWNER, owner())
         except FileExistsError:
@@ -138,6 +139,17 @@ class Bucket:
     def finish(self, *, overwrite: bool) -> None:
         """All is there, and says so."""
 
+    def _root(self) -> bytes | None:
+        """What the root of the Zarr group says; also whether the objects can be reached at all."""
+        store = self.store()
+        try:
+            return get(store, "zarr.json")
+        except Exception as error:  # each protocol has its own: no connection, no credentials, no bucket
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(
+                f"{self} cannot be reached ({reason:.200}); check the name, the connection and the credentials."
+            ) from error
+
 
 def _attributes(root: bytes | None) -> dict[str, Any]:
     """What a store of naiad says of itself; nothing if it is none."""
@@ -146,6 +158,11 @@ def _attributes(root: bytes | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return known if "naiad_format" in known else {}
+
+
+def _is_filled(root: bytes | None) -> bool:
+    """Whether a store was begun, and what is there from the start is there."""
+    return "naiad_layout" in _attributes(root)
 
 
 def _is_whole(root: bytes | None) -> bool:
