@@ -82,8 +82,7 @@ def test_kills(tmp_path):
     def work():
         try:
             nd.resume_many(url, BODIES, METHOD, sections=SECTIONS, progress=False)
-        except InputError as error:
-            assert "no ensemble was begun there" in str(error)
+        except InputError:  # it was killed before there was anything
             nd.simulate_many(BODIES, STATES, out=url, progress=False, **OPTIONS)
 
     for _ in range(6):

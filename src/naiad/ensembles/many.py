@@ -14,7 +14,7 @@ from naiad.ensembles.block import begin_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.drive import Progress, room, run, run_to, warn_of, workers
 from naiad.ensembles.ensemble import Ensemble
-from naiad.ensembles.family import family
+from naiad.ensembles.family import family, warn_of_doubt
 from naiad.ensembles.job import Job, Program, Schedule
 from naiad.ensembles.kept import Reduce, check_reduced, kept
 from naiad.ensembles.store import Form, begin_shelf
@@ -99,6 +99,8 @@ def simulate_many(
     per_run = {"t1": t1, "dt": dt, "t0": t0, "save_every": save_every, "output_every": output_every, "noise": noise}
     known |= {name: len(value) for name, value in per_run.items() if _is_many(value)}
     size = _agreed(known)
+    if many is None:
+        warn_of_doubt(kin.system, size)
     if count is None:
         stacked = jax.tree.map(lambda leaf: np.broadcast_to(leaf, (size, *leaf.shape)), stacked)
     if own is not None and len(own) == 1 < size:
