@@ -19,6 +19,7 @@ from naiad.io.sites import site
 
 TIMEOUT = 5.0  # seconds in which a scheduler must answer, and have a worker
 AHEAD = 4  # tasks that are sent for each thread of the workers, so that none waits for the next
+ELSEWHERE = Kept({}, {}, {})  # what comes back of a block that is on a shelf
 ATTEMPTS = 3  # to do a block whose worker was lost, or failed
 
 
@@ -74,7 +75,7 @@ def check_workers(client: Any, whose: str, address: str = "ADDRESS") -> None:
         )
 
 
-def check_sent(job: Job) -> None:
+def check_sent(job: Any) -> None:
     """Raise an `InputError` unless a job can be sent to workers."""
     import cloudpickle
 
@@ -99,7 +100,7 @@ def threads(client: Any) -> int:
 
 def run_blocks(
     client: Any, shelf: Shelf | None, size: int, job: Job, missing: Iterable[int], reduce: Reduce | None
-) -> Iterator[tuple[int, Kept | None]]:
+) -> Iterator[tuple[int, Kept]]:
     """Have blocks of a job done by workers, which put them on the shelf themselves: their numbers as they are there;
     without a shelf also what is kept of them."""
     from distributed import as_completed  # pyright: ignore[reportMissingImports] - an extra
@@ -121,11 +122,11 @@ def run_blocks(
             running.add(after)
 
 
-def do_block(path: str | None, size: int, number: int, part: Job, reduce: Reduce | None) -> tuple[int, Kept | None]:
+def do_block(path: str | None, size: int, number: int, part: Job, reduce: Reduce | None) -> tuple[int, Kept]:
     """On a worker: the runs of a block, on the core of the thread that does it, and onto the shelf if there is one."""
     shelf = None if path is None else Shelf(site(path), size)
     if shelf is not None and shelf.done(number):  # by a worker that was lost before it could say so
-        return number, None
+        return number, ELSEWHERE
     with one_core():
         begun = begin_block(part)
         if shelf is None:
@@ -137,10 +138,10 @@ def do_block(path: str | None, size: int, number: int, part: Job, reduce: Reduce
     if shelf is None:
         return number, made
     shelf.put(number, made)
-    return number, None
+    return number, ELSEWHERE
 
 
-def _arrived(future: Any, shelf: Shelf | None) -> tuple[int, Kept | None]:
+def _arrived(future: Any, shelf: Shelf | None) -> tuple[int, Kept]:
     resumed = "" if shelf is None else f"; what was computed is at {shelf.place.growing}: nd.resume_many goes on"
     try:
         number, made = future.result()

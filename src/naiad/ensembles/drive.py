@@ -93,7 +93,7 @@ def _run_here(shelf: Shelf, job: Job, progress: Progress, reduce: Reduce | None)
 
 def _by_workers(
     client: Any, shelf: Shelf | None, size: int, job: Job, missing: Iterable[int], reduce: Reduce | None
-) -> Iterator[tuple[int, Kept | None]]:
+) -> Iterator[tuple[int, Kept]]:
     from naiad.ensembles.cluster import run_blocks
 
     return run_blocks(client, shelf, size, job, missing, reduce)
@@ -108,8 +108,8 @@ def _told(blocks: Iterator[T], missing: int, count: int, progress: Progress) -> 
 
 
 @contextlib.contextmanager
-def workers(client: Any, scheduler: str | None, example: Job) -> Iterator[Any]:
-    """A client whose workers can do blocks of jobs like the example; None if this process does them."""
+def workers(client: Any, scheduler: str | None, example: Any) -> Iterator[Any]:
+    """A client whose workers can do blocks of jobs that are sent like the example; None if this process does them."""
     if client is None and scheduler is None:
         yield None
         return

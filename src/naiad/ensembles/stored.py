@@ -103,8 +103,8 @@ def _known(
     kin, own, _ = family(systems)
     if own is not None and len(own) == 1:
         own = np.repeat(own, about["runs"], axis=0)
-    parts = tuple(dict(each or {}) for each in functions)
-    program = Program(kin, method, *parts, known["reconstruct"], known["apart"])
+    parts = [dict(each or {}) for each in functions]
+    program = Program(kin, method, parts[0], parts[1], parts[2], known["reconstruct"], known["apart"])
     nothing = Schedule(0.0, 1.0, 0, 0.0, 1, None)
     states = State(identity(kin.system.group), jnp.zeros((1, kin.system.group.dim)))
     job = Job(program, own, states, nothing, None, known["engine"], 0, 0)
@@ -124,7 +124,7 @@ def _known(
             )
     if going_on:
         warn_of_surroundings(where, about)
-    check_code(where, about, routine, **({"statistics": _functions(reduce)} if going_on else {}))
+    check_code(where, about, routine, others={"statistics": _functions(reduce)} if going_on else {})
     return *restored(store, where, job), int(about["block"])
 
 
@@ -134,7 +134,7 @@ def described(job: Job, reduce: Reduce | None) -> dict[str, Any]:
     names = {option: list(getattr(program, option)) for option in PARTS}
     known = {**names, "reconstruct": program.reconstruct, "apart": program.apart, "engine": job.engine}
     made_of = parameters(plan.routine.system, program.method)["parameters"] | {"statistics": _words(reduce)}
-    return {"ensemble": known, "parameters": made_of, **origin(plan, statistics=_functions(reduce))}
+    return {"ensemble": known, "parameters": made_of, **origin(plan, {"statistics": _functions(reduce)})}
 
 
 def _words(reduce: Reduce | None) -> dict[str, Any]:

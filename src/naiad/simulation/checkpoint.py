@@ -4,6 +4,7 @@ import hashlib
 import platform
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -22,6 +23,8 @@ from naiad.simulation.plan import Chunk, Plan, Routine, Standing, Statistics
 from naiad.simulation.section import Level
 
 PARTS = ("outputs", "monitors", "sections")
+Named = Mapping[str, Mapping[str, Any]]
+"""Functions by their kinds and names."""
 
 
 def restored_carry(attributes: Mapping[str, Any], system: LagrangianSystem, method: AbstractMethod, where: str) -> Any:
@@ -70,7 +73,7 @@ def at_checkpoint(plan: Plan, attributes: Mapping[str, Any], where: str) -> Chun
     return Chunk(np.zeros(0), rows, outputs, crossings, node, t, standing, turn)
 
 
-def origin(plan: Plan, **others: Mapping[str, Any]) -> dict[str, Any]:
+def origin(plan: Plan, others: Named = MappingProxyType({})) -> dict[str, Any]:
     """By what a run is known again, besides the parameters of system and method: digests of the user's own code (and of
     `others`, by their kinds), those of noise that was given as an array, and what it was begun with."""
     noise = None if plan.noise is None else plan.noise.noise
@@ -84,7 +87,7 @@ def _one_each(routine: Routine) -> list[tuple[str, Any]]:
     return [("system", routine.system), ("method", routine.method)]
 
 
-def _named(routine: Routine, others: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+def _named(routine: Routine, others: Named) -> list[tuple[str, Mapping[str, Any]]]:
     return [*((kind, getattr(routine, kind)) for kind in PARTS), *others.items()]
 
 
@@ -118,7 +121,7 @@ def warn_of_surroundings(where: str, attributes: Mapping[str, Any]) -> None:
 
 
 def check_code(
-    where: str, attributes: Mapping[str, Any], routine: Routine, remedy: str = "", **others: Mapping[str, Any]
+    where: str, attributes: Mapping[str, Any], routine: Routine, remedy: str = "", others: Named = MappingProxyType({})
 ) -> None:
     """Raise an `InputError` if what has these attributes was made with other code of the user's."""
     stored = attributes.get("origin")
