@@ -1,5 +1,7 @@
 """Ensembles on disk: the same as in memory, bit for bit, also after kills at any moment."""
 
+import errno
+import functools
 import os
 import signal
 import time
@@ -12,7 +14,9 @@ import pytest
 import naiad as nd
 from naiad.ensembles import Mean, Variance, many, store
 from naiad.errors import InputError, RunError
+from naiad.io import places
 from tests.ensembles.comparison import same
+from tests.power_cut import PowerCut
 
 CASES = nd.sample(30, seed=3, J=(2.1, 2.9), spin=(0.9, 1.1))
 BODIES = CASES.build(lambda J: nd.models.RigidBody(J=(1.1, J, 3.0)))
@@ -38,6 +42,11 @@ OPTIONS = {
 def small_blocks(monkeypatch):
     monkeypatch.setattr(many, "LEAST_BLOCK", 8)
     monkeypatch.setattr(many, "LARGEST_BLOCK", 8)
+
+
+@functools.cache
+def memory():
+    return nd.simulate_many(BODIES, STATES, **OPTIONS)
 
 
 def test_what_is_on_disk_is_what_is_in_memory(tmp_path):
@@ -117,6 +126,37 @@ def test_an_ensemble_survives_kills_at_any_moment(tmp_path, monkeypatch, kills):
         work()
         same(nd.load_many(path, BODIES, METHOD, **FUNCTIONS), memory)
         number += 1
+
+
+def test_a_power_cut_takes_no_block_that_was_told_to_be_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "HALFWAY_SECONDS", 0.0)
+    disk = PowerCut(monkeypatch)
+    nd.simulate_many(BODIES, STATES, out=tmp_path / "runs.zarr", **OPTIONS)
+    assert disk.commits > 4  # each block says so, and stood somewhere on the way; the root says so in the end
+    assert disk.faults == []
+    assert disk.names == set()
+
+
+@pytest.mark.parametrize("files", [0, 3, 11, 16, 20, 24, 40])
+def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, files):
+    put, left = places.put, iter(range(files))
+
+    def full(path, *contents, **options):
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        put(path, *contents, **options)
+
+    path = tmp_path / "runs.zarr"
+    with monkeypatch.context() as patch:
+        patch.setattr(places, "put", full)
+        with pytest.raises(RunError, match="No space left on device"):
+            nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
+    if path.with_name("runs.zarr.partial").exists():
+        nd.resume_many(path, BODIES, METHOD, **FUNCTIONS)
+    else:
+        assert files < 11
+        nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
+    same(nd.load_many(path, BODIES, METHOD, **FUNCTIONS), memory())
 
 
 def interrupted(fraction):

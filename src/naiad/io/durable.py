@@ -36,9 +36,10 @@ class DurableStore(LocalStore):
     def put(self, key: str, *contents: Any, last: bool = False) -> None:
         """Write a file; the `last`, which says that others are there, once the disk has these and its own content."""
         path = self.root / key
-        folders = [path.parent]
-        while not folders[-1].exists():
-            folders.append(folders[-1].parent)
+        folder = path.parent
+        while not folder.exists():
+            folder = folder.parent
+            self._renamed.add(folder)
         path.parent.mkdir(parents=True, exist_ok=True)
         if last:
             self.settle()
@@ -46,7 +47,7 @@ class DurableStore(LocalStore):
         places.put(path, *contents, sync=not new)
         if new:
             self._new.add(path)
-        self._renamed.update(folders)
+        self._renamed.add(path.parent)
         if last:
             self.settle()
 

@@ -1,0 +1,59 @@
+"""What a power cut would take of what was said to be on the disk."""
+
+import os
+import threading
+from pathlib import Path
+
+from naiad.io import places
+
+
+class PowerCut:
+    """Looks on as files are written, and notes what a power cut would lose of what was told: new contents over old
+    ones, contents of files and names in folders that were not synced when a file said that they are there."""
+
+    def __init__(self, monkeypatch):
+        self.commits, self.faults, self.safe, self.contents, self.names = 0, [], set(), {}, set()
+        replace, rename, mkdir, self.lock = Path.replace, Path.rename, Path.mkdir, threading.Lock()
+
+        def sync(descriptor):
+            inode = os.fstat(descriptor).st_ino
+            with self.lock:
+                self.safe.add(inode)
+                self.contents.pop(inode, None)
+                self.names = {folder for folder in self.names if folder.stat().st_ino != inode}
+
+        def replaced(fresh, target):
+            with self.lock:
+                inode = fresh.stat().st_ino
+                says = (target.name == "zarr.json" and places.is_store(target.parent)) or target.suffix == ".npz"
+                if says:
+                    self.commits += 1
+                    self.check(target.parent.parent if target.suffix == ".npz" else target.parent)
+                old = target.stat().st_ino if target.exists() else None
+                if inode not in self.safe and (says or old in self.safe):
+                    self.faults.append(f"{target} has its name before the disk has its contents")
+                elif inode not in self.safe:
+                    self.contents[inode] = target
+                self.names.add(target.parent)
+            return replace(fresh, target)
+
+        def renamed(folder, target):
+            with self.lock:
+                self.check(folder)
+                self.names.add(target.parent)
+            return rename(folder, target)
+
+        def made(folder, *args, **options):
+            with self.lock:
+                self.names |= set() if folder.exists() else {folder.parent}
+            return mkdir(folder, *args, **options)
+
+        for name, changed in (("replace", replaced), ("rename", renamed), ("mkdir", made)):
+            monkeypatch.setattr(Path, name, changed)
+        monkeypatch.setattr(os, "fsync", sync)
+
+    def check(self, within):
+        """What is in a folder must be there."""
+        self.faults += [f"{folder} may lose names" for folder in self.names if folder.is_relative_to(within)]
+        files = (file for file in self.contents.values() if file.is_relative_to(within) and file.exists())
+        self.faults += [f"{file} may lose its contents" for file in files]
