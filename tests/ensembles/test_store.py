@@ -3,6 +3,7 @@
 import errno
 import functools
 import os
+import pickle
 import signal
 import time
 import traceback
@@ -179,6 +180,17 @@ def test_an_interrupt_is_gone_on_with(tmp_path):
         nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
     same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), nd.simulate_many(BODIES, STATES, **OPTIONS))
     same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), nd.load_many(path, BODIES, METHOD, **FUNCTIONS))
+
+
+def test_one_that_was_to_replace_another_does_when_it_goes_on(tmp_path):
+    path = tmp_path / "runs.zarr"
+    nd.simulate_many(BODIES[:3], STATES[:3], t1=1.0, dt=0.1, out=path)
+    with pytest.raises(RunError, match="interrupted"):
+        nd.simulate_many(BODIES, STATES, out=path, overwrite=True, progress=interrupted, **OPTIONS)
+    old = nd.load_many(path, BODIES[:3], METHOD)
+    assert len(old) == 3
+    same(pickle.loads(pickle.dumps(old)), old)
+    same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), memory())
 
 
 def test_two_at_one_place(tmp_path):

@@ -2,9 +2,9 @@
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from naiad.ensembles.block import Block, begin_block, interrupted, run_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.job import Job
-from naiad.ensembles.kept import Kept, Reduce, kept, labelled
+from naiad.ensembles.kept import Kept, Parts, Reduce, kept, labelled
 from naiad.ensembles.store import Shelf
 from naiad.ensembles.table import Arrays
 from naiad.errors import InputError, RunError, RunWarning
@@ -22,7 +22,6 @@ from naiad.simulation.bar import Bar, Span
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.turn import too_far
 
-T = TypeVar("T")
 ROOMS = {8: 2048, 64: 256}  # saved nodes, and passages of a section, that a chunk holds for each of so many runs
 LEAST_ROOM = 64
 Progress = bool | Callable[[float], None] | None
@@ -32,18 +31,41 @@ Progress = bool | Callable[[float], None] | None
 def run(
     job: Job, size: int, cases: Cases | None, progress: Progress, reduce: Reduce | None = None, client: Any = None
 ) -> Ensemble:
-    """The blocks in memory, and what is kept of all."""
-    if client is None:
-        each = [kept(part, block, number * size, reduce) for number, part, block in _blocks(job, size, progress)]
-    else:
-        count = -(-job.size // size)
-        found = dict(_told(_by_workers(client, None, size, job, range(count), reduce), count, count, progress))
-        each = [found[number] for number in range(count)]
-    known = Ensemble(job, _joined([one.arrays for one in each]), _joined([one.met for one in each]), cases)
+    """What is kept of all blocks, in memory; the parts of statistics no longer than they are needed."""
+    tables, met = [], []
+
+    def parts() -> Iterator[Parts]:
+        blocks = (
+            _done_here(job, size, progress, reduce) if client is None else _sent(client, job, size, progress, reduce)
+        )
+        for one in blocks:
+            tables.append(one.arrays)
+            met.append(one.met)
+            yield one.parts
+
     if reduce is None:
-        return known
-    reduced = labelled(reduce, (one.parts for one in each), known)
-    return Ensemble(job, known.arrays, known.met, cases, None, reduced)
+        for _ in parts():
+            pass
+        return Ensemble(job, _joined(tables), _joined(met), cases)
+    reduced = labelled(reduce, parts(), Ensemble(job, {}, {}, cases))
+    return Ensemble(job, _joined(tables), _joined(met), cases, None, reduced)
+
+
+def _done_here(job: Job, size: int, progress: Progress, reduce: Reduce | None) -> Iterator[Kept]:
+    """What is kept of the blocks, one after the other."""
+    for number, part, block in _blocks(job, size, progress):
+        yield kept(part, block, number * size, reduce)
+
+
+def _sent(client: Any, job: Job, size: int, progress: Progress, reduce: Reduce | None) -> Iterator[Kept]:
+    """The same by the workers of a client, who do not keep their order."""
+    early: dict[int, Kept] = {}
+    following = 0
+    for number, one in _by_workers(client, None, size, job, progress, reduce):
+        early[number] = one
+        while following in early:
+            yield early.pop(following)
+            following += 1
 
 
 def run_to(
@@ -62,11 +84,7 @@ def run_to(
     try:
         if not shelf.is_whole():
             if client is not None:
-                count = -(-job.size // shelf.size)
-                missing = [number for number in range(count) if not shelf.done(number)]
-                for _ in _told(
-                    _by_workers(client, shelf, shelf.size, job, missing, reduce), len(missing), count, progress
-                ):
+                for _ in _by_workers(client, shelf, shelf.size, job, progress, reduce):
                     pass
             else:
                 _run_here(shelf, job, progress, reduce)
@@ -92,17 +110,15 @@ def _run_here(shelf: Shelf, job: Job, progress: Progress, reduce: Reduce | None)
 
 
 def _by_workers(
-    client: Any, shelf: Shelf | None, size: int, job: Job, missing: Iterable[int], reduce: Reduce | None
+    client: Any, shelf: Shelf | None, size: int, job: Job, progress: Progress, reduce: Reduce | None
 ) -> Iterator[tuple[int, Kept]]:
+    """The blocks that are missing, by workers; a bar tells how many of all are there."""
     from naiad.ensembles.cluster import run_blocks
 
-    return run_blocks(client, shelf, size, job, missing, reduce)
-
-
-def _told(blocks: Iterator[T], missing: int, count: int, progress: Progress) -> Iterator[T]:
-    """The blocks that were missing as they come, while a bar tells how many of all are there."""
+    count = -(-job.size // size)
+    missing = [number for number in range(count) if shelf is None or not shelf.done(number)]
     with Bar(Span(0, count), shown=progress) as bar, listening(at_once=True):
-        for done, block in enumerate(blocks, count - missing + 1):
+        for done, block in enumerate(run_blocks(client, shelf, size, job, missing, reduce), count - len(missing) + 1):
             bar.update(done)
             yield block
 

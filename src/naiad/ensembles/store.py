@@ -7,6 +7,7 @@ number is not known before, where the runs stand, which would be many small file
 takes long leaves where it stands in a file too, every few seconds.
 """
 
+import contextlib
 import io
 import time
 import zipfile
@@ -22,7 +23,7 @@ from naiad.ensembles.cases import Cases
 from naiad.ensembles.job import Job, Schedule
 from naiad.ensembles.kept import Kept, Parts
 from naiad.ensembles.table import Arrays, series
-from naiad.errors import InputError
+from naiad.errors import InputError, NaiadError, RunError
 from naiad.io import keys, layout, places
 from naiad.io.claim import Claim
 from naiad.io.sites import Bucket, Folder
@@ -49,6 +50,7 @@ class Shelf:
     def __init__(self, place: Folder | Bucket, size: int):
         self.place, self.size = place, size
         self._store = place.store()
+        self._notes = place.store()  # of where blocks stand, which are written while another block is
         self._kept_at = time.monotonic()
 
     def done(self, number: int) -> bool:
@@ -73,7 +75,7 @@ class Shelf:
             return
         with self._clear_errors():
             leaves = {f"leaf_{i}": leaf for i, leaf in enumerate(jax.tree.leaves(block))}
-            keys.put(self._store, _key(number, "halfway.npz"), _packed(leaves), last=True)
+            keys.put(self._notes, _key(number, "halfway.npz"), _packed(leaves), last=True)
         self._kept_at = time.monotonic()
 
     def halfway(self, number: int, begun: Block) -> Block:
@@ -99,6 +101,10 @@ class Shelf:
         """The arrays along time as they are."""
         known = attributes(self._store, self.place)
         return named_arrays(self._group(), [name for name in known["arrays"] if name not in known["columns"]])
+
+    def replaces(self) -> bool:
+        """Whether it is to take the place of another."""
+        return attributes(self._store, self.place)["replaces"]
 
     def is_whole(self) -> bool:
         """Whether all is there but the last steps of `finish`."""
@@ -154,8 +160,17 @@ class Shelf:
 
         return zarr.open_group(self._store, mode="r+", use_consolidated=False)
 
-    def _clear_errors(self) -> Any:
-        return places.clear_errors(self.place.path, f"what was computed before is at {self.place.growing}")
+    @contextlib.contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        kept = f"what was computed before is at {self.place.growing}"
+        try:
+            with places.clear_errors(self.place.path, kept):
+                yield
+        except Exception as error:
+            if isinstance(error, NaiadError) or isinstance(self.place, Folder):
+                raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())  # each protocol has its own
+            raise RunError(f"cannot write {self.place}: {reason:.200}; {kept}") from error
 
 
 class Form(NamedTuple):
@@ -190,6 +205,7 @@ def begin_shelf(
         }
         about = {
             "block": size,
+            "replaces": overwrite,
             "runs": job.size,
             "arrays": list(example.arrays),
             "crossings": list(example.met),

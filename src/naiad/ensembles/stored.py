@@ -80,7 +80,7 @@ def resume_many(
     job = job._replace(program=job.program.replaced(room=room(size)))
     with workers(client, scheduler, (job.part(0, 1), reduce)) as helping:
         shelf, claim = Shelf(place, size), place.again()
-        run_to(shelf, claim, job, cases, progress, helping, reduce, overwrite=False)
+        run_to(shelf, claim, job, cases, progress, helping, reduce, overwrite=shelf.replaces())
     ensemble = opened(place, job, cases)
     warn_of(ensemble)
     return ensemble

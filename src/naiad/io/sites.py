@@ -25,7 +25,7 @@ OWNER = ".owner"
 def site(given: str | os.PathLike[str]) -> "Folder | Bucket":
     """The site with a name that a user gives."""
     text = os.fspath(given)
-    return Bucket(text.rstrip("/")) if re.match(r"\w[\w+.-]+:(:\w+)*//", text) else Folder(Path(text).resolve())
+    return Bucket(text.rstrip("/")) if re.match(r"[\w+.-]{2,}:(:?[\w+.-]+:)*//", text) else Folder(Path(text).resolve())
 
 
 class Folder:
