@@ -25,12 +25,13 @@ class PowerCut:
         def replaced(fresh, target):
             with self.lock:
                 inode = fresh.stat().st_ino
-                says = (target.name == "zarr.json" and places.is_store(target.parent)) or target.suffix == ".npz"
-                if says:
+                root = target.name == "zarr.json" and places.is_store(target.parent)
+                block = target.suffix == ".npz"
+                if root or (block and not target.stem.endswith("halfway")):
                     self.commits += 1
-                    self.check(target.parent.parent if target.suffix == ".npz" else target.parent)
+                    self.check(target.parent.parent if block else target.parent)
                 old = target.stat().st_ino if target.exists() else None
-                if inode not in self.safe and (says or old in self.safe):
+                if inode not in self.safe and (root or block or old in self.safe):
                     self.faults.append(f"{target} has its name before the disk has its contents")
                 elif inode not in self.safe:
                     self.contents[inode] = target

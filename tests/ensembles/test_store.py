@@ -133,7 +133,7 @@ def test_a_power_cut_takes_no_block_that_was_told_to_be_there(tmp_path, monkeypa
     monkeypatch.setattr(store, "HALFWAY_SECONDS", 0.0)
     disk = PowerCut(monkeypatch)
     nd.simulate_many(BODIES, STATES, out=tmp_path / "runs.zarr", **OPTIONS)
-    assert disk.commits > 4  # each block says so, and stood somewhere on the way; the root says so in the end
+    assert disk.commits >= 5  # of four blocks and the root
     assert disk.faults == []
     assert disk.names == set()
 
