@@ -16,25 +16,26 @@ class PowerCut:
         replace, rename, mkdir, self.lock = Path.replace, Path.rename, Path.mkdir, threading.Lock()
 
         def sync(descriptor):
-            inode = os.fstat(descriptor).st_ino
+            known = os.fstat(descriptor)
             with self.lock:
-                self.safe.add(inode)
-                self.contents.pop(inode, None)
-                self.names = {folder for folder in self.names if folder.stat().st_ino != inode}
+                self.safe.add(_content(known))
+                self.contents = {file: content for file, content in self.contents.items() if content != _content(known)}
+                self.names = {folder for folder in self.names if folder.stat().st_ino != known.st_ino}
 
         def replaced(fresh, target):
             with self.lock:
-                inode = fresh.stat().st_ino
+                content = _content(fresh.stat())
                 root = target.name == "zarr.json" and places.is_store(target.parent)
                 block = target.suffix == ".npz"
                 if root or (block and not target.stem.endswith("halfway")):
                     self.commits += 1
                     self.check(target.parent.parent if block else target.parent)
-                old = target.stat().st_ino if target.exists() else None
-                if inode not in self.safe and (root or block or old in self.safe):
+                old = _content(target.stat()) if target.exists() else None
+                self.contents.pop(target, None)
+                if content not in self.safe and (root or block or old in self.safe):
                     self.faults.append(f"{target} has its name before the disk has its contents")
-                elif inode not in self.safe:
-                    self.contents[inode] = target
+                elif content not in self.safe:
+                    self.contents[target] = content
                 self.names.add(target.parent)
             return replace(fresh, target)
 
@@ -57,5 +58,10 @@ class PowerCut:
         """What is in a folder must be there, but for files that speak for themselves alone."""
         folders = (folder for folder in self.names if folder.is_relative_to(within) and folder.name != ".blocks")
         self.faults += [f"{folder} may lose names" for folder in folders]
-        files = (file for file in self.contents.values() if file.is_relative_to(within) and file.exists())
+        files = (file for file in self.contents if file.is_relative_to(within) and file.exists())
         self.faults += [f"{file} may lose its contents" for file in files]
+
+
+def _content(known):
+    """What tells a content from others; numbers of files are used again."""
+    return known.st_ino, known.st_mtime_ns
