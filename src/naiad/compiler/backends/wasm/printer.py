@@ -19,6 +19,15 @@ from naiad.compiler.ir.operations import BOOL, FLOAT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region, regions
 
 
+LARGEST_MEMORY = 2**32  # bytes
+LARGEST_FUNCTION = 7_654_321  # bytes that engines take, and so many locals
+MOST_LOCALS = 50_000
+
+
+class TooLarge(Exception):  # noqa: N818 - what the program is
+    """A program needs more than a module can have."""
+
+
 def print_wasm(program: Program, given: bytes = b"") -> bytes:
     """A module with `run()`, which reads the arguments from the start of `memory`, where `given` lies at first, and
     leaves the results behind them."""
@@ -42,6 +51,8 @@ class _Module:
         for space, size in (("in", program.in_size), ("out", program.out_size), ("work", program.work_size)):
             self.bases[space] = self._room(size)
         self.tables = [self._room(table.size) for table in program.tables]
+        if self.memory > LARGEST_MEMORY:
+            raise TooLarge(f"it takes {self.memory:,} bytes of memory, of which there are at most {LARGEST_MEMORY:,}.")
 
     def _room(self, size: int) -> int:
         """The address of so many elements."""
@@ -58,6 +69,11 @@ class _Module:
 
     def add(self, function: Function) -> str:
         """One function more; the name by which it is called."""
+        if len(function.body) > LARGEST_FUNCTION or len(function.locals) > MOST_LOCALS:
+            raise TooLarge(
+                f"a function of it takes {len(function.body):,} bytes and {len(function.locals):,} locals, of which "
+                f"engines allow {LARGEST_FUNCTION:,} and {MOST_LOCALS:,}."
+            )
         name = f"function {len(self.functions)}"
         self.called[name] = len(self.imports) + len(self.functions)
         self.functions.append(function)
