@@ -11,6 +11,7 @@ import wasmtime
 from naiad.compiler.backends import Backend
 from naiad.compiler.backends.wasm.operations import LIBRARY
 from naiad.compiler.backends.wasm.printer import print_wasm
+from naiad.compiler.passes.branches import branches
 from naiad.compiler.passes.split import split
 
 ENGINE = wasmtime.Engine()
@@ -29,7 +30,7 @@ class Wasmtime(Backend):
         return ()
 
     def source(self, program, lanes=1, shared=()):
-        return base64.b64encode(print_wasm(split(program))).decode()
+        return base64.b64encode(print_wasm(split(branches(program)))).decode()
 
     def build(self, source):
         return base64.b64decode(source)

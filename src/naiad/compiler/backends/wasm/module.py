@@ -13,6 +13,7 @@ import numpy as np
 
 from naiad.compiler.backends.wasm.printer import TooLarge, print_wasm
 from naiad.compiler.ir.program import Buffer, Program, Slot, regions
+from naiad.compiler.passes.branches import branches
 from naiad.compiler.passes.split import split
 from naiad.errors import InputError
 
@@ -62,7 +63,7 @@ def wasm_module(
 ) -> WasmModule:
     """The module of a finished program of these arguments, of whose elements those are part of the code that have
     `marks` of 0 or more; `where` is the function, for the case that it is too large."""
-    layout = split(program).layout
+    layout = split(branches(program)).layout
     described = {
         "arguments": [_described(*each, 0) for each in zip(names.arguments, layout.inputs, strict=True)],
         "results": [_described(*each, layout.in_size) for each in zip(names.results, layout.outputs, strict=True)],

@@ -1,10 +1,11 @@
 """Writes a program as a module of WebAssembly.
 
-Loops and branches are structured in both. A value is computed where it is first needed, and stays on the stack if it is
-needed once; else it is kept in a local. So the order is that of expressions, which takes fewer registers than the one
-in which a function was traced; engines keep the order that they are given.
+Loops and branches are structured in both. A value is computed when a statement needs it, what it takes before it, in an
+order of our own (`order`), for engines keep the one that they are given. It stays on the stack if what comes next is
+all that reads it; else it is kept in a local.
 """
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from naiad.compiler.backends.wasm.binary import Function, module
 from naiad.compiler.backends.wasm.blocks import Blocks, Place, place
 from naiad.compiler.backends.wasm.code import TYPES, Code
 from naiad.compiler.backends.wasm.operations import LIBRARY, write
+from naiad.compiler.backends.wasm.order import ordered
 from naiad.compiler.ir.operations import BOOL, FLOAT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region, regions
 
@@ -105,6 +107,7 @@ class _Printer:
         """The whole program, but for its parts."""
         program = self.module.program
         self._items(program.region.items)
+        self._compute([node for _, node in program.results])
         for offset, node in program.results:
             self.code.constant(BOOL, 0)
             self._push(node)
@@ -116,7 +119,9 @@ class _Printer:
     def _items(self, items: Iterable[Node]) -> None:
         for node in items:
             if isinstance(node, Loop | Branch | Part):
-                for value in self.blocks.needed[node]:
+                around = list(self.blocks.needed[node])
+                self._compute([*around, *_begins_with(node)])
+                for value in around:
                     self._settle(value)
                 for buffer in self.blocks.stored[node]:
                     self._settle_loads(buffer)
@@ -127,6 +132,7 @@ class _Printer:
                 else:
                     self._part(node)
             elif node.op == "store":
+                self._compute(node.args)
                 self._settle_loads(place(node.value))
                 self._store(node)
             elif node.op == "load" and node.value.space in ("out", "work"):
@@ -143,11 +149,13 @@ class _Printer:
         for param in loop.params:
             self._remember(param)
         self._items(loop.test.items)
+        self._compute([loop.predicate])
         self._push(loop.predicate)
         self.code.emit("i32.eqz")
         self.code.jump("br_if", 1)
         self._items(loop.body.items)
         changed = [(p, value) for p, value in zip(loop.params, loop.yields, strict=True) if p is not value]
+        self._compute([value for _, value in changed])
         for _, value in changed:
             self._push(value)
         for param, _ in reversed(changed):
@@ -171,6 +179,7 @@ class _Printer:
             if arm is branch.arms[1]:
                 self.code.emit("else")
             self._items(arm.items)
+            self._compute(yields)
             for value in yields:
                 self._push(value)
             for result in reversed(branch.results):
@@ -182,12 +191,27 @@ class _Printer:
     def _part(self, part: Part) -> None:
         """A function of its own, and a call of it."""
         inner = _Printer(self.module, part.body)
-        for node in part.body.items:
-            if node.number in self.framed:
-                inner._settle(node)
+        shown = [node for node in part.body.items if node.number in self.framed]
+        inner._compute(shown)
+        for node in shown:
+            inner._settle(node)
         self.code.call(self.module.add(inner.code.function()))
 
     # -- values
+
+    def _compute(self, wanted: Iterable[Node]) -> None:
+        """What these values take, in a good order; such that are read once, by the next, are left to that."""
+        found: dict[int, Node] = {}
+        work = list(wanted)
+        while work:
+            node = work.pop()
+            if not (node.constant or node.number in self.done or node.number in found) and self._is_here(node):
+                found[node.number] = node
+                work += node.args
+        row = ordered([found[number] for number in sorted(found)])
+        for node, after in itertools.zip_longest(row, row[1:]):
+            if after is None or node not in after.args or self.left[node.number] > 1:
+                self._settle(node)
 
     def _push(self, wanted: Node, *, settle: bool = False) -> None:
         """A value on the stack, or in a local, and before it what it takes."""
@@ -197,6 +221,8 @@ class _Printer:
             if ready:
                 if node.op == "load":
                     self.code.load(node.type, self._address(node))
+                elif node.op == "input":
+                    self._fetch(node, 8 * node.value)
                 else:
                     write(self.code, node)
                 self._hold(node, settle=settle and node is wanted)
@@ -215,16 +241,15 @@ class _Printer:
         elif node.number in self.locals:
             self.code.get(self.locals[node.number])
             self._was_read(node)
-        elif node.op == "input" or not self._is_here(node):
-            self.code.constant(BOOL, 0)
-            self.code.load(node.type, 8 * node.value if node.op == "input" else self.module.frame(node))
+        elif not self._is_here(node):
+            self._fetch(node, 8 * node.value if node.op == "input" else self.module.frame(node))
         else:
             return False
         return True
 
     def _settle(self, node: Node) -> None:
         """A value in a local, if it is to be computed here and was not yet."""
-        if node.op != "input" and node.number not in self.done and self._is_here(node):
+        if node.number not in self.done and self._is_here(node):
             self._push(node, settle=True)
 
     def _settle_loads(self, buffer: Place) -> None:
@@ -290,6 +315,10 @@ class _Printer:
         self.code.emit("i32.shl")
         return base
 
+    def _fetch(self, node: Node, address: int) -> None:
+        self.code.constant(BOOL, 0)
+        self.code.load(node.type, address)
+
     def _store(self, node: Node) -> None:
         index, value = node.args
         if not index.constant:
@@ -297,6 +326,13 @@ class _Printer:
         at = self._address(node)
         self._push(value)
         self.code.store(value.type, at)
+
+
+def _begins_with(statement: Node) -> Iterable[Node]:
+    """The values that a statement reads before it does anything."""
+    if isinstance(statement, Loop):
+        return statement.inits
+    return (statement.predicate,) if isinstance(statement, Branch) else ()
 
 
 def _bytes(table: Buffer) -> bytes:
