@@ -43,7 +43,7 @@
     link(result, argument) {
       const pairs = [];
       for (const [name, to] of this.inputs) {
-        const from = this.outputs.get(result + name.slice(argument.length));
+        const from = this.outputs.get((result + name.slice(argument.length)).replace(/^\./, ""));
         if (name === argument || name.startsWith(`${argument}.`)) pairs.push([to.view, from?.view]);
       }
       if (!pairs.length || pairs.some(([to, from]) => from?.length !== to.length))
