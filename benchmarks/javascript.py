@@ -48,7 +48,13 @@ def chromium(path: str, script: str) -> str:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         page = Path(folder) / "page.html"
         page.write_text(f"<!doctype html><meta charset=utf-8><script>{REPORT}{script}</script>")
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={folder}/own"]
+        flags = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            f"--user-data-dir={folder}/own",
+        ]
         command = [path, *flags, page.as_uri()]
         return _reported(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
 

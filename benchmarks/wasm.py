@@ -85,7 +85,9 @@ def report() -> str:
     rows = []
     for name, case in programs().items():
         module, best = measured(*case)
-        cells = [cell for where, ns in best.items() for cell in ((ns,) if where == "native" else (ns, ns / best["native"]))]
+        cells = [
+            cell for where, ns in best.items() for cell in ((ns,) if where == "native" else (ns, ns / best["native"]))
+        ]
         rows.append([name, len(module.bytes), *cells])
     columns = [cell for engine in engines() for cell in (f"{engine}, ns", "of native")]
     return table(["", "module, bytes", "native, ns", *columns], rows)

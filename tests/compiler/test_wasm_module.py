@@ -185,7 +185,9 @@ def test_a_run_goes_on_chunk_by_chunk(engine):
 def test_the_functions_of_an_engine_are_within_two_units_of_the_last_place():
     """Of JavaScript's `Math` and the C library's; the remainder is exact, and powers have C's special values."""
     rng = np.random.default_rng(0)
-    x = np.concatenate([rng.uniform(-1, 1, 60), rng.normal(size=60) * 10, [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1]])
+    x = np.concatenate(
+        [rng.uniform(-1, 1, 60), rng.normal(size=60) * 10, [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1]]
+    )
     y = np.roll(x, 7)
 
     def function(x, y):
@@ -215,7 +217,9 @@ def test_a_program_that_is_too_large_is_refused_with_its_line(monkeypatch):
         return lax.fori_loop(0, 3, lambda i, a: a.at[i].add(1.0), jnp.zeros(2**29) + x)
 
     line = large.__code__.co_firstlineno
-    with pytest.raises(InputError, match=rf"large \(.*test_wasm_module.py:{line}\) .*takes 1\d,\d+,\d+,\d+ bytes of memory"):
+    with pytest.raises(
+        InputError, match=rf"large \(.*test_wasm_module.py:{line}\) .*takes 1\d,\d+,\d+,\d+ bytes of memory"
+    ):
         nd.compile(large, cache=False).wasm(1.0)
     monkeypatch.setattr(printer, "LARGEST_FUNCTION", 20)
     with pytest.raises(InputError, match=r"swing \(.*\) cannot be a module of WebAssembly: a function of it takes \d+"):
@@ -257,7 +261,9 @@ def test_numbers_of_seven_bits_a_byte(value, plain, with_sign):
     assert binary.signed(value).hex() == with_sign
 
 
-@pytest.mark.parametrize(("value", "text"), [(-1, "7f"), (-64, "40"), (-65, "bf7f"), (-123456, "c0bb78"), (-(2**63), "8080808080808080807f")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(-1, "7f"), (-64, "40"), (-65, "bf7f"), (-123456, "c0bb78"), (-(2**63), "8080808080808080807f")]
+)
 def test_numbers_below_zero(value, text):
     assert binary.signed(value).hex() == text
 

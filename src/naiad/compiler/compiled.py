@@ -227,9 +227,7 @@ class Compiled:
                 cache.store(key, data)
         return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
 
-    def _traced(
-        self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False
-    ) -> tuple[Program, Any, float]:
+    def _traced(self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False) -> tuple[Program, Any, float]:
         everything, structure = jax.tree.flatten(args)
         numbers = [_numbers(leaf) for leaf in everything if _is_number(leaf)]
         trees = []
