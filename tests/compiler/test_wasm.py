@@ -26,7 +26,6 @@ from tests.verification.methods import METHODS
 from tests.verification.problems import PROBLEMS
 from tests.verification.test_registry import CASES, TOO_LONG
 
-
 TOP = PROBLEMS["heavy-top"]
 
 

@@ -82,6 +82,12 @@ def test_files(tmp_path):
     assert (tmp_path / "swing.wasm").read_bytes() == module.bytes
     assert json.loads((tmp_path / "swing.json").read_text()) == module.description
     assert (tmp_path / "naiad.js").read_text() in module.script("x")
+    assert repr(module) == f"WasmModule({len(module.bytes)} bytes; theta, omega, h, steps)"
+    for path in ("swing", tmp_path / "nowhere" / "swing.wasm"):
+        with pytest.raises(InputError, match=r"expected NAME\.wasm in a folder that exists"):
+            module.save(path)
+    with pytest.raises(InputError, match="expected the name of a variable"):
+        module.script("a-b")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -144,7 +150,8 @@ BAD = {
     "{ A: [[1, 0], [0]] }": "A: 3 numbers; expected 4 (shape [2,2])",
     "{ A: [[1, 5], [0, 2]] }": "A: element 1 is 5; expected 0, which is part of the code",
     "{ A: [[1, 0], [0, '2']] }": "A: element 3 is 2; expected a number",
-    "{ A: undefined }": "A: undefined; expected 4 (shape [2,2])",
+    "{ A: undefined }": "A: 1 numbers; expected 4 (shape [2,2])",
+    "{ n: null }": "n: element 0 is null; expected a whole number of 32 bits",
     "5": 'no argument ""; there are A, n',
 }
 
@@ -204,7 +211,8 @@ def test_the_functions_of_an_engine_are_within_two_units_of_the_last_place():
             engine,
             module,
             """const found = loaded.run(), bits = {};
-            for (const name in found) bits[name] = [...new BigInt64Array(new Float64Array(found[name]).buffer)].map(String);
+            const read = (values) => [...new BigInt64Array(new Float64Array(values).buffer)].map(String);
+            for (const name in found) bits[name] = read(found[name]);
             report(JSON.stringify(bits));""",
         )
         for name, values in want.items():

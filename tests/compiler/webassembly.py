@@ -1,5 +1,5 @@
-"""Programs as WebAssembly, run by wasmtime with the functions of the C library, which machine code calls too: so nothing
-may differ, not a bit."""
+"""Programs as WebAssembly, run by wasmtime with the functions of the C library, which machine code calls too: so not a
+bit may differ."""
 
 import base64
 import ctypes

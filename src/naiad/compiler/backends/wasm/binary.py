@@ -1,4 +1,4 @@
-"""The binary format of WebAssembly [https://webassembly.github.io/spec/core/binary]: numbers, instructions, sections."""
+"""The binary format: numbers, instructions, sections [https://webassembly.github.io/spec/core/binary]."""
 
 import struct
 from collections.abc import Iterable, Sequence

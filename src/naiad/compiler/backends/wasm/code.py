@@ -2,8 +2,18 @@
 
 from collections.abc import Mapping
 
-from naiad.compiler.backends.wasm.binary import F64, I32, I64, INSTRUCTIONS, VOID, Function, Signature, double
-from naiad.compiler.backends.wasm.binary import signed, unsigned
+from naiad.compiler.backends.wasm.binary import (
+    F64,
+    I32,
+    I64,
+    INSTRUCTIONS,
+    VOID,
+    Function,
+    Signature,
+    double,
+    signed,
+    unsigned,
+)
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 
 TYPES = {FLOAT: F64, INT: I64, BOOL: I32}

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -17,6 +17,8 @@ from naiad.compiler.passes.branches import branches
 from naiad.compiler.passes.split import split
 from naiad.errors import InputError
 
+Bytes = bytes  # which the class below has a field for
+
 
 class Names(NamedTuple):
     """What the leaves of the arguments and of the results are called."""
@@ -25,37 +27,46 @@ class Names(NamedTuple):
     results: Sequence[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WasmModule:
     """A function in WebAssembly, for browsers and Node.
 
     `bytes` are the module: it exports `memory` and `run()`, and takes from outside what the format lacks, functions of
-    JavaScript's `Math`. `description`, which is JSON, says of every number among the arguments and the results its
-    name in the tree, its shape, its dtype, and its offset in the memory, in bytes: floats and integers of 64 bits (truth
-    values too), row by row. The memory has at first the arguments that the module was made with; elements that are
-    part of the code are `fixed`.
+    JavaScript's `Math`. `description`, which is JSON, says of every array of the arguments and the results its name
+    (the way to it in the tree), its shape, its dtype, and its offset in the memory in bytes, where numbers lie row by
+    row, of eight bytes each: floats, or integers. At first the memory has the arguments that the module was made with;
+    elements that are part of the code are `fixed`.
     """
 
-    bytes: bytes = field(repr=False)
+    bytes: Bytes
     description: dict[str, Any]
 
     def save(self, path: str | Path) -> None:
-        """Write the module, its description beside it, with the suffix .json, and the loader, naiad.js."""
+        """Write the module, NAME.wasm, and beside it its description, NAME.json, and the loader, naiad.js."""
         path = Path(path)
+        if path.suffix != ".wasm" or not path.parent.is_dir():
+            raise InputError(f"save: path = {str(path)!r}; expected NAME.wasm in a folder that exists.")
         path.write_bytes(self.bytes)
-        path.with_suffix(".json").write_text(json.dumps(self.description))
-        path.with_name("naiad.js").write_text(loader())
+        path.with_suffix(".json").write_text(json.dumps(self.description), encoding="utf-8")
+        path.with_name("naiad.js").write_text(loader(), encoding="utf-8")
 
     def script(self, name: str) -> str:
-        """JavaScript that needs no other file, for a page: after it `await NAME` is the module, loaded."""
+        """JavaScript for a page, which needs no other file: after it `await NAME` is the module, ready to run."""
+        if not name.isidentifier():
+            raise InputError(f"script: name = {name!r}; expected the name of a variable.")
         code = base64.b64encode(self.bytes).decode()
-        return f'{loader()}\nconst {name} = naiad.load("{code}", {json.dumps(self.description)});\n'
+        description = json.dumps(self.description).replace("</", "<\\/")  # which would end the script of a page
+        return f'{loader()}\nconst {name} = naiad.load("{code}", {description});\n'
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(each["name"] for each in self.description["arguments"])
+        return f"WasmModule({len(self.bytes):,} bytes; {arguments})"
 
 
 @cache
 def loader() -> str:
     """The JavaScript that loads modules."""
-    return resources.files(__package__).joinpath("loader.js").read_text(encoding="utf-8")
+    return resources.files("naiad.compiler.backends.wasm").joinpath("loader.js").read_text(encoding="utf-8")
 
 
 def wasm_module(

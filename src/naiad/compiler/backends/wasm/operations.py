@@ -180,7 +180,7 @@ def _irem(code: Code, a: int, b: int) -> None:
 
 
 def _divisor(code: Code, b: int) -> None:
-    """One that divides everything: the same, or 1 instead of 0 and -1, which are those that b + 1 < 2 has no sign of."""
+    """One that divides everything: the same, or 1 for 0 and -1, of which alone b + 1, without a sign, is < 2."""
     code.constant(INT, 1)
     code.get(b)
     code.get(b)

@@ -20,7 +20,6 @@ from naiad.compiler.backends.wasm.order import ordered
 from naiad.compiler.ir.operations import BOOL, FLOAT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region, regions
 
-
 LARGEST_MEMORY = 2**32  # bytes
 LARGEST_FUNCTION = 7_654_321  # bytes that engines take, and so many locals
 MOST_LOCALS = 50_000
