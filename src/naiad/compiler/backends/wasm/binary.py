@@ -72,7 +72,7 @@ def signed(value: int) -> bytes:
     return bytes(out)
 
 
-def double(value: float) -> bytes:
+def float64(value: float) -> bytes:
     """The eight bytes of a float."""
     return struct.pack("<d", value)
 

@@ -10,7 +10,7 @@ from naiad.compiler.backends.wasm.binary import (
     VOID,
     Function,
     Signature,
-    double,
+    float64,
     signed,
     unsigned,
 )
@@ -46,7 +46,7 @@ class Code:
     def constant(self, type: str, value: float) -> None:
         """A known value."""
         if type == FLOAT:
-            self.body += INSTRUCTIONS["f64.const"] + double(value)
+            self.body += INSTRUCTIONS["f64.const"] + float64(value)
         else:
             self.body += INSTRUCTIONS["i64.const" if type == INT else "i32.const"] + signed(int(value))
 

@@ -3,7 +3,6 @@
 import base64
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -27,8 +26,7 @@ class Names(NamedTuple):
     results: Sequence[str]
 
 
-@dataclass(frozen=True, repr=False)
-class WasmModule:
+class WasmModule(NamedTuple):
     """A function in WebAssembly, for browsers and Node.
 
     `bytes` are the module: it exports `memory` and `run()`, and takes from outside what the format lacks, functions of
