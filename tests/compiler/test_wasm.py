@@ -104,9 +104,9 @@ def test_many_programs_drawn_at_random(chunk):
 
 
 def check_advance(problem: str, method: str) -> None:
-    """The loop of `simulate`, and where it stands after some steps."""
+    """The loop of `simulate`: where it stands after some steps, and what was saved, for which there is just room."""
     system, state, dt = PROBLEMS[problem].system, PROBLEMS[problem].state, PROBLEMS[problem].t1 / 40
-    routine = Routine(system, METHODS[method], {"mu": lambda state, t: state.mu}, {"energy": system.energy}, {}, room=8)
+    routine = Routine(system, METHODS[method], {"mu": lambda state, t: state.mu}, {"energy": system.energy}, {}, room=5)
     standing, *_ = Compiled(loop.start, parameters=(0,))(routine, state, 0.0, dt)
     args = routine, standing, 0.0, dt, 10, 10, Cadence(2), None
     check(loop.advance, *args, parameters=(0,))
