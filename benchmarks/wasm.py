@@ -17,7 +17,7 @@ from naiad.compiler.backends.llvm.machine import processor
 from naiad.simulation import loop
 from naiad.simulation.plan import Cadence, Routine
 
-STEPS, ROUNDS, PASSES = 20_000, 50, 3
+STEPS, ROUNDS, PASSES = 40_000, 80, 3
 MEASURE = f"""
 program.then((loaded) => {{
   let best = Infinity;
