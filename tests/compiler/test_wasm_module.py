@@ -142,6 +142,16 @@ def test_one_array_is_a_result_by_itself(engine):
     assert run(engine, module, "report(JSON.stringify([...loaded.run({ x: [1, 2, 3] })]))") == [2, 4, 6]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_goes_in_or_comes_out(engine):
+    for function, args, script, want in (
+        (lambda: jnp.ones(3), (), "[...loaded.run()]", [1, 1, 1]),
+        (lambda x: (), (1.0,), "Object.keys(loaded.run({ x: 2 }))", []),
+        (lambda x: (x, x.sum()), (np.ones((0, 3)),), "[loaded.run({ x: [] })[0].length, loaded.results[1]]", [0, 0]),
+    ):
+        assert run(engine, nd.compile(function).wasm(*args), f"report(JSON.stringify({script}))") == want
+
+
 BAD = {
     "{ speed: 1 }": 'no argument "speed"; there are A, n',
     "{ n: 1.5 }": "n: element 0 is 1.5; expected a whole number of 32 bits",
