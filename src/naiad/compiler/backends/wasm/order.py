@@ -7,7 +7,7 @@ from collections import Counter, deque
 from naiad.compiler.ir.operations import COSTLY
 from naiad.compiler.ir.program import Node
 
-REGISTERS = 24
+REGISTERS = 14  # of the 16 that x86 has; ARM has 32, and takes no longer
 RECENT = 32  # operations that were ready last, of which one is taken when there are no registers left
 AT_ONCE = 2  # operations that begin in a cycle
 CYCLES = {"add": 2, "sub": 2, "mul": 3, "div": 12, "sqrt": 14}  # from the arguments to the result; others 2, or 20
