@@ -66,6 +66,9 @@ def test_elements_that_are_part_of_the_code_are_told():
     module = nd.compile(lambda A, x: A @ x, parameters=(0,)).wasm(np.diag([1.0, 2.0]), np.ones(2))
     assert module.description["arguments"][0]["fixed"] == [[0, 1], [1, 0], [2, 0]]
     assert "fixed" not in module.description["arguments"][1]
+    large = np.stack([np.arange(40.0), np.zeros(40)], axis=1)  # of which only a column is 0 in every row
+    module = nd.compile(lambda A, x: A @ x, parameters=(0,)).wasm(large, np.ones(2))
+    assert module.description["arguments"][0]["fixed"] == [[2 * k + 1, 0] for k in range(40)]
 
 
 def test_a_module_has_no_imports_but_what_it_calls():

@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +63,7 @@ class WasmModule(NamedTuple):
 @cache
 def loader() -> str:
     """The JavaScript that loads modules."""
-    return resources.files("naiad.compiler.backends.wasm").joinpath("loader.js").read_text(encoding="utf-8")
+    return Path(__file__).with_name("loader.js").read_text(encoding="utf-8")
 
 
 def wasm_module(
