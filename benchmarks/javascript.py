@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 MARK = "naiad's report: "
+PATIENCE = 120  # seconds that a report may take
 REPORT = f'const report = (text) => console.log("{MARK}" + btoa(text) + ":");\n'
 
 
@@ -60,14 +62,17 @@ def chromium(path: str, script: str) -> str:
 
 
 def _reported(process: subprocess.Popen) -> str:
-    """The first report; the process is ended then."""
+    """The first report, after which the process is ended, as it is if none comes."""
     said = []
+    late = threading.Timer(PATIENCE, process.kill)
+    late.start()
     with process:
         for line in process.stdout or process.stderr or ():
             said.append(line.decode(errors="replace"))
-            if MARK in said[-1]:
+            if MARK in said[-1] or "Uncaught" in said[-1]:
                 process.terminate()
-                return base64.b64decode(said[-1].partition(MARK)[2].partition(":")[0]).decode()
-            if "Uncaught" in said[-1]:
-                process.terminate()
-    raise RuntimeError(f"{process.args[0]} reported nothing, but said: {''.join(said)[-2000:]}")
+                break
+    late.cancel()
+    if not said or MARK not in said[-1]:
+        raise RuntimeError(f"{process.args} reported nothing, but said: {''.join(said)[-2000:]}")
+    return base64.b64decode(said[-1].partition(MARK)[2].partition(":")[0]).decode()
