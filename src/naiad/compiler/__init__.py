@@ -1,7 +1,8 @@
 """Machine code from a pure JAX function on small arrays."""
 
+from naiad.compiler.backends import WasmModule
 from naiad.compiler.compiled import Compiled, compile
 from naiad.compiler.engine import Engine, check_engine, execute, execute_rows
 from naiad.compiler.front.rules import Unsupported
 
-__all__ = ["Compiled", "Engine", "Unsupported", "check_engine", "compile", "execute", "execute_rows"]
+__all__ = ["Compiled", "Engine", "Unsupported", "WasmModule", "check_engine", "compile", "execute", "execute_rows"]

@@ -2,8 +2,10 @@
 
 import contextlib
 import functools
+import inspect
 import pickle
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +13,7 @@ import jax
 import numpy as np
 from jax import core
 
-from naiad.compiler.backends import Backend, Kernel, default_backend
+from naiad.compiler.backends import Backend, Kernel, Names, WasmModule, default_backend, wasm_module
 from naiad.compiler.cache import default_cache
 from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
@@ -116,6 +118,15 @@ class Compiled:
         kernel, tree, _ = self._entry(signature, examples, self._lanes or self._backend.lanes, same)
         return jax.tree.unflatten(tree, kernel([_numbers(leaf) for leaf in leaves], own, size))
 
+    def wasm(self, *args: Any) -> WasmModule:
+        """The function of arguments like these as a module of WebAssembly, for browsers and Node; the numbers that are
+        given here are those that it begins with."""
+        signature, leaves = self._signature(args)
+        with making():
+            program, tree, _ = self._traced(signature, args, wasm=True)
+            names = Names(_argument_names(self.function, args), _leaf_names(tree.unflatten(range(tree.num_leaves))))
+            return wasm_module(program, leaves, _masks(signature, leaves), names, _place(self.function))
+
     @property
     def ir(self) -> str:
         """The scalar program of the last call, to look at."""
@@ -216,7 +227,7 @@ class Compiled:
                 cache.store(key, data)
         return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
 
-    def _traced(self, signature: Signature, args: tuple[Any, ...]) -> tuple[Program, Any, float]:
+    def _traced(self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False) -> tuple[Program, Any, float]:
         everything, structure = jax.tree.flatten(args)
         numbers = [_numbers(leaf) for leaf in everything if _is_number(leaf)]
         trees = []
@@ -231,10 +242,8 @@ class Compiled:
         with jax.enable_x64(True):
             jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
         traced = time.perf_counter()
-        known = [each for each, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
-        masks = [None if each is None else _marks(each, x.shape) for each, x in zip(known, numbers, strict=True)]
-        program = trace(jaxpr, masks, platform=self._backend.platform)
-        finish(program, fma=self._fma and self._backend.fma)
+        program = trace(jaxpr, _masks(signature, numbers), platform="cpu" if wasm else self._backend.platform)
+        finish(program, fma=not wasm and self._fma and self._backend.fma)
         return program, trees[0], traced
 
     def _key(self, version: str | Unknown, *how: Any) -> str | None:
@@ -297,6 +306,36 @@ def nodes(structure: Any) -> Any:
     return structure.node_data(), tuple(nodes(child) for child in structure.children())
 
 
+def _leaf_names(*trees: Any, first: Sequence[str] = ("",)) -> list[str]:
+    """The names of the numbers in trees: the way to each, with dots, after the name of the tree."""
+    names = []
+    for name, tree in zip(first, trees, strict=True):
+        ways = [way for way, leaf in jax.tree_util.tree_flatten_with_path(tree)[0] if _is_number(leaf)]
+        within = (jax.tree_util.keystr(way, simple=True, separator=".") for way in ways)
+        names += [".".join(filter(None, (name, way))) for way in within]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"wasm: {twice[0]!r} is the name of more than one array; give the keys of dicts other names.")
+    return names
+
+
+def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
+    """The names of the numbers in the arguments, which begin with those of the function's own where it has some."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of functions that are not written in Python
+        parameters = []
+    own = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return _leaf_names(*args, first=[*own[: len(args)], *map(str, range(len(own), len(args)))])
+
+
+def _place(function: Callable[..., Any]) -> str:
+    """The name of a function, and the line where it begins."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    name = getattr(function, "__qualname__", repr(function))
+    return name if code is None else f"{name} ({code.co_filename}:{code.co_firstlineno})"
+
+
 def _form(leaf: Any) -> jax.ShapeDtypeStruct:
     array = _numbers(leaf)
     return jax.ShapeDtypeStruct(array.shape, array.dtype)
@@ -308,6 +347,12 @@ def _known(array: np.ndarray) -> bytes | None:
         return None
     marks = (array == 1.0).tobytes() + (array == 0.0).tobytes()
     return marks if b"\1" in marks else None
+
+
+def _masks(signature: Signature, leaves: Sequence[np.ndarray]) -> list[np.ndarray | None]:
+    """For each array of the arguments the marks of its elements, if some are known."""
+    known = [each for each, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
+    return [None if each is None else _marks(each, leaf.shape) for each, leaf in zip(known, leaves, strict=True)]
 
 
 def _marks(known: bytes, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Modules of WebAssembly, for browsers and Node."""
