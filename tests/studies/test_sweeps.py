@@ -406,7 +406,7 @@ class Client:
         if self.workers < count:
             raise TimeoutError
 
-    def run(self, function):
+    def run(self, function, on_error):
         return {"worker": self.version or function()}
 
     def nthreads(self):
@@ -449,7 +449,7 @@ def test_a_scheduler_gets_a_few_rows_ahead_and_gives_them_all(scheduler):
         ("tcp://nowhere:1", {}, "--scheduler tcp://nowhere:1: no scheduler answers there (Timed out); start one"),
         ("tcp://here:1", {"workers": 0}, "it has no workers; start some with `dask worker tcp://here:1`"),
         ("tcp://here:1", {"version": "9.9"}, "its workers have naiad 9.9, and this is"),
-        ("tcp://here:1", {"run": None}, "its workers cannot use naiad ("),
+        ("tcp://here:1", {"version": ImportError("no naiad")}, "its workers cannot use naiad (no naiad)"),
         ("tcp://here:1", {"after": 3}, "the scheduler at tcp://here:1 was lost"),
     ],
 )

@@ -10,7 +10,7 @@ from naiad.ensembles.block import Block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.job import Job
-from naiad.ensembles.reductions import Each, Part, Reduction, Tree
+from naiad.ensembles.reductions import Each, Joining, Part, Reduction
 from naiad.ensembles.table import Arrays, crossings, series, table
 from naiad.errors import InputError
 
@@ -60,7 +60,7 @@ def labelled(reduce: Reduce, blocks: Iterable[Parts], ensemble: Ensemble) -> "xr
     """Statistics of blocks, which come in their order, as labelled arrays."""
     import xarray as xr
 
-    trees = {name: Tree(each.joined) for name, each in reduce.items()}
+    trees = {name: Joining(each.joined) for name, each in reduce.items()}
     for parts in blocks:
         for name, part in parts.items():
             trees[name].add(part)

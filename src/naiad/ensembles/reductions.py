@@ -238,7 +238,7 @@ class Each:
         return part["values"]
 
 
-class Tree:
+class Joining:
     """Parts of blocks that come in their order, joined two by two as soon as two of a size are there."""
 
     def __init__(self, joined: Callable[[Part, Part], Part]):
