@@ -1,11 +1,19 @@
-"""Back ends, which make code of finished programs: `LLVM`, for the processor at hand."""
+"""Back ends, which make code of finished programs: `LLVM`, for the processor at hand, and `CUDA`, for GPUs."""
 
 from naiad.compiler.backends.backend import Backend, Kernel
 from naiad.compiler.backends.llvm.backend import LLVM
+from naiad.compiler.backends.resident import Resident
 
-__all__ = ["LLVM", "Backend", "Kernel", "default_backend"]
+__all__ = ["LLVM", "Backend", "Kernel", "Resident", "default_backend", "gpu_backend"]
 
 
 def default_backend() -> Backend:
     """The one that is taken if nobody names another."""
     return LLVM()
+
+
+def gpu_backend(*, remember: bool) -> Backend:
+    """The one for GPUs; `remember`: what it finds out about them is kept on disk."""
+    from naiad.compiler.backends.cuda.backend import CUDA
+
+    return CUDA(remember=remember)

@@ -26,6 +26,9 @@ class Backend(ABC):
     platform: str
     """JAX's word for where the code runs: of `jax.lax.platform_dependent`, the variant that is taken."""
 
+    keeps: bool = False
+    """Whether its kernels leave their results where they are (`Resident`), and take them from there."""
+
     @property
     @abstractmethod
     def fma(self) -> bool:

@@ -13,6 +13,7 @@ def finish(program: Program, *, fma: bool) -> Program:
         region.shared = {}
     _drop_dead_values(program, live)
     uses = _uses(program)
+    program.fma = fma
     if fma:
         for region in regions(program.region):
             for node in region.items:
