@@ -1,7 +1,18 @@
 """Machine code from a pure JAX function on small arrays."""
 
 from naiad.compiler.compiled import Compiled, compile
+from naiad.compiler.device import Device, check_device
 from naiad.compiler.engine import Engine, check_engine, execute, execute_rows
 from naiad.compiler.front.rules import Unsupported
 
-__all__ = ["Compiled", "Engine", "Unsupported", "check_engine", "compile", "execute", "execute_rows"]
+__all__ = [
+    "Compiled",
+    "Device",
+    "Engine",
+    "Unsupported",
+    "check_device",
+    "check_engine",
+    "compile",
+    "execute",
+    "execute_rows",
+]

@@ -1,6 +1,7 @@
-"""A block of runs, advanced side by side: in the lanes of vector registers, and on all cores."""
+"""A block of runs, advanced side by side: in the lanes of vector registers and on all cores, or on GPUs."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from naiad import interrupts
 from naiad.compiler import execute_rows
 from naiad.ensembles.job import Job, Program
+from naiad.errors import DeviceError, RunWarning
 from naiad.interrupts import Ear
 from naiad.mechanics import State
 from naiad.mechanics.system import examine
@@ -102,6 +104,17 @@ def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -
     """The runs of a job from where they stand to their ends, `tell` hearing on the way how far they have come; and
     whether Ctrl-C was heard, which ends them where they are."""
     try:
+        return _run_block(job, block, ear, tell)
+    except DeviceError as reason:
+        if job.device != "auto":
+            raise
+        warnings.warn(f"{reason} The processor's cores begin the block anew.", RunWarning, stacklevel=2)
+    job = job._replace(device="cpu")
+    return _run_block(job, begin_block(job), ear, tell)
+
+
+def _run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -> tuple[Block, bool]:
+    try:
         for number, leg in enumerate(_legs(job)):
             if number < block.leg:
                 continue
@@ -117,8 +130,13 @@ def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -
         if ear.at_once:
             raise
         ear.forget()
-        return interrupted(job, block), True
-    return block, False
+        return interrupted(job, _here(block)), True
+    return _here(block), False
+
+
+def _here(block: Block) -> Block:
+    """The block, with what lies elsewhere brought over."""
+    return block._replace(standing=jax.tree.map(np.asarray, block.standing))
 
 
 def interrupted(job: Job, block: Block) -> Block:
@@ -131,20 +149,20 @@ def interrupted(job: Job, block: Block) -> Block:
 
 def _advanced(job: Job, leg: "_Leg", block: Block, standing: Standing, filled: loop.Filled) -> Block:
     """The block with what came of a chunk."""
-    outputs, crossings = block.outputs, block.crossings
+    outputs, crossings, frames = block.outputs, block.crossings, _brought(filled.frames)
     if outputs is not None and filled.outputs is not None:
-        outputs = outputs.append(filled.outputs, leg, lambda rows: rows.values)
+        outputs = outputs.append(_brought(filled.outputs), leg, lambda rows: rows.values)
     if any(np.any(rows.count) for rows in filled.passages.values()):
         located = _rows(job, _locate, filled.passages, leg.h)
-        crossings = {name: met.joined(_met(located[name])) for name, met in crossings.items()}
+        crossings = {name: met.joined(_met(_brought(located[name]))) for name, met in crossings.items()}
     return block._replace(
-        saved=block.saved.append(filled.frames, leg, lambda rows: (rows.state, rows.outputs)),
+        saved=block.saved.append(frames, leg, lambda rows: (rows.state, rows.outputs)),
         outputs=outputs,
         crossings=crossings,
         node=np.where(block.going, leg.counted + standing.node, block.node),
         t=np.where(block.going, leg.t0 + standing.node * leg.h, block.t),
         standing=standing,
-        versine=_largest(block.versine, filled.frames),
+        versine=_largest(block.versine, frames),
     )
 
 
@@ -165,7 +183,7 @@ def _rows(job: Job, function: Callable[..., Any], rows: Any, *others: Any) -> An
     each (arrays)."""
     shared = [3 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
     args = (job.program, job.own, rows, *others)
-    return execute_rows(function, *args, parameters=(0,), shared=shared, engine=job.engine)
+    return execute_rows(function, *args, parameters=(0,), shared=shared, engine=job.engine, device=job.device)
 
 
 class _Leg(NamedTuple):
@@ -199,6 +217,12 @@ def _at(value: Any, whose: np.ndarray) -> Any:
     return value[whose] if np.ndim(value) else value
 
 
+def _brought(rows: loop.Rows) -> loop.Rows:
+    """The rows that are filled in any run, which are all that comes over from where they were made."""
+    count = np.asarray(rows.count)
+    return loop.Rows(count, jax.tree.map(lambda leaf: leaf[:, : np.max(count, initial=0)], rows.rows))
+
+
 def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
     """The runs and numbers of the rows that are filled."""
     room = jax.tree.leaves(rows.rows)[0].shape[1]
@@ -209,7 +233,7 @@ def _largest(versine: np.ndarray, frames: loop.Rows) -> np.ndarray:
     """The largest of those that were seen, and of the frames."""
     room = frames.rows.versine.shape[1]
     filled = np.where(np.arange(room) < frames.count[:, None], frames.rows.versine, 0.0)
-    return np.maximum(versine, filled.max(axis=1))
+    return np.maximum(versine, filled.max(axis=1, initial=0.0))
 
 
 def _met(crossings: loop.Rows) -> Met:
@@ -220,18 +244,25 @@ def _met(crossings: loop.Rows) -> Met:
 def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:
     """Pieces of bounded size, until every run is at the end or cannot go on: where the runs stand, and what came."""
     budget, inputs, ends = FIRST_STEPS, None, np.zeros(job.size, int)  # the nodes that the inputs reach to
+    waiting = None  # on a GPU, what one chunk brings comes over while the next is computed
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
         interrupts.check()
-        before, started = standing.node, time.perf_counter()
+        before, started = np.asarray(standing.node), time.perf_counter()
         stop = np.where(active, np.minimum(leg.last, before + budget), before)
         if job.sources is not None:
             inputs, ends = _drawn(job, inputs, ends, np.asarray(before), leg)
             stop = np.minimum(stop, ends)
         given = (leg.t0, leg.h, stop, leg.saved_last, leg.cadence, inputs)
         standing, filled = _rows(job, _advance, standing, *given)
+        if waiting is not None:
+            yield waiting
         taken = max(int(np.max(standing.node - before)), 1)
         budget = next_budget(budget, taken, time.perf_counter() - started)
-        yield standing, filled
+        waiting = (standing, filled) if job.device != "cpu" else None
+        if waiting is None:
+            yield standing, filled
+    if waiting is not None:
+        yield waiting
 
 
 def _drawn(
