@@ -41,7 +41,9 @@ static inline double near_inverse(double b) { return 1.0 / b; }
 
 def as_cpp(source: str) -> str:
     """The text as C++, with a function that runs the threads one after the other."""
-    parameters = re.search(r"\brun\((.*), unsigned stride, unsigned rows\)|\brun\((unsigned stride), unsigned rows\)", source)
+    parameters = re.search(
+        r"\brun\((.*), unsigned stride, unsigned rows\)|\brun\((unsigned stride), unsigned rows\)", source
+    )
     assert parameters is not None
     types = [] if parameters[1] is None else [p.rsplit(" ", 1)[0] for p in parameters[1].split(", ")]
     given = ", ".join([*(f"({t.replace('__restrict__', '')})p[{k}]" for k, t in enumerate(types)), "stride, rows"])

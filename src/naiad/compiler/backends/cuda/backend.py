@@ -62,7 +62,13 @@ class CUDA(Backend):
         """The code for launch bounds."""
         threads, blocks = bounds
         architecture = f"--gpu-architecture={self.devices()[0].architecture}"
-        options = (architecture, "--std=c++17", f"--fmad={str(fma).lower()}", f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")
+        options = (
+            architecture,
+            "--std=c++17",
+            f"--fmad={str(fma).lower()}",
+            f"-DTHREADS={threads}",
+            f"-DBLOCKS={blocks}",
+        )
         return driver.binary(source, options)
 
     def load(self, code: bytes, layout: Layout, lanes: int) -> GridKernel:
@@ -72,4 +78,6 @@ class CUDA(Backend):
     def assembly(self, source: str) -> str:
         """The intermediate code of NVIDIA's compilers, which the driver's own follows closely."""
         architecture = self.devices()[0].architecture.replace("sm_", "compute_")
-        return driver.intermediate(source, (f"--gpu-architecture={architecture}", "--std=c++17", "-DTHREADS=128", "-DBLOCKS=2"))
+        return driver.intermediate(
+            source, (f"--gpu-architecture={architecture}", "--std=c++17", "-DTHREADS=128", "-DBLOCKS=2")
+        )

@@ -100,10 +100,10 @@ class Device:
             self._context = called(driver.cuDevicePrimaryCtxRetain, self._handle)
             called(driver.cuCtxSetCurrent, self._context)
             self._work, self._copies = (called(driver.cuStreamCreate, 1) for _ in range(2))
-            pool = called(driver.cuDeviceGetDefaultMemPool, self._handle)
+            self._pool = called(driver.cuDeviceGetDefaultMemPool, self._handle)
             keep = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-            called(driver.cuMemPoolSetAttribute, pool, keep, driver.cuuint64_t(2**64 - 1))
-            self._pool = pool
+            with contextlib.suppress(Exception):  # memory that is given back at once only takes longer to get
+                called(driver.cuMemPoolSetAttribute, self._pool, keep, driver.cuuint64_t(2**64 - 1))
         else:
             called(driver.cuCtxSetCurrent, self._context)
         return driver

@@ -65,13 +65,18 @@ class GridKernel:
 
     def _plan(self, there: list[bool], partitions: set[Any], size: int) -> Plan:
         """Where the rows go: where their arrays lie, if these agree; else to all devices alike, in slices that fit."""
-        brought = [slot for slot, is_there in zip(self._inputs, there, strict=True) if not is_there]
-        a_row = sum(map(_bytes, (*brought, *self._outputs))) + 8 * self._facts.work_words
+        made = sum(map(_bytes, self._outputs)) + 8 * self._facts.work_words
+        own = [
+            (_bytes(slot), is_there)
+            for slot, is_there, same in zip(self._inputs, there, self._facts.same, strict=True)
+            if not same
+        ]
         if len(partitions) == 1:
             pieces = [(self._devices[number], first, rows) for number, first, rows in next(iter(partitions))]
+            a_row = made + sum(size for size, is_there in own if not is_there)
             if all(padded(rows) * a_row <= self._room(device) for device, _, rows in pieces):
                 return Plan(pieces, True)
-        a_row = sum(map(_bytes, (*self._inputs, *self._outputs))) + 8 * self._facts.work_words
+        a_row = made + sum(size for size, _ in own)
         devices = list(self._devices.values())[: -(-size // SHARE)]
         bounds = np.linspace(0, size, len(devices) + 1).astype(int).tolist()
         pieces, stays = [], True

@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from naiad.compiler.backends.cuda.operations import TYPES, constant, literal, written
 from naiad.compiler.backends.cuda.prelude import TEXT
@@ -61,7 +61,8 @@ class _Printer:
         self.margin = "  "
         self.places = {"in": _Slots(program.inputs), "out": _Slots(program.outputs)}
         self.buffers = {buffer.offset: buffer for buffer in _buffers(program) if buffer.space == "work"}
-        self.starts = dict(zip(self.buffers, itertools.accumulate((b.size for b in self.buffers.values()), initial=0)))
+        sizes_before = itertools.accumulate((buffer.size for buffer in self.buffers.values()), initial=0)
+        self.starts = dict(zip(self.buffers, sizes_before, strict=False))
         self.first_framed = min(program.frame.values(), default=program.work_size)
         self.whole = "m." if program.frame or _has_parts(program) else ""  # where the memory is that parts share
         self.constants, self.constant_tables, words = self._constant_places()
@@ -97,7 +98,9 @@ class _Printer:
             fields = [*self._pointers(), *self._arrays(), f"double frame[{len(self.program.frame) + 1}];"]
             head += ["struct Memory {", *(f"  {field.replace('__restrict__ ', '')}" for field in fields), "};"]
         head += ["#define AT(e) ((unsigned long long)(unsigned)(e) * stride + row)", *self.parts]
-        parameters = ", ".join([*(pointer.rstrip(";") for pointer in self._pointers()), "unsigned stride, unsigned rows"])
+        parameters = ", ".join(
+            [*(pointer.rstrip(";") for pointer in self._pointers()), "unsigned stride, unsigned rows"]
+        )
         entry = [
             f'extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) run({parameters}) {{',
             "  const unsigned row = blockIdx.x * THREADS + threadIdx.x;",
@@ -218,7 +221,9 @@ class _Printer:
     def _branch(self, branch: Branch) -> None:
         for result in branch.results:
             self._say(f"{TYPES[result.type]} v{result.number};")
-        for word, arm, yields in zip((f"if ({self._use(branch.predicate)})", "else"), branch.arms, branch.yields, strict=True):
+        for word, arm, yields in zip(
+            (f"if ({self._use(branch.predicate)})", "else"), branch.arms, branch.yields, strict=True
+        ):
             self._say(f"{word} {{")
             self.margin += "  "
             self._block(arm)
