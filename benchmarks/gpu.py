@@ -254,10 +254,8 @@ def section_line(work: Work) -> str:
     chunk.advance, chunk.locate = few.advance, few.locate
     seconds, count, kept = chunk.crossings()
     filled = np.arange(kept[0].rows.t.shape[1]) < kept[0].count[:, None]
-    whose = np.nonzero(filled)[0]
-    errors = (
-        energy(np.asarray(kept[0].rows.state.mu)[filled]) / energy(np.resize(work.states.mu, (work.rows, 6)))[whose]
-    )
+    first = energy(np.resize(work.states.mu, (work.rows, 6)))[np.nonzero(filled)[0]]
+    errors = energy(np.asarray(kept[0].rows.state.mu)[filled]) / first
     rate = work.rows / seconds
     return (
         f"section: {work.rows} orbits in {seconds:.2f} s, {count} crossings ({count / work.rows:.0f} an orbit), error "
