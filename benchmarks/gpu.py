@@ -259,7 +259,7 @@ def section_line(work: Work) -> str:
     rate = work.rows / seconds
     return (
         f"section: {work.rows} orbits in {seconds:.2f} s, {count} crossings ({count / work.rows:.0f} an orbit), error "
-        f"of the energy {np.max(np.abs(errors - 1)):.1e}; {rate:.4g} orbits/s, one core {one:.4g}: {rate / one:.0f} times"
+        f"of energy {np.max(np.abs(errors - 1)):.1e}; {rate:.4g} orbits/s, one core {one:.4g}: {rate / one:.0f} times"
     )
 
 

@@ -17,7 +17,7 @@ from tests.verification.problems import PROBLEMS
 from tests.verification.test_registry import CASES
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no compiler of C++")
-SHORT = [("tree", "tree"), ("string", "string"), ("ball-on-a-sphere", "compose4"), ("planets", "nystrom4")]
+SHORT = [("tree", "tree"), ("planets", "nystrom4")]
 TOO_LONG = {("free-body-so5", "gauss2"), ("free-body-so5", "gauss3"), ("free-body-so5", "lobatto3")}
 LONG = [case for case in CASES if case not in SHORT and case not in TOO_LONG]
 STEPS = 8

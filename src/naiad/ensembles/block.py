@@ -220,7 +220,7 @@ def _at(value: Any, whose: np.ndarray) -> Any:
 def _brought(rows: loop.Rows) -> loop.Rows:
     """The rows that are filled in any run, which are all that comes over from where they were made."""
     count = np.asarray(rows.count)
-    return loop.Rows(count, jax.tree.map(lambda leaf: leaf[:, : np.max(count, initial=0)], rows.rows))
+    return rows._replace(count=count, rows=jax.tree.map(lambda leaf: leaf[:, : np.max(count, initial=0)], rows.rows))
 
 
 def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:

@@ -271,8 +271,8 @@ class _Printer:
         return self._element(space, number, str(position), type)
 
     def _element(self, space: str, number: int, index: str, type: str) -> str:
-        if space == "in" and self.constants[number] is not None:
-            first = self.constants[number]
+        first = self.constants[number] if space == "in" else None
+        if first is not None:
             place = str(first + int(index)) if index.isdigit() else f"{first} + {index}" if first else index
             return _from_word(f"constants[{place}]", type)
         if space == "in" and self.shared[number]:
