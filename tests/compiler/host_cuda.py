@@ -33,6 +33,8 @@ static struct { unsigned x; } threadIdx, blockIdx;
 static inline long long __double_as_longlong(double x) { long long y; memcpy(&y, &x, 8); return y; }
 static inline double __longlong_as_double(long long x) { double y; memcpy(&y, &x, 8); return y; }
 static inline int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+static inline float __int_as_float(int x) { float y; memcpy(&y, &x, 4); return y; }
+static inline int __float_as_int(float x) { int y; memcpy(&y, &x, 4); return y; }
 static inline long long max(long long a, long long b) { return a > b ? a : b; }
 static inline long long min(long long a, long long b) { return a < b ? a : b; }
 static inline double near_inverse(double b) { return 1.0 / b; }

@@ -123,6 +123,18 @@ def test_division_without_a_slow_path(tmp_path):
     assert np.mean(q[100:] == exact[100:]) > 0.99
 
 
+def test_whether_all_are_finite_is_asked_of_their_upper_halves():
+    def sound(x):
+        return jnp.isfinite(jnp.sum(x)), jnp.isfinite(x[0] + x[1]) & (x[0] + x[1] > 0)
+
+    here, machine = both(sound, HostCUDA(), fma=True)
+    x = np.array(
+        [[1.0, -3e305, 2e-320], [np.nan, 1.0, 0.0], [1.0, np.inf, -np.inf], [0.0, -0.0, 1e30], [1, -np.inf, 2]]
+    )
+    assert_same(here.batch(x), machine.batch(x))
+    assert here.llvm.count("upper(v") == 2, "the sum of the first two is wanted, and is one of the terms"
+
+
 def test_the_largest_of_sizes_is_found_by_integers():
     def largest(x):
         return jnp.max(jnp.abs(x)), jnp.max(x)

@@ -12,7 +12,7 @@ def finish(program: Program, *, fma: bool) -> Program:
         region.items = [node for node in region.items if node.number in live]
         region.shared = {}
     _drop_dead_values(program, live)
-    uses = _uses(program)
+    uses = uses_of(program)
     program.fma = fma
     if fma:
         for region in regions(program.region):
@@ -81,7 +81,8 @@ def _renumber(owner: Loop | Branch, nodes: list[Node]) -> None:
         node.value = (owner, i)
 
 
-def _uses(program: Program) -> Counter[int]:
+def uses_of(program: Program) -> Counter[int]:
+    """How often each node is used."""
     uses = Counter(node.number for _, node in program.results)
     for region in regions(program.region):
         for node in region.items:

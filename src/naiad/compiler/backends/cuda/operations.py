@@ -51,6 +51,8 @@ WRITTEN: dict[str, Callable[..., str]] = {
 
 def written(op: str, args: list[str]) -> str:
     """The expression of an operation on values with these names; quotients are the printer's."""
+    if op == "all_finite":
+        return f"is_finite_float({' + '.join(f'upper({a})' for a in args)})"
     if op in INFIX:
         return f"{args[0]} {INFIX[op]} {args[1]}"
     if op in WRAPPING:

@@ -18,6 +18,11 @@ NAIAD_DEVICE double near_inverse(double b) {
 
 NAIAD_DEVICE bool is_finite(double x) { return (__double2hiint(x) & 0x7ff00000) != 0x7ff00000; }
 
+// the upper half of a double as a float, which is not finite if the double is not, or is beyond 2^1017; floats have
+// processors of their own, so that their sum costs no double operation
+NAIAD_DEVICE float upper(double x) { return __int_as_float(__double2hiint(x)); }
+NAIAD_DEVICE bool is_finite_float(float x) { return (__float_as_int(x) & 0x7f800000) != 0x7f800000; }
+
 NAIAD_DEVICE double inverse(double b) {
   const double near = near_inverse(b);
   double e = fma(-b, near, 1.0);
