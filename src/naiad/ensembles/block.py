@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad import interrupts
@@ -17,8 +18,9 @@ from naiad.mechanics import State
 from naiad.mechanics.system import examine
 from naiad.simulation import loop
 from naiad.simulation.drive import FIRST_STEPS, next_budget
-from naiad.simulation.noise import Inputs
+from naiad.simulation.noise import BLOCK, Inputs, Noise
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.philox import Shape, standard_normals
 from naiad.simulation.plan import Cadence, Standing
 
 
@@ -269,6 +271,8 @@ def _drawn(
     job: Job, inputs: Inputs | None, ends: np.ndarray, nodes: np.ndarray, leg: _Leg
 ) -> tuple[Inputs, np.ndarray]:
     """The blocks of inputs of the steps from these nodes: drawn anew where the old ones end."""
+    if job.device != "cpu" and all(isinstance(source.noise, Noise) for source in job.sources or ()):
+        return _drawn_there(job, inputs, ends, nodes, leg)
     h, counted = job.each(leg.h), job.each(leg.counted)
     blocks = [
         source.block(int(nodes[k]), float(h[k]), counted=int(counted[k]))
@@ -278,3 +282,22 @@ def _drawn(
     ]
     drawn, until = zip(*blocks, strict=True)
     return jax.tree.map(lambda *leaves: np.stack(leaves), *drawn), np.array(until)
+
+
+def _drawn_there(
+    job: Job, inputs: Inputs | None, ends: np.ndarray, nodes: np.ndarray, leg: _Leg
+) -> tuple[Inputs, np.ndarray]:
+    """The same numbers, drawn where the steps are taken."""
+    if inputs is not None and np.all(nodes < ends):
+        return inputs, ends
+    sources = job.sources or ()
+    row = np.array([source.used - source.start for source in sources]) + job.each(leg.counted) + nodes
+    first, shape = nodes - row % BLOCK, Shape(BLOCK, sources[0].size)
+    keys = np.array([source.noise.key for source in sources])  # pyright: ignore[reportAttributeAccessIssue]
+    given = (keys, row // BLOCK, np.array(job.each(leg.h), float))
+    rows = execute_rows(_increments, shape, *given, parameters=(0,), engine=job.engine, device=job.device)
+    return Inputs(first, rows), first + BLOCK
+
+
+def _increments(shape: Shape, key: Any, block: Any, h: Any) -> Any:
+    return jnp.sqrt(h) * standard_normals(shape, key, block) / h
