@@ -249,7 +249,7 @@ class Compiled:
         traced = time.perf_counter()
         known = [each for each, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
         masks = [None if each is None else _marks(each, x.shape) for each, x in zip(known, numbers, strict=True)]
-        program = trace(jaxpr, masks, platform=self._backend.platform)
+        program = trace(jaxpr, masks, platform=self._backend.platform, most_scalars=self._backend.most_scalars)
         finish(program, fma=self._fma and self._backend.fma)
         return program, trees[0], traced
 

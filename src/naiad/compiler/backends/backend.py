@@ -25,6 +25,9 @@ class Backend(ABC):
     platform: str
     """JAX's word for where the code runs: of `jax.lax.platform_dependent`, the variant that is taken."""
 
+    most_scalars: int = 1024
+    """An array of no more elements becomes scalars, which registers may hold; others live in memory."""
+
     keeps: bool = False
     """Whether its kernels leave their results where they are (`Resident`), and take them from there."""
 

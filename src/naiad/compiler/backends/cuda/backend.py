@@ -29,6 +29,7 @@ class CUDA(Backend):
     name = "cuda"
     platform = "cuda"
     keeps = True
+    most_scalars = 64  # a thread has registers for some hundred
 
     @property
     def fma(self) -> bool:
