@@ -16,10 +16,7 @@ from benchmarks.gpu import Chunk, works
 from naiad.compiler.backends.cuda import driver, printer
 from naiad.compiler.backends.cuda.backend import CUDA
 
-BOUNDS = (
-    *((128, 1), (128, 2), (128, 3), (128, 4), (128, 5), (128, 6)),
-    *((64, 4), (64, 5), (64, 6), (64, 7), (64, 8), (64, 10), (32, 9), (256, 1), (256, 2)),
-)
+BOUNDS = ((128, 1), (128, 2), (128, 3), (128, 4), (128, 5), (128, 6), (64, 4), (64, 6), (64, 8), (256, 1), (256, 2))
 FEW = ((128, 2), (128, 3), (128, 4))
 
 
