@@ -290,7 +290,7 @@ def _drawn_there(
     """The same numbers, drawn where the steps are taken."""
     if inputs is not None and np.all(nodes < ends):
         return inputs, ends
-    sources = job.sources or ()
+    sources = list(job.sources or ())
     row = np.array([source.used - source.start for source in sources]) + job.each(leg.counted) + nodes
     first, shape = nodes - row % BLOCK, Shape(BLOCK, sources[0].size)
     keys = np.array([source.noise.key for source in sources])  # pyright: ignore[reportAttributeAccessIssue]
