@@ -35,7 +35,7 @@ def moving(count: int, *, reel: bool) -> tuple[StringPendulum, nd.State]:
     rng = np.random.default_rng(0)
     string = StringPendulum(
         length=100.0,
-        density=0.025,
+        mass_per_length=0.025,
         stiffness=40.0,
         elements=count,
         body=HangingBody(0.1, CENTRE, INERTIA),

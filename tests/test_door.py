@@ -21,7 +21,7 @@ BODY = nd.models.RigidBody(J=(1.0, 2.0, 3.0))
 STATE = BODY.state(Omega=(0.3, 0.2, 0.1))
 PENDULUM = nd.models.SphericalPendulum()
 VEHICLE = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
-STRING = nd.models.StringPendulum(length=1.0, density=0.1, stiffness=40.0, elements=2)
+STRING = nd.models.StringPendulum(length=1.0, mass_per_length=0.1, stiffness=40.0, elements=2)
 
 GOOD = {
     "numbers": [0.0, 1.0, -2.5, 3, 10, 0, -1, 1e-300, 1e300, 0.1, np.float64(0.5), np.int64(2)],

@@ -8,6 +8,8 @@ import jax
 import numpy as np
 from jax.extend import core
 
+from naiad.compiler.front.jaxprs import scan_counts
+
 
 def evaluate(jaxpr: core.Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
     """The outputs of a jaxpr."""
@@ -57,7 +59,7 @@ def _spread(on: np.ndarray, like: Any) -> np.ndarray:
 
 
 def _scan(params: dict[str, Any], *inputs: Any) -> list[Any]:
-    m, n, length = params["num_consts"], params["num_carry"], params["length"]
+    (m, n), length = scan_counts(params), params["length"]
     consts, carry, xs = inputs[:m], list(inputs[m : m + n]), inputs[m + n :]
     stacks = [np.zeros((length, *v.aval.shape), v.aval.dtype) for v in params["jaxpr"].jaxpr.outvars[n:]]
     for i in reversed(range(length)) if params["reverse"] else range(length):

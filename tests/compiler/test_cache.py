@@ -311,7 +311,7 @@ def test_writers_do_not_disturb_each_other_or_a_reader(cache):
 
 def test_the_least_recently_used_go(cache, monkeypatch):
     monkeypatch.setattr(caches, "LIMIT", 3 * (len(DATA) + 100))
-    keys = [str(i) * 64 for i in range(4)]
+    keys = ["1" * 64, "2" * 64, "3" * 64, "0" * 64]  # the others are looked at when the last one is stored
     for key in keys[:3]:
         cache.store(key, DATA)
     assert cache.load(keys[0]) == DATA

@@ -32,7 +32,13 @@ def bodies(J, M, own, other, stiffness, damping, gravity, mass):
 def string(length, density, stiffness, gravity, damping, mass, inertia, centre):
     body = models.HangingBody(mass, centre, inertia)
     return models.StringPendulum(
-        length=length, density=density, stiffness=stiffness, elements=3, gravity=gravity, damping=damping, body=body
+        length=length,
+        mass_per_length=density,
+        stiffness=stiffness,
+        elements=3,
+        gravity=gravity,
+        damping=damping,
+        body=body,
     )
 
 

@@ -19,7 +19,7 @@ def paper_case(
     reel = Reel(moment=given, carnot=carnot, locked=case == 1)
     pendulum = StringPendulum(
         length=100.0,
-        density=0.025,
+        mass_per_length=0.025,
         stiffness=40.0,
         elements=elements,
         body=BODY,

@@ -31,7 +31,13 @@ def test_a_tether_librates_as_the_gravity_gradient_says(out_of_plane, expected):
     """A mass on a light tether: sqrt(3) n in the plane of the orbit, 2 n across it; Jacobi's integral stays."""
     field = GravityGradient(N_ORBIT, normal=(0, 1, 0), radial=(0, 0, 1))
     tether = StringPendulum(
-        length=1.0, density=1e-9, stiffness=400.0, elements=1, gravity=(0, 0, 0), body=HangingBody(1.0), field=field
+        length=1.0,
+        mass_per_length=1e-9,
+        stiffness=400.0,
+        elements=1,
+        gravity=(0, 0, 0),
+        body=HangingBody(1.0),
+        field=field,
     )
     stretch = 1.0 + 3.0 * N_ORBIT**2 / 400.0
     swing = 0.01 * np.array((0.0, 1.0, 0.0) if out_of_plane else (1.0, 0.0, 0.0))
@@ -57,7 +63,7 @@ def test_a_clamped_string_vibrates_like_a_beam():
     for elements in (8, 16):
         beam = StringPendulum(
             length=L,
-            density=density,
+            mass_per_length=density,
             stiffness=4e3,
             elements=elements,
             gravity=(0, 0, 0),
@@ -76,7 +82,7 @@ def test_a_clamped_string_vibrates_like_a_beam():
 
 
 def string(**options):
-    about = {"length": 4.0, "density": 0.2, "stiffness": 60.0, "elements": 4, "body": HangingBody(0.4)}
+    about = {"length": 4.0, "mass_per_length": 0.2, "stiffness": 60.0, "elements": 4, "body": HangingBody(0.4)}
     return StringPendulum(**about | options)
 
 
@@ -107,7 +113,7 @@ def test_a_crane_swings_with_the_period_of_a_pendulum():
     L = 2.0
     crane = StringPendulum(
         length=L,
-        density=1e-9,
+        mass_per_length=1e-9,
         stiffness=1e5,
         elements=1,
         body=HangingBody(3.0),
@@ -190,7 +196,7 @@ def test_a_hanging_chain_swings_as_bessel_says():
     L, off = 1.2, []
     root = jn_zeros(0, 1)[0]
     for elements in (5, 10):
-        chain = StringPendulum(length=L, density=0.3, stiffness=Inextensible(), elements=elements)
+        chain = StringPendulum(length=L, mass_per_length=0.3, stiffness=Inextensible(), elements=elements)
         depth = np.arange(1, elements + 1)[:, None] / elements
         mode = 1e-4 * j0(root * np.sqrt(1.0 - depth)) * np.array((1.0, 0.0, 0.0))
         start = chain.state(q=L * depth * np.array((0.0, 0.0, 1.0)), q_v=mode)

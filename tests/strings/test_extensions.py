@@ -66,7 +66,7 @@ def system(name, elements=4, **more):
     options = {"reel": Reel(locked=True), "wound": 90.0} | CASES[name] | more
     if not options["reel"].locked:
         options["wound"] = 0.0
-    return StringPendulum(length=100.0, density=0.025, stiffness=40.0, elements=elements, body=BODY, **options)
+    return StringPendulum(length=100.0, mass_per_length=0.025, stiffness=40.0, elements=elements, body=BODY, **options)
 
 
 def moving(pendulum, seed=0):
@@ -107,7 +107,7 @@ def test_a_stiff_string_tends_to_one_that_does_not_stretch_at_a_given_step(law):
     """`imex` at 250 to 2,500 times the step that the fastest wave allows the explicit schemes."""
 
     def end(stiffness):
-        string = StringPendulum(length=2.0, density=0.1, stiffness=stiffness, elements=4, body=HangingBody(0.5))
+        string = StringPendulum(length=2.0, mass_per_length=0.1, stiffness=stiffness, elements=4, body=HangingBody(0.5))
         along = np.arange(1.0, 5.0)
         start = string.state(q=np.outer(along, (0.3, 0.0, 0.4)), q_v=np.outer(along, (0.2, 0.5, -0.15)))
         run = nd.simulate(string, start, t1=0.8, dt=0.02, method=StringVariational(nd.Implicit()), save_every=10**9)
@@ -147,7 +147,7 @@ def test_a_string_that_does_not_stretch_takes_the_general_constrained_step(name,
     turns = not options["reel"].locked
     pendulum = StringPendulum(
         length=100.0,
-        density=0.025,
+        mass_per_length=0.025,
         stiffness=Inextensible(),
         elements=elements,
         **{"body": BODY} | ({} if turns else {"wound": 90.0}) | options,

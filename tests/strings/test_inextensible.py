@@ -17,7 +17,7 @@ SYMMETRIC = nd.Midpoint()
 
 
 def pendulum(elements=3, stiffness=None, **options):
-    about = {"length": 100.0, "density": 0.025, "body": BODY, "reel": Reel(moment=U, radius=D)}
+    about = {"length": 100.0, "mass_per_length": 0.025, "body": BODY, "reel": Reel(moment=U, radius=D)}
     return StringPendulum(
         stiffness=Inextensible() if stiffness is None else stiffness, elements=elements, **about | options
     )
@@ -137,7 +137,7 @@ def test_orders_and_balance(rule, order):
 def test_the_step_is_bound_by_the_waves_across():
     """h < 2/omega of the fastest mode between the reel and a heavy mass: omega^2 = 12 T/(mu l^2), less for N = 10."""
     N, each, mu, M = 10, 0.2, 0.02, 5.0
-    system = pendulum(N, length=1.0 + N * each, density=mu, body=HangingBody(M), reel=Reel(inertia=1e9))
+    system = pendulum(N, length=1.0 + N * each, mass_per_length=mu, body=HangingBody(M), reel=Reel(inertia=1e9))
     v = 1e-6 * np.random.default_rng(0).normal(size=(N, 3)) * (1.0, 1.0, 0.0)
     start = system.state(q=each * np.arange(1, N + 1)[:, None] * (0.0, 0.0, 1.0), q_v=v, s=[1.0], s_v=[0.0])
     angle = np.pi * (N - 1) / N

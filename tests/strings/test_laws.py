@@ -26,7 +26,7 @@ def test_without_its_second_constant_it_is_the_other_rubber(strain):
 
 
 def string(**options):
-    return StringPendulum(**{"length": 2.0, "density": 0.1, "stiffness": 50.0, "elements": 3} | options)
+    return StringPendulum(**{"length": 2.0, "mass_per_length": 0.1, "stiffness": 50.0, "elements": 3} | options)
 
 
 def test_a_function_is_a_law():

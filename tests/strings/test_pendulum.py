@@ -94,7 +94,7 @@ def test_laws_have_their_stiffness_at_rest(law):
 
 
 def test_special_cases_run():
-    string = {"length": 2.0, "density": 0.025, "stiffness": 40.0, "elements": 3}
+    string = {"length": 2.0, "mass_per_length": 0.025, "stiffness": 40.0, "elements": 3}
     for more in ({}, {"body": HangingBody(0.1)}, {"body": HangingBody(0.1), "reel": Reel(), "length": 4.0}):
         pendulum = StringPendulum(**(string | more))
         start = pendulum.straight((1.0, 0.0, 0.0), s=2.0 if "reel" in more else None, tip_velocity=(0.0, 0.3, 0.0))
@@ -142,7 +142,7 @@ def test_carnots_terms():
     assert force["none"] == [0.0, 0.0]
 
 
-STRING = {"length": 10.0, "density": 0.025, "stiffness": 40.0}
+STRING = {"length": 10.0, "mass_per_length": 0.025, "stiffness": 40.0}
 
 
 @pytest.mark.parametrize(

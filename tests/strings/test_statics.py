@@ -31,7 +31,7 @@ def test_a_towed_body_hangs_back_as_its_drag_says():
     body = HangingBody(MASS, forces=lambda m: jnp.concatenate([jnp.zeros(3), -k * m.v * jnp.sqrt(m.v @ m.v)]))
     system = StringPendulum(
         length=L,
-        density=DENSITY,
+        mass_per_length=DENSITY,
         stiffness=EA,
         elements=elements,
         body=body,
@@ -47,7 +47,7 @@ def test_a_current_is_a_wind_on_the_body_at_rest():
     body = HangingBody(
         MASS, forces=lambda m: -k * jnp.concatenate([jnp.zeros(3), m.through_water * jnp.abs(m.through_water)])
     )
-    options = {"length": L, "density": DENSITY, "stiffness": Hooke(EA), "elements": elements, "body": body}
+    options = {"length": L, "mass_per_length": DENSITY, "stiffness": Hooke(EA), "elements": elements, "body": body}
     system = StringPendulum(current=lambda x, t: jnp.stack([U + 0.0 * x[2], 0.0, 0.0]), **options)
     assert stays(system, hanging_shape(elements, k * U**2), 0.0) < 1e-12
 
@@ -58,7 +58,7 @@ def test_a_string_falls_at_its_terminal_velocity():
     sinking = np.sqrt(2.0 * DENSITY * G / (fluid * diameter * 1.2))
     system = StringPendulum(
         length=L,
-        density=DENSITY,
+        mass_per_length=DENSITY,
         stiffness=EA,
         elements=elements,
         loads=LineDrag(fluid, diameter, normal=1.2, tangential=0.3),
@@ -80,7 +80,7 @@ def test_a_string_pulled_sideways_is_a_catenary():
     off = []
     for elements in (8, 16):
         body = HangingBody(MASS, forces=lambda m: jnp.array([0.0, 0.0, 0.0, H, 0.0, 0.0]))
-        stiff = StringPendulum(length=L, density=DENSITY, stiffness=1e9, elements=elements, body=body)
+        stiff = StringPendulum(length=L, mass_per_length=DENSITY, stiffness=1e9, elements=elements, body=body)
         q = hanging_shape(elements, H, EA=1e9)
         rate = np.asarray(stiff.equations(stiff.state(q=q)).mu)
         assert np.max(np.abs(rate)) < 1e-5  # in balance, to the round-off of EA
@@ -93,7 +93,7 @@ def test_a_crane_that_speeds_up_carries_its_load_at_an_angle():
     a, elements = 2.0, 3
     system = StringPendulum(
         length=L,
-        density=DENSITY,
+        mass_per_length=DENSITY,
         stiffness=EA,
         elements=elements,
         body=HangingBody(MASS),

@@ -125,7 +125,7 @@ def test_fixed_length_over_a_million_steps():
 
 @pytest.mark.long
 def test_waves_along_a_straight_string_keep_their_energy_at_any_step():
-    string = StringPendulum(length=10.0, density=0.025, stiffness=4000.0, elements=20, body=HangingBody(0.1))
+    string = StringPendulum(length=10.0, mass_per_length=0.025, stiffness=4000.0, elements=20, body=HangingBody(0.1))
     state = string.straight((0.0, 0.0, 1.0), strain=0.05)
     swing = {}
     for rule, dt in ((nd.Midpoint(), 0.0005), (nd.Implicit(), 0.005)):

@@ -21,7 +21,8 @@ from pathlib import Path
 from naiad.errors import RunWarning
 
 LIMIT = 512 * 2**20
-"""Bytes of all entries together; beyond it those not used for longest go."""
+"""Bytes of all entries together; beyond it those not used for longest go, whenever one is stored whose key begins with
+a 0. That is one of sixteen: to look at all entries takes longer than to store one."""
 
 POSIX = hasattr(os, "getuid")  # where files have owners and modes
 _MAGIC = b"naiad object code, format 1\n"
@@ -66,7 +67,8 @@ class Cache:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._trusted():
                 self._write(name, _MAGIC + _checksum(key, data) + data)
-                self._evict()
+                if key.startswith("0"):
+                    self._evict()
         except OSError as error:
             _warn(
                 f"compiled code cannot be kept in {self.folder}: {error.strerror or error}; free some space there, or "
@@ -75,12 +77,12 @@ class Cache:
 
     def clear(self) -> None:
         """Remove every entry; other files in the folder are left alone."""
-        for path, _ in self._files():
-            path.unlink(missing_ok=True)
+        for file, _ in self._files():
+            Path(file).unlink(missing_ok=True)
 
     def size(self) -> int:
         """Bytes of all entries together."""
-        return sum(status.st_size for path, status in self._files() if _ENTRY.fullmatch(path.name))
+        return sum(status.st_size for file, status in self._files() if _ENTRY.fullmatch(file.name))
 
     def _write(self, name: str, contents: bytes) -> None:
         """Written aside and moved into place, so that a reader sees a whole entry or none."""
@@ -97,29 +99,26 @@ class Cache:
 
     def _evict(self) -> None:
         """Remove the entries used longest ago until the rest fit in `LIMIT`, and what killed writers left."""
-        entries: list[tuple[int, Path, int]] = []
-        for path, status in self._files():
-            if _ENTRY.fullmatch(path.name):
-                entries.append((status.st_mtime_ns, path, status.st_size))
+        entries: list[tuple[int, str, int]] = []
+        for file, status in self._files():
+            if _ENTRY.fullmatch(file.name):
+                entries.append((status.st_mtime_ns, file.path, status.st_size))
             elif time.time() - status.st_mtime > _STALE_PART_SECONDS:
-                path.unlink(missing_ok=True)
+                Path(file).unlink(missing_ok=True)
         excess = sum(size for _, _, size in entries) - LIMIT
         for _, path, size in sorted(entries):
             if excess <= 0:
                 break
-            path.unlink(missing_ok=True)
+            Path(path).unlink(missing_ok=True)
             excess -= size
 
-    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
+    def _files(self) -> Iterator[tuple["os.DirEntry[str]", os.stat_result]]:
         """The entries and the parts of entries in the folder."""
-        try:
-            names = os.listdir(self.folder)
-        except OSError:
-            return
-        for name in names:
-            if _ours(name):
-                with contextlib.suppress(OSError):
-                    yield self.folder / name, os.lstat(self.folder / name)
+        with contextlib.suppress(OSError), os.scandir(self.folder) as files:
+            for file in files:
+                if _ours(file.name):
+                    with contextlib.suppress(OSError):  # another process may have removed it
+                        yield file, file.stat(follow_symlinks=False)
 
     def _trusted(self) -> bool:
         """Whether the folder exists and nobody else can write to it or read it; a warning, once, if someone can."""

@@ -35,8 +35,8 @@ from naiad.strings.wound import wound_kinetic, wound_potential
 class StringPendulum(StringSystem):
     """An elastic string of N finite elements that hangs from a guide way [lee2010].
 
-    ell = T - V, with the string's line `density` mu [kg/m], its whole unstretched `length` L [m], of which s is on the
-    reel, its `stiffness` (EA of Hooke's law in N, an `AbstractLaw`, or an energy W(strain) in J/m), and `gravity`
+    ell = T - V, with the string's `mass_per_length` mu [kg/m], its whole unstretched `length` L [m], of which s is on
+    the reel, its `stiffness` (EA of Hooke's law in N, an `AbstractLaw`, or an energy W(strain) in J/m), and `gravity`
     [m/s^2]. An element has the unstretched length l = (L - s)/N and
 
         T_a = mu/2 int |q'|^2,      V_a = l W(|q_{a+1} - q_a|/l - 1) - mu l gravity . (q_a + q_{a+1})/2,
@@ -58,7 +58,7 @@ class StringPendulum(StringSystem):
     """
 
     length: float
-    density: float
+    mass_per_length: float
     law: AbstractLaw
     gravity: Float[Array | np.ndarray, "3"]
     body: HangingBody | None
@@ -78,7 +78,7 @@ class StringPendulum(StringSystem):
         self,
         *,
         length: float,
-        density: float,
+        mass_per_length: float,
         stiffness: Any,
         elements: int = 20,
         gravity: Any = (0.0, 0.0, 9.81),
@@ -97,7 +97,7 @@ class StringPendulum(StringSystem):
             raise InputError(f"elements = {elements!r}; expected a whole number of at least 1.")
         if kinetic not in KINETIC:
             raise InputError(f"kinetic = {kinetic!r}; expected one of {', '.join(KINETIC)}.")
-        self.length, self.density = positive("length", length), positive("density", density)
+        self.length, self.mass_per_length = positive("length", length), positive("mass_per_length", mass_per_length)
         self.law, self.gravity = as_law(stiffness), vector("gravity", gravity)
         self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
         loss = positive("damping", damping, zero=True)
@@ -172,15 +172,19 @@ class StringPendulum(StringSystem):
 
     def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
         """T_a by the chosen rule."""
-        return element_kinetic(self.kinetic, self.density, self.element_length(at.s), self.elements, index, at, rate)
+        return element_kinetic(
+            self.kinetic, self.mass_per_length, self.element_length(at.s), self.elements, index, at, rate
+        )
 
     def kinetic_slopes(self, index: Scalar, at: Span, rate: Span) -> tuple[Span, Span]:
         """Its derivatives."""
-        return kinetic_slopes(self.kinetic, self.density, self.element_length(at.s), self.elements, index, at, rate)
+        return kinetic_slopes(
+            self.kinetic, self.mass_per_length, self.element_length(at.s), self.elements, index, at, rate
+        )
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
-        mass = self.density * self.element_length(at.s)
+        mass = self.mass_per_length * self.element_length(at.s)
         V = -0.5 * mass * jnp.dot(jnp.asarray(self.gravity), at.near + at.far)
         if self.field is None:
             return V
@@ -199,7 +203,7 @@ class StringPendulum(StringSystem):
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
         """That of the reel and of the body."""
-        T = 0.0 if self.reel is None else wound_kinetic(self.reel, self.density, self.axis, at, rate)
+        T = 0.0 if self.reel is None else wound_kinetic(self.reel, self.mass_per_length, self.axis, at, rate)
         return jnp.asarray(T) + (0.0 if self.body is None else self.body.kinetic(rate.q, rate.R))
 
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
@@ -207,7 +211,7 @@ class StringPendulum(StringSystem):
         gravity = jnp.asarray(self.gravity)
         V = jnp.zeros(())
         if self.reel is not None:
-            V = V + wound_potential(self.reel, self.density, gravity, self.field, at, t)
+            V = V + wound_potential(self.reel, self.mass_per_length, gravity, self.field, at, t)
         if self.body is not None:
             V = V - self.body.mass * jnp.dot(gravity, self.body.mass_centre(at.q, at.R))
             if self.field is not None:
@@ -245,7 +249,7 @@ class StringPendulum(StringSystem):
         if self.link_length is not None:
             return jnp.zeros(())
         strain = self.strain(Span(self.outlet(t), jnp.asarray(g.q)[0], self.wound(g, t)))
-        loss = 0.5 * self.density * (strain * speed) ** 2 + self.law.energy(strain)
+        loss = 0.5 * self.mass_per_length * (strain * speed) ** 2 + self.law.energy(strain)
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
 
     def reel_moment(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:

@@ -1,7 +1,9 @@
 """Functions that call others, which are inlined."""
 
+import functools
 from typing import Any
 
+import jax
 from jax.extend import core
 
 from naiad.compiler.front.arrays import Value
@@ -13,6 +15,7 @@ from naiad.compiler.front.tracer import Tracer
     "jit",
     "pjit",
     "closed_call",
+    "eval_jaxpr",
     "core_call",
     "remat",
     "remat2",
@@ -38,3 +41,12 @@ def _linear_solve(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     before = lengths.matvec + lengths.vecmat
     consts, right = inputs[before : before + lengths.solve], inputs[sum(lengths) :]
     return tracer.evaluate(solve.jaxpr, solve.consts, [*consts, *right])
+
+
+@rule("call_hi_primitive", reads="_prim")
+def _high_call(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
+    """An operation that says itself what it consists of: in JAX 0.12 functions with derivatives of their own."""
+    forms = [jax.ShapeDtypeStruct(atom.aval.shape, atom.aval.dtype) for atom in eqn.invars]
+    with jax.enable_x64(True):
+        lower = jax.make_jaxpr(functools.partial(eqn.primitive.to_lojax, **eqn.params))(*forms)
+    return tracer.evaluate(lower.jaxpr, lower.consts, inputs)

@@ -1,5 +1,6 @@
 """Primitives that act element by element."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -92,6 +93,8 @@ for _name, _build in {
     "ceil": _by_type("ceil"),
     "square": lambda b, types, eqn: lambda a: b.mul(a, a),
     "integer_pow": lambda b, types, eqn: lambda a: b.power(a, eqn.params["y"]),
+    "one_minus_square": lambda b, types, eqn: lambda a: b.mul(b.add(b.real(1.0), a), b.op("sub", b.real(1.0), a)),
+    "log2": lambda b, types, eqn: lambda a: b.mul(b.op("log", a), b.real(1.0 / np.log(2.0))),
     "rsqrt": lambda b, types, eqn: lambda a: b.op("div", b.real(1.0), b.op("sqrt", a)),
     "logistic": lambda b, types, eqn: (
         lambda a: b.op("div", b.real(1.0), b.add(b.real(1.0), b.op("exp", b.op("neg", a))))
@@ -121,6 +124,20 @@ def _pow(tracer: Tracer, eqn: Any, base: Value, exponent: Value) -> Value:
     if kind(eqn.invars[0].aval.dtype) != FLOAT:
         raise Refusal("pow of integers")
     return _map(tracer, eqn, power, (base, exponent))
+
+
+@rule("polynomial", ignores="unroll")
+def _polynomial(tracer: Tracer, eqn: Any, x: Value, *coefficients: Value) -> Value:
+    """By Horner's rule; the coefficient of the lowest power comes first."""
+    b, aval = tracer.builder, eqn.outvars[0].aval
+    if any(value.shape not in ((), aval.shape) for value in (x, *coefficients)):
+        raise Refusal("polynomial with coefficients of another shape")
+
+    def horner(at: Node, *factors: Node) -> Node:
+        return functools.reduce(lambda higher, factor: b.add(b.mul(higher, at), factor), reversed(factors))
+
+    function = _wrapped(b, horner) if aval.dtype.name == "int32" else horner
+    return _map(tracer, eqn, function, (x, *coefficients))
 
 
 @rule("clamp")

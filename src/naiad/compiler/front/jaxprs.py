@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -83,7 +83,7 @@ def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:
         rows: set[Any] = set()
         others = eqn.invars
         if eqn.primitive.name == "scan" and stays_loop(eqn):
-            consts, carried = eqn.params["num_consts"], eqn.params["num_carry"]
+            consts, carried = scan_counts(eqn.params)
             rows = _variables([*eqn.invars[consts + carried :], *eqn.outvars[carried:]])
             others = eqn.invars[: consts + carried]
         elif eqn.primitive.name in CALLS:
@@ -96,6 +96,14 @@ def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:
         passed |= rows
         used |= _variables(others)
     return passed - used
+
+
+def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:
+    """How many of the arguments of a scan are constants, and how many after these are carried."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carried, _ = params["ft_in"].unpack()  # from JAX 0.11 on
+    return len(consts), len(carried)
 
 
 def stays_loop(scan: Any) -> bool:
@@ -121,7 +129,7 @@ def _goes_through_rows(eqn: Any) -> bool:
     """Whether an equation is a scan that reads or writes more than single numbers."""
     if eqn.primitive.name != "scan":
         return False
-    consts, carried = eqn.params["num_consts"], eqn.params["num_carry"]
+    consts, carried = scan_counts(eqn.params)
     return any(v.aval.ndim > 1 for v in [*eqn.invars[consts + carried :], *eqn.outvars[carried:]])
 
 

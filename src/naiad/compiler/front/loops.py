@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from naiad.compiler.front.arrays import UNROLLED, Arrays, Index, Lazy, Small, Value, element_type, is_known
-from naiad.compiler.front.jaxprs import indexed_arguments, is_straight, rows_passed_on, stays_loop
+from naiad.compiler.front.jaxprs import indexed_arguments, is_straight, rows_passed_on, scan_counts, stays_loop
 from naiad.compiler.front.rules import rule
 from naiad.compiler.front.tracer import Tracer, known_kind
 from naiad.compiler.ir.operations import BOOL
@@ -75,10 +75,10 @@ def _where_on(tracer: Tracer, predicate: Value, new: Value, old: Value) -> Value
     return chosen if isinstance(old, Lazy) else tracer.arrays.small(chosen)
 
 
-@rule("scan", reads="jaxpr length num_consts num_carry reverse", ignores="unroll linear _split_transpose")
+@rule("scan", reads="jaxpr length num_consts num_carry ft_in reverse", ignores="unroll linear _split_transpose ft_out")
 def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     b, arrays, params = tracer.builder, tracer.arrays, eqn.params
-    body, length, m, n = params["jaxpr"], params["length"], params["num_consts"], params["num_carry"]
+    body, length, (m, n) = params["jaxpr"], params["length"], scan_counts(params)
     order = range(length - 1, -1, -1) if params["reverse"] else range(length)
     slices = body.jaxpr.invars[m + n :]
     stacked = [variable.aval for variable in eqn.outvars[n:]]

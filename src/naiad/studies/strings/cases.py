@@ -89,7 +89,7 @@ def pendulum(study: Any) -> StringPendulum:
     body = HangingBody(study.M, study.rho_c, inertia) if study.M else None
     return StringPendulum(
         length=study.L,
-        density=study.mu,
+        mass_per_length=study.mu,
         stiffness=_LAWS[study.law](study.EA),
         elements=study.elements,
         gravity=(0.0, 0.0, study.g),

@@ -72,7 +72,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
         field = GravityGradient(n, normal=(0.0, 1.0, 0.0), radial=(0.0, 0.0, -1.0))
         system = StringPendulum(
             length=self.l1 + 10.0,
-            density=self.mu,
+            mass_per_length=self.mu,
             stiffness=TensionOnly(self.EA),
             elements=self.elements,
             gravity=(0.0, 0.0, 0.0),
