@@ -53,7 +53,7 @@ class Work(NamedTuple):
     on_cpu: int  # rows that tell the rate of a core
     sections: dict[str, Any] = {}  # noqa: RUF012
     reconstruct: bool = True
-    room: int = 2
+    room: int = 64
 
 
 class HeavyTop(nd.LagrangianSystem):
