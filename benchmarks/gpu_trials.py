@@ -28,8 +28,8 @@ def plain_division(source: str) -> str:
 
 def unguarded(source: str) -> str:
     """Quotients that are wrong for zeros and infinities."""
-    source = source.replace("return is_finite(e) ? r : near;", "return r;")
-    return source.replace("return is_finite(e) ? fma(e, r, q) : q;", "return fma(e, r, q);")
+    source = source.replace("return is_finite_float(upper(e)) ? r : near;", "return r;")
+    return source.replace("return is_finite_float(upper(e)) ? fma(e, r, q) : q;", "return fma(e, r, q);")
 
 
 def short_quotient(source: str) -> str:

@@ -18,7 +18,7 @@ def finish(program: Program, *, fma: bool) -> Program:
         for region in regions(program.region):
             for node in region.items:
                 if node.op in ("add", "sub"):
-                    _fuse(node, uses)
+                    fuse(node, uses)
     for region in list(regions(program.region)):
         region.items = [
             node for node in region.items if isinstance(node, Loop | Branch) or node.op == "store" or uses[node.number]
@@ -94,7 +94,7 @@ def uses_of(program: Program) -> Counter[int]:
     return uses
 
 
-def _fuse(node: Node, uses: Counter[int]) -> None:
+def fuse(node: Node, uses: Counter[int]) -> None:
     a, b = node.args
     for product, other, first in ((b, a, False), (a, b, True)):
         if product.op == "mul" and uses[product.number] == 1 and product.region is node.region and product is not other:

@@ -21,7 +21,7 @@ NAIAD_DEVICE bool is_finite(double x) { return (__double2hiint(x) & 0x7ff00000) 
 // the upper half of a double as a float, which is not finite if the double is not, or is beyond 2^1017; floats have
 // processors of their own, so that their sum costs no double operation
 NAIAD_DEVICE float upper(double x) { return __int_as_float(__double2hiint(x)); }
-NAIAD_DEVICE bool is_finite_float(float x) { return (__float_as_int(x) & 0x7f800000) != 0x7f800000; }
+NAIAD_DEVICE bool is_finite_float(float x) { return fabsf(x) < __int_as_float(0x7f800000); }
 
 NAIAD_DEVICE double inverse(double b) {
   const double near = near_inverse(b);
@@ -29,12 +29,12 @@ NAIAD_DEVICE double inverse(double b) {
   double r = fma(near, e, near);
   e = fma(-b, r, 1.0);
   r = fma(r, e, r);
-  return is_finite(e) ? r : near;
+  return is_finite_float(upper(e)) ? r : near;
 }
 
 NAIAD_DEVICE double quotient(double a, double b, double r) {
   const double q = a * r, e = fma(-b, q, a);
-  return is_finite(e) ? fma(e, r, q) : q;
+  return is_finite_float(upper(e)) ? fma(e, r, q) : q;
 }
 
 NAIAD_DEVICE double larger(double a, double b) { return a > b || a != a ? a : b; }
