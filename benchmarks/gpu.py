@@ -152,9 +152,9 @@ class Chunk:
     def _made(self, function: Callable[..., Any]) -> Compiled:
         return Compiled(function, parameters=(0,), backend=self.backend, cache=False)
 
-    def run(self, standing: Any = None, stop: int | None = None) -> Any:
+    def run(self, standing: Any = None, stop: Any = None) -> Any:
         """The steps."""
-        last = np.full(self.rows, self.steps if stop is None else stop)
+        last = np.broadcast_to(self.steps if stop is None else stop, self.rows)
         given = (0.0, self.work.h, last, self.steps, Cadence(10**9), None)
         with jax.enable_x64(True):
             standing = self.standing if standing is None else standing
@@ -186,19 +186,20 @@ class Chunk:
             return self.locate.batch(self.program, self.own, filled.passages, self.work.h, shared=(0, 3))["p_z"]
 
     def crossings(self) -> tuple[float, int, list[Any]]:
-        """The seconds that all steps take with every crossing located and brought to this memory, and how many; chunk
-        by chunk, as ensembles do it."""
-        standing, kept, count, waiting = self.standing, [], 0, None
+        """The seconds that all steps take with every crossing located, and how many; chunk by chunk, as ensembles do
+        it, and kept where they are made."""
+        standing, kept, node, most = self.standing, [], np.zeros(self.rows, int), self.steps
         started = time.perf_counter()
-        while np.any((np.asarray(standing.node) < self.steps) & (np.asarray(standing.outcome) == Outcome.COMPLETED)):
-            standing, filled = self.run(standing)
-            found = self.located(filled)
-            if waiting is not None:
-                kept.append(_brought(waiting))
-            waiting = found
-        kept.append(_brought(waiting))
-        count = sum(int(np.sum(rows.count)) for rows in kept)
-        return time.perf_counter() - started, count, kept
+        while np.any((node < self.steps) & (np.asarray(standing.outcome) == Outcome.COMPLETED)):
+            before, stop = node, np.minimum(node + most, self.steps)
+            standing, filled = self.run(standing, stop)
+            kept.append(self.located(filled))
+            node = np.asarray(standing.node)
+            if isinstance(self.backend, CUDA):
+                most = min(most, max(int(np.min(node - before, where=node < stop, initial=most)), 256))
+        self.wait()
+        seconds = time.perf_counter() - started
+        return seconds, sum(int(np.sum(rows.count)) for rows in kept), kept
 
 
 @contextlib.contextmanager
@@ -256,13 +257,17 @@ def section_line(work: Work) -> str:
     chunk = Chunk(work, CUDA(), work.rows)
     chunk.located(chunk.run()[1])  # which makes the code, and tries launch bounds
     seconds, count, kept = chunk.crossings()
+    started = time.perf_counter()
+    kept = [_brought(rows) for rows in kept]
+    over = time.perf_counter() - started
     filled = np.arange(kept[0].rows.t.shape[1]) < kept[0].count[:, None]
     first = energy(np.resize(work.states.mu, (work.rows, 6)))[np.nonzero(filled)[0]]
     errors = energy(np.asarray(kept[0].rows.state.mu)[filled]) / first
     rate = work.rows / seconds
     return (
         f"section: {work.rows} orbits in {seconds:.2f} s, {count} crossings ({count / work.rows:.0f} an orbit), error "
-        f"of energy {np.max(np.abs(errors - 1)):.1e}; {rate:.4g} orbits/s, one core {one:.4g}: {rate / one:.0f} times"
+        f"of energy {np.max(np.abs(errors - 1)):.1e}; {rate:.4g} orbits/s, one core {one:.4g}: {rate / one:.0f} times; "
+        f"{over:.1f} s more bring them over"
     )
 
 

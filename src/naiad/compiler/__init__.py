@@ -1,7 +1,7 @@
 """Machine code from a pure JAX function on small arrays."""
 
 from naiad.compiler.compiled import Compiled, compile
-from naiad.compiler.device import Device, check_device
+from naiad.compiler.device import Device, chosen_device
 from naiad.compiler.engine import Engine, check_engine, execute, execute_rows
 from naiad.compiler.front.rules import Unsupported
 
@@ -10,8 +10,8 @@ __all__ = [
     "Device",
     "Engine",
     "Unsupported",
-    "check_device",
     "check_engine",
+    "chosen_device",
     "compile",
     "execute",
     "execute_rows",

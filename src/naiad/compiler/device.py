@@ -1,6 +1,7 @@
 """Where rows are computed: on the processor's cores, or on GPUs."""
 
 import functools
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast, get_args
@@ -19,6 +20,11 @@ def check_device(device: Any) -> Device:
     if not isinstance(device, str) or device not in get_args(Device):
         raise InputError(f"device = {device!r}; expected one of {', '.join(map(repr, get_args(Device)))}.")
     return cast("Device", device)
+
+
+def chosen_device(device: Any) -> Device:
+    """The device that is given, or that of `NAIAD_DEVICE`, or the processor's cores."""
+    return check_device(device or os.environ.get("NAIAD_DEVICE") or "cpu")
 
 
 def placed(device: Device, on_gpu: Callable[[], T], on_cpu: Callable[[], T]) -> T:

@@ -51,17 +51,59 @@ class Series(NamedTuple):
         return self._replace(count=self.count + rows.count)
 
 
-class Met(NamedTuple):
-    """The crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
+@jax.tree_util.register_pytree_node_class
+class Met:
+    """The crossings of a section, as they come in pieces; as a tree it is `whole`."""
+
+    def __init__(self, pieces: "tuple[Crossings, ...]"):
+        self._pieces = pieces
+
+    def joined(self, more: "Crossings") -> "Met":
+        """With more, which come later."""
+        return Met((*self._pieces, more))
+
+    def whole(self) -> "Crossings":
+        """All of them; put together once, since each piece is moved then."""
+        if len(self._pieces) > 1:
+            self._pieces = (_together(self._pieces),)
+        return self._pieces[0]
+
+    def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
+        """Its arrays."""
+        return self.whole(), None
+
+    @classmethod
+    def tree_unflatten(cls, about: None, leaves: Any) -> "Met":
+        """From its arrays."""
+        return cls((Crossings(*leaves),))
+
+
+class Crossings(NamedTuple):
+    """Crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
 
     whose: np.ndarray
     times: np.ndarray
     states: State
 
-    def joined(self, more: "Met") -> "Met":
-        """With more, which come later."""
-        order = np.argsort(np.concatenate([self.whose, more.whose]), kind="stable")
-        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], self, more)
+
+def _together(pieces: "tuple[Crossings, ...]") -> Crossings:
+    """The pieces in one, each put to its place: behind those of the same run in the pieces before."""
+    runs = 1 + max(int(np.max(piece.whose, initial=0)) for piece in pieces)
+    counts = [np.bincount(piece.whose, minlength=runs) for piece in pieces]
+    total = sum(counts)
+    following = np.cumsum(total) - total
+    whole = jax.tree.map(
+        lambda *leaves: np.empty((sum(map(len, leaves)), *leaves[0].shape[1:]), leaves[0].dtype), *pieces
+    )
+    for piece, count in zip(pieces, counts, strict=True):
+        place = np.repeat(following - (np.cumsum(count) - count), count) + np.arange(len(piece.whose))
+
+        def put(there: np.ndarray, leaf: np.ndarray, place: np.ndarray = place) -> None:
+            there[place] = leaf
+
+        jax.tree.map(put, whole, piece)
+        following = following + count
+    return whole
 
 
 class Block(NamedTuple):
@@ -88,7 +130,7 @@ def begin_block(job: Job) -> Block:
         examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
     apart = job.program.apart
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
-    none = Met(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: leaf[:0], nowhere))
+    none = Met((Crossings(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)),))
     return Block(
         np.zeros((), int),
         np.ones(job.size, bool),
@@ -238,15 +280,16 @@ def _largest(versine: np.ndarray, frames: loop.Rows) -> np.ndarray:
     return np.maximum(versine, filled.max(axis=1, initial=0.0))
 
 
-def _met(crossings: loop.Rows) -> Met:
+def _met(crossings: loop.Rows) -> Crossings:
     which = _filled(crossings)
-    return Met(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
+    return Crossings(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
 
 
 def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:
     """Pieces of bounded size, until every run is at the end or cannot go on: where the runs stand, and what came."""
     budget, inputs, ends = FIRST_STEPS, None, np.zeros(job.size, int)  # the nodes that the inputs reach to
     waiting = None  # on a GPU, what one chunk brings comes over while the next is computed
+    most = int(np.max(leg.last))  # steps there: threads that go together wait for the one that takes the most
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
         interrupts.check()
         before, started = np.asarray(standing.node), time.perf_counter()
@@ -258,8 +301,11 @@ def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing,
         standing, filled = _rows(job, _advance, standing, *given)
         if waiting is not None:
             yield waiting
-        taken = max(int(np.max(standing.node - before)), 1)
-        budget = next_budget(budget, taken, time.perf_counter() - started)
+        taken = np.asarray(standing.node) - before
+        budget = next_budget(budget, max(int(np.max(taken)), 1), time.perf_counter() - started)
+        if job.device != "cpu":
+            most = min(most, max(int(np.min(taken, where=standing.node < stop, initial=most)), FIRST_STEPS))
+            budget = min(budget, most)
         waiting = (standing, filled) if job.device != "cpu" else None
         if waiting is None:
             yield standing, filled

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad import io
-from naiad.compiler import Device, Engine, check_device, check_engine
+from naiad.compiler import Device, Engine, check_engine, chosen_device
 from naiad.ensembles.block import begin_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.drive import Progress, room, run, run_reduced, run_to, warn_of, workers
@@ -120,7 +120,7 @@ def simulate_many(
     check_reconstruct(reconstruct, first.system, first.sections, _row(stacked, 0), _first(schedule.t0))
     sources = _sources(noise, method, kin.system, schedule, size)
     rows = 0 if schedule.output is None else schedule.rows
-    where = check_device(device or os.environ.get("NAIAD_DEVICE") or "cpu")
+    where = chosen_device(device)
     job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows, where)
     size = _block_size(job, in_memory=out is None and reduce is None)
     job = job._replace(program=program.replaced(room=room(size)))

@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from naiad.compiler import Device, chosen_device
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.drive import Progress, room, run_to, warn_of, workers
 from naiad.ensembles.ensemble import Ensemble
@@ -56,10 +57,12 @@ def resume_many(
     sections: Mapping[str, Section] | None = None,
     client: Any = None,
     scheduler: str | None = None,
+    device: Device | None = None,
     progress: Progress = None,
 ) -> Ensemble:
     """Go on with an ensemble whose process was ended, as if nothing had happened: with the blocks that are missing, and
-    within a block from where it stood. The systems, the method and the functions are those that it was begun with."""
+    within a block from where it stood. The systems, the method and the functions are those that it was begun with; the
+    `device` may be another (see `simulate_many`)."""
     place = Path(path).resolve()
     place = place.with_name(place.name.removesuffix(".partial"))
     partial = place.with_name(place.name + ".partial")
@@ -68,7 +71,7 @@ def resume_many(
     if not partial.is_dir():
         raise InputError(f"{place} does not exist, and no ensemble was begun there.")
     job, cases, size = _known(place, partial, systems, method, outputs, monitors, sections)
-    job = job._replace(program=job.program.replaced(room=room(size)))
+    job = job._replace(program=job.program.replaced(room=room(size)), device=chosen_device(device))
     with workers(client, scheduler, job.part(0, 1)) as helping:
         shelf, claim = again(place)
         run_to(shelf, claim, job, cases, progress, helping, overwrite=False)

@@ -95,6 +95,7 @@ def uses_of(program: Program) -> Counter[int]:
 
 
 def fuse(node: Node, uses: Counter[int]) -> None:
+    """Make a sum with a product that nobody else uses one operation."""
     a, b = node.args
     for product, other, first in ((b, a, False), (a, b, True)):
         if product.op == "mul" and uses[product.number] == 1 and product.region is node.region and product is not other:

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from naiad.compiler.ir.operations import FLOAT
@@ -120,7 +120,7 @@ class _Pass:
     def _of(self, node: Node) -> Scaled:
         return self.scaled.get(node.number, Scaled(1.0, node))
 
-    def _wholes(self, nodes) -> list[Node]:
+    def _wholes(self, nodes: Iterable[Node]) -> list[Node]:
         return [self._whole(self._of(node)) for node in nodes]
 
     def _whole(self, value: Scaled) -> Node:
@@ -247,8 +247,7 @@ def _is_power_of_two(value: float) -> bool:
 
 
 def _drop_unused(program: Program) -> None:
-    uses = uses_of(program)
-    _drop(program.region, uses)
+    _drop(program.region, uses_of(program))
 
 
 def _drop(region: Region, uses: Counter[int]) -> None:

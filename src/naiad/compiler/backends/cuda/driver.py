@@ -1,14 +1,17 @@
 """The GPUs of this machine, through NVIDIA's own bindings of its driver."""
 
 import contextlib
+import ctypes
 import functools
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from naiad.errors import DeviceError, RunError
 
 OLDEST_DRIVER = 12000  # CUDA 12.0
+STAGES, STAGE_BYTES = 8, 2**23  # through which large arrays come over: fresh memory is slow to fill for one core
 
 
 @functools.cache
@@ -122,8 +125,7 @@ class Device:
 
     def release(self, address: int) -> None:
         """Give back what was allocated, once all that was asked for until now is done."""
-        with contextlib.suppress(Exception):  # at the end of the process the driver may be gone
-            self.enter().cuMemFreeAsync(address, self._work)
+        self.enter().cuMemFreeAsync(address, self._work)
 
     def upload(self, address: int, array: np.ndarray) -> None:
         """Copy an array to an address, in order with the work."""
@@ -140,9 +142,32 @@ class Device:
     def download(self, memory: "Memory", array: np.ndarray, ready: "Event") -> None:
         """Fill an array once an event is there, beside whatever work there is."""
         driver = self.enter()
+        if array.nbytes > STAGES * STAGE_BYTES:
+            called(driver.cuEventSynchronize, ready.handle)
+            with ThreadPoolExecutor(STAGES) as pool:
+                list(pool.map(lambda number: self._through(number, memory, array.reshape(-1)), range(STAGES)))
+            return
         called(driver.cuStreamWaitEvent, self._copies, ready.handle, 0)
         called(driver.cuMemcpyDtoHAsync, array.ctypes.data, memory.address, array.nbytes, self._copies)
         called(driver.cuStreamSynchronize, self._copies)
+
+    @functools.cached_property
+    def _stages(self) -> list["Stage"]:
+        driver = self.enter()
+        return [
+            Stage(called(driver.cuStreamCreate, 1), int(called(driver.cuMemHostAlloc, STAGE_BYTES, 1)))
+            for _ in range(STAGES)
+        ]
+
+    def _through(self, number: int, memory: "Memory", array: np.ndarray) -> None:
+        """Fill every so many bytes of an array through a stage."""
+        driver, stage, there = self.enter(), self._stages[number], array.view(np.uint8)
+        page = np.ctypeslib.as_array((ctypes.c_uint8 * STAGE_BYTES).from_address(stage.address))
+        for first in range(number * STAGE_BYTES, there.size, STAGES * STAGE_BYTES):
+            target = there[first : first + STAGE_BYTES]
+            called(driver.cuMemcpyDtoHAsync, stage.address, memory.address + first, target.size, stage.stream)
+            called(driver.cuStreamSynchronize, stage.stream)
+            target[:] = page[: target.size]
 
     def wait(self) -> None:
         """Until all that was asked for is done."""
@@ -162,6 +187,13 @@ class Device:
         called(driver.cuLaunchKernel, function, blocks, 1, 1, threads, 1, 1, 0, self._work, pointers.ctypes.data, 0)
 
 
+class Stage(NamedTuple):
+    """Memory of the process that a device can write to, and the stream that does."""
+
+    stream: Any
+    address: int
+
+
 class Memory:
     """Memory on a device, which is given back when nobody holds it any more."""
 
@@ -170,7 +202,10 @@ class Memory:
         self.address = address
 
     def __del__(self):
-        self.device.release(self.address)
+        try:  # noqa: SIM105 - at the end of the process contextlib may be gone, and so may the driver
+            self.device.release(self.address)
+        except Exception:
+            pass
 
 
 class Event:
@@ -181,8 +216,10 @@ class Event:
         self.handle = handle
 
     def __del__(self):
-        with contextlib.suppress(Exception):
+        try:  # noqa: SIM105 - as above
             self.device.enter().cuEventDestroy(self.handle)
+        except Exception:
+            pass
 
 
 class Module:
