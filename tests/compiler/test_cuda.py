@@ -259,7 +259,7 @@ def test_the_fastest_launch_bounds_are_found_and_remembered(monkeypatch, tmp_pat
     monkeypatch.setattr(HostDevice, "load", load)
     speed = [1e-3]
     made = nc.compile(doubled, cache=False, backend=backend)
-    made.batch(np.zeros((10, 2)), np.arange(10), 1.0, shared=(2,))
+    made.batch(np.zeros((3, 2)), np.arange(3), 1.0, shared=(2,))
     entry = made._last_call()[0].kernel
     assert entry._bounds is None, "too few rows"
     entry._modules.clear()

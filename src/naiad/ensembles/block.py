@@ -55,18 +55,19 @@ class Series(NamedTuple):
 class Met:
     """The crossings of a section, as they come in pieces; as a tree it is `whole`."""
 
-    def __init__(self, pieces: "tuple[Crossings, ...]"):
+    def __init__(self, *pieces: "Crossings"):
         self._pieces = pieces
 
     def joined(self, more: "Crossings") -> "Met":
         """With more, which come later."""
-        return Met((*self._pieces, more))
+        return Met(*self._pieces, more)
 
     def whole(self) -> "Crossings":
         """All of them; put together once, since each piece is moved then."""
         if len(self._pieces) > 1:
             self._pieces = (_together(self._pieces),)
-        return self._pieces[0]
+        (whole,) = self._pieces
+        return whole
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
         """Its arrays."""
@@ -75,7 +76,7 @@ class Met:
     @classmethod
     def tree_unflatten(cls, about: None, leaves: Any) -> "Met":
         """From its arrays."""
-        return cls((Crossings(*leaves),))
+        return cls(Crossings(*leaves))
 
 
 class Crossings(NamedTuple):
@@ -130,7 +131,7 @@ def begin_block(job: Job) -> Block:
         examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
     apart = job.program.apart
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
-    none = Met((Crossings(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)),))
+    none = Met(Crossings(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)))
     return Block(
         np.zeros((), int),
         np.ones(job.size, bool),

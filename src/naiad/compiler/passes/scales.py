@@ -57,10 +57,9 @@ class _Pass:
         }
 
     def run(self) -> None:
-        def finish() -> None:
-            self.program.results = [(offset, self._whole(self._of(node))) for offset, node in self.program.results]
-
-        self._region(self.program.region, finish)
+        offsets, results = [offset for offset, _ in self.program.results], [node for _, node in self.program.results]
+        self._region(self.program.region, lambda: self._settle(results))
+        self.program.results = list(zip(offsets, results, strict=True))
         _drop_unused(self.program)
         uses = uses_of(self.program)
         for region in regions(self.program.region):
@@ -85,20 +84,12 @@ class _Pass:
             node.inits = self._wholes(node.inits)
             depth = len(self.scopes)
             self._region(node.test, lambda: None)
-
-            def finish(node: Loop = node) -> None:
-                node.yields = self._wholes(node.yields)
-
-            self._region(node.body, finish)  # which sees what the test has computed
+            self._region(node.body, lambda: self._settle(node.yields))  # which sees what the test has computed
             del self.scopes[depth:]
         elif isinstance(node, Branch):
             for arm, yields in zip(node.arms, node.yields, strict=True):
-
-                def finish(yields: list[Node] = yields) -> None:
-                    yields[:] = self._wholes(yields)
-
-                self._region(arm, finish)
-                del self.scopes[-1:]
+                self._region(arm, lambda yields=yields: self._settle(yields))
+                self.scopes.pop()
         elif node.op == "mul":
             self._product(node)
             return
@@ -122,6 +113,9 @@ class _Pass:
 
     def _wholes(self, nodes: Iterable[Node]) -> list[Node]:
         return [self._whole(self._of(node)) for node in nodes]
+
+    def _settle(self, nodes: list[Node]) -> None:
+        nodes[:] = self._wholes(nodes)
 
     def _whole(self, value: Scaled) -> Node:
         """A node of the value, made here if there is none."""

@@ -176,7 +176,7 @@ class GridKernel:
         """The launch bounds that are fastest for as many rows as fill the device; there are others to settle it if
         these take too little time, or are too few."""
         some = device.processors * device.threads
-        if rows < some // 2 and len(self._codes) > 1:
+        if rows < some // 8 and len(self._codes) > 1:  # a device has registers for a quarter of its threads at most
             return
         seconds = {}
         for bounds in self._codes:
