@@ -1,11 +1,12 @@
 """Ensembles: many runs against as many calls of `simulate`, one core against all, the cost of writing and of Dask, and
 the memory of a million runs."""
 
+import itertools
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import naiad as nd
 from naiad.compiler.backends.llvm.machine import processor
 from naiad.compiler.cores import all_cores, one_core
 from naiad.ensembles import many
+from naiad.io.places import put
 
 RUNS, STEPS = 10_000, 100
 CALLS = 500  # of `simulate`, of which each takes as long as the others
@@ -29,14 +31,14 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
-def seconds(work: Callable[[], Any], rounds: int = 5) -> float:
+def seconds(work: Callable[[], Any], rounds: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:
     """The least time of some rounds, after one that is not counted."""
     work()
     best = np.inf
     for _ in range(rounds):
-        started = time.perf_counter()
+        started = clock()
         work()
-        best = min(best, time.perf_counter() - started)
+        best = min(best, clock() - started)
     return float(best)
 
 
@@ -74,13 +76,36 @@ def cores() -> None:
 
     one, several = seconds(alone, 3), seconds(lambda: nd.simulate_many(body, states, **options), 3)
     print(f"one core {one:.3f} s, {all_cores()} cores {several:.3f} s: {one / several:.2f} times")
+
+
+def writing() -> None:
+    """The cost of writing, of few runs and of many, beside a plain file with as many bytes."""
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
     options = {"t1": 20.0, "dt": 0.01, "save_every": 10}
-    states = nd.State(states.g[:1000], states.mu[:1000])
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "runs.zarr"
-        memory = seconds(lambda: nd.simulate_many(body, states, **options), 3)
-        disk = seconds(lambda: nd.simulate_many(body, states, out=out, overwrite=True, **options), 3)
-    print(f"save_every = 10: in memory {memory:.3f} s, to disk {disk:.3f} s: {100 * (disk / memory - 1):.0f} % more")
+    for runs in (1000, 10_000):
+        mu = np.random.default_rng(0).standard_normal((runs, 3))
+        states = nd.State(np.broadcast_to(np.eye(3), (runs, 3, 3)), mu)
+        with tempfile.TemporaryDirectory() as folder:
+            places = (Path(folder) / f"{number}.zarr" for number in itertools.count())
+            made: list[Path] = []
+
+            def write(states: nd.State = states, places: Iterator[Path] = places, made: list[Path] = made) -> None:
+                made.append(next(places))
+                nd.simulate_many(body, states, out=made[-1], **options)
+
+            def compute(states: nd.State = states) -> None:
+                nd.simulate_many(body, states, **options)
+
+            pairs = [
+                (seconds(compute, 3, clock), seconds(write, 3, clock))
+                for clock in (time.perf_counter, time.process_time)
+            ]
+            size = sum(file.stat().st_size for file in made[-1].rglob("*") if file.is_file())
+            content = np.random.default_rng(0).bytes(size)
+            plain = seconds(lambda content=content, folder=folder: put(Path(folder) / "plain", content), 5)
+        print(f"save_every = 10, {runs} runs, {size / 1e6:.0f} MB; a plain file of as many bytes {plain:.3f} s")
+        for name, (memory, disk) in zip(("", "CPU "), pairs, strict=True):
+            print(f"  {name}in memory {memory:.3f} s, to disk {disk:.3f} s: {100 * (disk / memory - 1):.0f} % more")
 
 
 def dask() -> None:
@@ -120,5 +145,5 @@ def million() -> None:
 
 if __name__ == "__main__":
     print(processor())
-    for part in (own_parameters, cores, dask, million):
+    for part in (own_parameters, cores, writing, dask, million):
         part()

@@ -72,12 +72,8 @@ def direction(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def compiled(function):
-    """`function` compiled, in double precision, with NumPy results.
-
-    The compiler's optimisations are off: a test calls what it compiles a few times only.
-    """
-    fast_to_compile = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
-    run = double(jax.jit(function, compiler_options=fast_to_compile))
+    """`function` compiled, in double precision, with NumPy results."""
+    run = double(jax.jit(function))
     return lambda *arguments: jax.tree.map(np.asarray, run(*arguments))
 
 

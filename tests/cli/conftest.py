@@ -45,7 +45,7 @@ class Process:
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, *arguments]
         return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=600
         )
 
 

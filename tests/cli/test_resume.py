@@ -126,10 +126,10 @@ def test_a_full_disk_ends_a_study_that_can_go_on(naiad, whole, monkeypatch, tmp_
 
     own, left = places.put, iter(range(30))
 
-    def full(path, content):
+    def full(path, *contents, **options):
         if next(left, None) is None:
             raise OSError(28, "No space left on device")
-        own(path, content)
+        own(path, *contents, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(places, "put", full)

@@ -98,6 +98,9 @@ ELEMENTS: dict[str, tuple[Any, tuple[np.ndarray, ...], float]] = {
     "acosh": (jnp.arccosh, (POSITIVE,), 4),
     "exp": (lambda x: (jnp.exp(x), jnp.exp2(x), jnp.expm1(x), jax.nn.sigmoid(x)), (MODERATE,), 4),
     "log": (jnp.log, (POSITIVE,), 4),
+    "log2": (jnp.log2, (POSITIVE,), 4),
+    "slope of tanh": (lambda x: jax.jvp(jnp.tanh, (x,), (2.0 + x,))[1], (np.linspace(-0.7, 0.7, 9),), 8),
+    "polynomial": (lambda x: jnp.polyval(jnp.array([2.0, -3.0, 0.5, 1.0]), x), (POSITIVE[POSITIVE < 1e50],), 4),
     "log1p": (jnp.log1p, (np.append(POSITIVE, [-0.5, -0.0]),), 4),
     "pow": (lambda x, y: x**y, pairs(POSITIVE[1:], np.array([0.0, 1.0, -1.0, 0.3, 2.7, -7.25])), 4),
     "pow of constants": (lambda x: (x**0.5, x**2.0, x**-3.0, x**1.7, 2.0**x), (POSITIVE[1:9],), 4),
@@ -459,6 +462,7 @@ ALIASES = {
     *("add_any", "checkpoint", "closed_call", "copy_p", "core_call", "custom_vjp_call_jaxpr", "empty", "empty2"),
     *("linear_solve", "pjit", "pvary", "remat", "scatter_add", "scatter_max", "scatter_min", "scatter_mul"),
     *("scatter_sub", "stack", "stop_gradient", "tile", "unstack"),
+    *("call_hi_primitive", "eval_jaxpr", "log2", "one_minus_square", "polynomial"),  # of JAX 0.11 and 0.12
 }
 
 

@@ -1,4 +1,4 @@
-"""Ensembles compared bit for bit, wherever their arrays are."""
+"""Ensembles and runs compared bit for bit, wherever their arrays are."""
 
 import numpy as np
 
@@ -10,3 +10,11 @@ def same(one, other):
         for name, (dims, values) in mine.items():
             assert dims == its[name][0]
             np.testing.assert_array_equal(np.asarray(values), np.asarray(its[name][1]), err_msg=name)
+
+
+def same_run(one, alone):
+    assert one.outcome is alone.outcome
+    np.testing.assert_equal(one.record.attrs, alone.record.attrs)
+    assert set(one.record.variables) == set(alone.record.variables)
+    for name in alone.record.variables:
+        np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))

@@ -20,7 +20,7 @@ def kept():
     return nd.simulate_many(BODY, STATES, **OPTIONS)
 
 
-@pytest.fixture(params=[7, 1000])
+@pytest.fixture(params=[8, 1024])
 def blocks(request, monkeypatch):
     monkeypatch.setattr(many, "LEAST_BLOCK", request.param)
     monkeypatch.setattr(many, "LARGEST_BLOCK", request.param)
@@ -90,6 +90,31 @@ def test_runs_that_have_ended_are_left_out(blocks):
     assert few["median"].to_numpy()[..., 0] == pytest.approx(exact, rel=2.0**-10)
 
 
+@pytest.mark.filterwarnings("ignore::naiad.errors.RunWarning")
+def test_the_bits_do_not_depend_on_the_blocks(monkeypatch, tmp_path):
+    system = Escaping()
+    states = [system.state(q=[q]) for q in np.linspace(0.1, 1.5, 101)]
+    reduce = {
+        "mean": Mean("q"),
+        "all": Mean("q", times=True),
+        "variance": Variance("energy"),
+        "spread": Variance("q", times=True),
+        "median": Quantiles("q", 0.5),
+        "histogram": Histogram("q", [-1.0, 0.0, 2.0], times=True),
+        "last": Each(lambda t, states: states.mu[-1]),
+    }
+    found = []
+    for size in (4, 16, 32, 128):
+        monkeypatch.setattr(many, "LEAST_BLOCK", size)
+        monkeypatch.setattr(many, "LARGEST_BLOCK", size)
+        for out in (None, tmp_path / f"{size}.zarr"):
+            few = nd.simulate_many(system, states, t1=20.0, dt=0.05, save_every=20, reduce=reduce, out=out)
+            found.append(few.reduced)
+    assert np.isnan(found[0]["last"]).any()
+    for other in found[1:]:
+        assert other.identical(found[0])
+
+
 def test_bins_of_quantiles_keep_the_order_of_all_numbers():
     x = np.concatenate([-np.logspace(-300, 300, 4001), [-0.0, 0.0], np.logspace(-300, 300, 4001)])
     part = Quantiles("x", [0.25, 0.75]).part(np.sort(x)[:, None])
@@ -98,13 +123,15 @@ def test_bins_of_quantiles_keep_the_order_of_all_numbers():
     assert found[0] == pytest.approx(np.quantile(x, [0.25, 0.75], method="inverted_cdf"), rel=2.0**-10)
 
 
-def test_bad_input(tmp_path):
+def test_bad_input():
     def refused(match, **options):
         with pytest.raises(InputError, match=match):
             nd.simulate_many(BODY, STATES[:3], **{"t1": 1.0, "dt": 0.1} | options)
 
     refused("there is no 'depth' along time; there are R, Pi and energy", reduce={"a": Mean("depth")})
-    refused("reduce keeps statistics instead of the runs", reduce={"a": Mean("Pi")}, out=tmp_path / "a.zarr")
+    refused("a statistic is named 'time'; expected letters", reduce={"time": Mean("Pi")})
+    refused("none of J, run, time", reduce={"J": Mean("Pi")}, cases=nd.grid(J=[1.0, 2.0, 3.0]))
+    refused("a statistic is named 'a/b'", reduce={"a/b": Mean("Pi")})
     refused("times of their own", reduce={"a": Mean("Pi")}, dt=[0.1, 0.05, 0.1])
     for make, match in (
         (lambda: Histogram("Pi", [1.0, 1.0]), "expected at least two numbers"),

@@ -1,6 +1,9 @@
 """Ensembles on disk: the same as in memory, bit for bit, also after kills at any moment."""
 
+import errno
+import functools
 import os
+import pickle
 import signal
 import time
 import traceback
@@ -10,9 +13,11 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.ensembles import many, store
+from naiad.ensembles import Mean, Variance, many, store
 from naiad.errors import InputError, RunError
+from naiad.io import places
 from tests.ensembles.comparison import same
+from tests.power_cut import PowerCut
 
 CASES = nd.sample(30, seed=3, J=(2.1, 2.9), spin=(0.9, 1.1))
 BODIES = CASES.build(lambda J: nd.models.RigidBody(J=(1.1, J, 3.0)))
@@ -38,6 +43,11 @@ OPTIONS = {
 def small_blocks(monkeypatch):
     monkeypatch.setattr(many, "LEAST_BLOCK", 8)
     monkeypatch.setattr(many, "LARGEST_BLOCK", 8)
+
+
+@functools.cache
+def memory():
+    return nd.simulate_many(BODIES, STATES, **OPTIONS)
 
 
 def test_what_is_on_disk_is_what_is_in_memory(tmp_path):
@@ -119,6 +129,41 @@ def test_an_ensemble_survives_kills_at_any_moment(tmp_path, monkeypatch, kills):
         number += 1
 
 
+def test_a_power_cut_takes_no_block_that_was_told_to_be_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "HALFWAY_SECONDS", 0.0)
+    disk = PowerCut(monkeypatch)
+    nd.simulate_many(BODIES, STATES, out=tmp_path / "runs.zarr", **OPTIONS)
+    assert disk.commits >= 5  # of four blocks and the root
+    assert disk.faults == []
+    assert disk.names == set()
+
+
+@pytest.mark.parametrize("files", [0, 3, 11, 16, 20, 24, 40])
+def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, files):
+    put, left = places.put, iter(range(files))
+
+    def full(path, *contents, **options):
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        put(path, *contents, **options)
+
+    path = tmp_path / "runs.zarr"
+    with monkeypatch.context() as patch:
+        patch.setattr(places, "put", full)
+        with pytest.raises(RunError, match="No space left on device"):
+            nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
+    if path.with_name("runs.zarr.partial").exists():
+        nd.resume_many(path, BODIES, METHOD, **FUNCTIONS)
+    else:
+        assert files < 11
+        nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
+    same(nd.load_many(path, BODIES, METHOD, **FUNCTIONS), memory())
+
+
+def interrupted(fraction):
+    raise KeyboardInterrupt
+
+
 def test_an_interrupt_is_gone_on_with(tmp_path):
     heard = []
 
@@ -137,6 +182,17 @@ def test_an_interrupt_is_gone_on_with(tmp_path):
     same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), nd.load_many(path, BODIES, METHOD, **FUNCTIONS))
 
 
+def test_one_that_was_to_replace_another_does_when_it_goes_on(tmp_path):
+    path = tmp_path / "runs.zarr"
+    nd.simulate_many(BODIES[:3], STATES[:3], t1=1.0, dt=0.1, out=path)
+    with pytest.raises(RunError, match="interrupted"):
+        nd.simulate_many(BODIES, STATES, out=path, overwrite=True, progress=interrupted, **OPTIONS)
+    old = nd.load_many(path, BODIES[:3], METHOD)
+    assert len(old) == 3
+    same(pickle.loads(pickle.dumps(old)), old)
+    same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), memory())
+
+
 def test_two_at_one_place(tmp_path):
     path = tmp_path / "runs.zarr"
     refused = []
@@ -151,6 +207,44 @@ def test_two_at_one_place(tmp_path):
 
     nd.simulate_many(BODIES, STATES, out=path, progress=second, **OPTIONS)
     assert refused
+
+
+def other_energy(system, state, t):
+    return 2.0 * system.energy(state, t)
+
+
+def test_other_code_is_refused(tmp_path):
+    path, half = tmp_path / "runs.zarr", tmp_path / "half.zarr"
+    reduce = {"momentum": Mean(lambda state, t: state.mu @ state.mu)}
+    nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
+    with pytest.raises(RunError, match="interrupted"):
+        nd.simulate_many(BODIES, STATES, out=half, progress=interrupted, reduce=reduce, **OPTIONS)
+    for kind, name, function in (
+        ("monitors", "energy", other_energy),
+        ("outputs", "pointing", lambda state, t: state.g[:, 0]),
+        ("sections", "y", nd.Section(lambda state, t: state.g[0, 1], 0)),
+    ):
+        changed = FUNCTIONS | {kind: {name: function}}
+        for use, place in ((nd.load_many, path), (nd.resume_many, half)):
+            more = {"reduce": reduce} if place == half else {}
+            with pytest.raises(InputError, match=f"was made with other code of the {kind[:-1]} '{name}'"):
+                use(place, BODIES, METHOD, **more, **changed)
+    for statistics, match in (
+        (
+            {"momentum": Mean(lambda state, t: state.mu @ state.g[0])},
+            "was made with other code of the statistic 'momentum'",
+        ),
+        ({"momentum": Mean("Pi")}, "made with the statistics with momentum.of = .*, but Pi was given"),
+        (
+            {"momentum": Variance(reduce["momentum"].of)},
+            "made with the statistics with momentum = Mean, but Variance was given",
+        ),
+        (None, "made with the statistics with momentum = .*, but nothing was given"),
+    ):
+        with pytest.raises(InputError, match=match):
+            nd.resume_many(half, BODIES, METHOD, reduce=statistics, **FUNCTIONS)
+    few = nd.resume_many(half, BODIES, METHOD, reduce=reduce, **FUNCTIONS)
+    assert few.reduced.identical(nd.simulate_many(BODIES, STATES, reduce=reduce, **OPTIONS).reduced)
 
 
 def test_bad_input(tmp_path):

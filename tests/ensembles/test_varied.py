@@ -7,6 +7,7 @@ import pytest
 
 import naiad as nd
 from naiad.errors import InputError
+from tests.ensembles.comparison import same, same_run
 
 RNG = np.random.default_rng(11)
 COUNT = 7
@@ -23,14 +24,6 @@ def stacked_bodies(J):
     return jax.vmap(lambda J: nd.models.RigidBody(J=J))(J)
 
 
-def same(one, alone):
-    assert one.outcome is alone.outcome
-    assert one.record.attrs == alone.record.attrs
-    assert set(one.record.variables) == set(alone.record.variables)
-    for name in alone.record.variables:
-        np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))
-
-
 def test_systems_of_their_own_are_the_single_runs_bit_for_bit():
     """With outputs, monitors and sections that know the system of their run."""
     options = {
@@ -39,7 +32,7 @@ def test_systems_of_their_own_are_the_single_runs_bit_for_bit():
     }  # fmt: skip
     many = nd.simulate_many(BODIES, STATES, **options)
     for body, state, one in zip(BODIES, STATES, many, strict=True):
-        same(one, nd.simulate(body, state, **options))
+        same_run(one, nd.simulate(body, state, **options))
         np.testing.assert_array_equal(one.system.J, body.J)
         assert len(one.crossings["half"]["time"])
     spread = many.record["kinetic"].std("time").max().item()
@@ -76,7 +69,7 @@ def test_steps_times_and_cadences_of_their_own():
         alone = nd.simulate(
             BODIES[k], STATES[k], t0=t0[k], t1=t1[k], dt=dt[k], save_every=save[k], output_every=2, **options
         )
-        same(one, alone)
+        same_run(one, alone)
     assert many.record["t"].dims == ("run", "time")
     lengths = [len(run.t) for run in many]
     assert many.record.sizes["time"] == max(lengths)
@@ -92,7 +85,7 @@ def test_noise_with_steps_of_their_own():
     many = nd.simulate_many(disks, disks[0].state(), noise=seeds, method=method, **times)
     for k, one in enumerate(many):
         own = {name: value[k] for name, value in times.items()}
-        same(one, nd.simulate(disks[k], disks[0].state(), noise=seeds[k], method=method, **own))
+        same_run(one, nd.simulate(disks[k], disks[0].state(), noise=seeds[k], method=method, **own))
 
 
 def test_blocks_make_no_difference(monkeypatch):
@@ -109,7 +102,7 @@ def test_blocks_make_no_difference(monkeypatch):
 
 
 def test_an_interrupt_leaves_later_blocks_at_their_start(monkeypatch):
-    monkeypatch.setattr(nd.ensembles.many, "LEAST_BLOCK", 3)
+    monkeypatch.setattr(nd.ensembles.many, "LEAST_BLOCK", 4)
     monkeypatch.setattr(nd.ensembles.many, "BLOCK_BYTES", 1)
 
     def interrupt(fraction):
@@ -117,7 +110,7 @@ def test_an_interrupt_leaves_later_blocks_at_their_start(monkeypatch):
 
     many = nd.simulate_many(BODIES, STATES, t1=1e5, dt=0.05, save_every=1, progress=interrupt)
     assert many.outcomes == {nd.Outcome.INTERRUPTED: COUNT}
-    assert many.runs["saved"].to_numpy().tolist() == [257] * 3 + [1] * 4
+    assert many.runs["saved"].to_numpy().tolist() == [257] * 4 + [1] * 3
     np.testing.assert_array_equal(many[5].mu[0], STATES[5].mu)
 
 
@@ -176,3 +169,24 @@ def test_bad_input():
     bad(r"RigidBody\.J of run 4 is not finite", systems=stacked_bodies(J))
     J[4, 0, 0] = -1.0
     bad("not positive definite at the initial state", systems=stacked_bodies(J))
+
+
+class Masses(nd.LagrangianSystem):
+    """Whose Lagrangian sums over its arrays, so that it takes rows for particles."""
+
+    m: np.ndarray
+    group = nd.Rn(3)
+
+    def lagrangian(self, q, v, t):
+        return jnp.sum(0.5 * self.m * v**2 - 0.5 * q**2)
+
+
+def test_a_system_that_could_be_one_or_many_is_told():
+    system = Masses(m=np.array([1.5, 2.5, 3.5]))
+    states = [system.state(q=[0.1 * k, 0.2, 0.3]) for k in range(3)]
+    with pytest.warns(nd.RunWarning, match=r"a leading axis of 3, and there are 3 runs.*give a list of systems"):
+        shared = nd.simulate_many(system, states, t1=1.0, dt=0.1)
+    same(nd.simulate_many([system] * 3, states, t1=1.0, dt=0.1), shared)
+    nd.simulate_many(system, states[:2], t1=1.0, dt=0.1)
+    bodies = nd.double(jax.vmap(lambda J: nd.models.RigidBody(J=J)))(np.array([[1.0, 2.0, 2.5], [1.1, 2.1, 3.0]]))
+    nd.simulate_many(bodies, [nd.models.RigidBody(J=(1.0, 2.0, 2.5)).state(Omega=(1.0, 0.0, 0.0))] * 2, t1=1.0, dt=0.1)

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -20,6 +19,7 @@ from naiad.io import writer as limits
 from naiad.io.store import committed
 from naiad.simulation import checkpoint, drive
 from naiad.simulation.parameters import parameters
+from tests.power_cut import PowerCut
 from tests.simulation.killed_runs import contents, go_on
 
 ROOT = Path(__file__).parents[2]
@@ -224,10 +224,10 @@ def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, whole, files):
     """The first file that cannot be written is any of a page: rows, their description, or the root."""
     put, left = places.put, iter(range(files))
 
-    def full(path, content):
+    def full(path, *contents, **options):
         if next(left, None) is None:
             raise OSError(errno.ENOSPC, "No space left on device")
-        put(path, content)
+        put(path, *contents, **options)
 
     partial = tmp_path / "run.zarr.partial"
     with monkeypatch.context() as patch:
@@ -244,52 +244,8 @@ def test_a_full_disk_is_told_and_survived(tmp_path, monkeypatch, whole, files):
         assert contents(tmp_path / "run.zarr") == whole
 
 
-class Disk:
-    """Looks on as files are written, and notes what a power cut would lose of what was told: files without contents,
-    whose names came first, and names in folders that were not synced."""
-
-    def __init__(self, monkeypatch):
-        self.commits, self.faults, self.safe, self.names = 0, [], set(), set()
-        replace, rename, mkdir, lock = Path.replace, Path.rename, Path.mkdir, threading.Lock()
-
-        def sync(descriptor):
-            inode = os.fstat(descriptor).st_ino
-            with lock:
-                self.safe.add(inode)
-                self.names = {folder for folder in self.names if folder.stat().st_ino != inode}
-
-        def replaced(fresh, target):
-            with lock:
-                if fresh.stat().st_ino not in self.safe:
-                    self.faults.append(f"{target} has its name before the disk has its contents")
-                if target.name == "zarr.json" and places.is_store(target.parent):
-                    self.commits += 1
-                    self.check(target.parent)
-                self.names.add(target.parent)
-            return replace(fresh, target)
-
-        def renamed(folder, target):
-            with lock:
-                self.check(folder)
-                self.names.add(target.parent)
-            return rename(folder, target)
-
-        def made(folder, *args, **options):
-            with lock:
-                self.names |= set() if folder.exists() else {folder.parent}
-            return mkdir(folder, *args, **options)
-
-        for name, changed in (("replace", replaced), ("rename", renamed), ("mkdir", made)):
-            monkeypatch.setattr(Path, name, changed)
-        monkeypatch.setattr(os, "fsync", sync)
-
-    def check(self, within):
-        """What is in a folder must be there."""
-        self.faults += [f"{folder} may lose names" for folder in self.names if folder.is_relative_to(within)]
-
-
 def test_a_power_cut_takes_nothing_that_was_committed(tmp_path, monkeypatch):
-    disk, commit = Disk(monkeypatch), limits.Writer._commit
+    disk, commit = PowerCut(monkeypatch), limits.Writer._commit
 
     def committed(writer):
         commit(writer)

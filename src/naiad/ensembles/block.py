@@ -39,13 +39,19 @@ class Series(NamedTuple):
 
     def append(self, rows: loop.Rows, leg: "_Leg", of: Callable[[Any], Any]) -> "Series":
         """More rows of each, which take their places behind those that there are."""
-        whose, which = _filled(rows)
-        place = self.count[whose] + which
-        given = jax.tree.map(lambda leaf: leaf[whose, which], rows.rows)
-        self.times[whose, place] = _at(leg.t0, whose) + given.node * _at(leg.h, whose)
+        before, more = self.count[0], rows.count[0]
+        if np.all(self.count == before) and np.all(rows.count == more):  # of all alike: none has to be looked for
+            taken, place = np.s_[:, :more], np.s_[:, before : before + more]
+            t0, h = (value[:, None] if np.ndim(value) else value for value in (leg.t0, leg.h))
+        else:
+            taken = whose, which = _filled(rows)
+            place = whose, self.count[whose] + which
+            t0, h = (value[whose] if np.ndim(value) else value for value in (leg.t0, leg.h))
+        given = jax.tree.map(lambda leaf: leaf[taken], rows.rows)
+        self.times[place] = t0 + given.node * h
 
         def put(values: np.ndarray, leaf: np.ndarray) -> None:
-            values[whose, place] = leaf
+            values[place] = leaf
 
         jax.tree.map(put, self.values, of(given))
         return self._replace(count=self.count + rows.count)
@@ -256,10 +262,6 @@ def _room(first: np.ndarray, room: int) -> np.ndarray:
     values = np.full((len(first), room, *first.shape[1:]), np.nan)
     values[:, 0] = first
     return values
-
-
-def _at(value: Any, whose: np.ndarray) -> Any:
-    return value[whose] if np.ndim(value) else value
 
 
 def _brought(rows: loop.Rows) -> loop.Rows:

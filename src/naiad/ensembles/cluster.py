@@ -1,22 +1,25 @@
 """Work on the workers of a Dask scheduler."""
 
+import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from naiad.compiler.cores import one_core
 from naiad.ensembles.block import begin_block, run_block
 from naiad.ensembles.job import Job
+from naiad.ensembles.kept import Kept, Reduce, kept
 from naiad.ensembles.store import Shelf
-from naiad.ensembles.table import crossings, table
 from naiad.errors import InputError, NaiadError, RunError
 from naiad.interrupts import Ear
+from naiad.io.sites import site
 
 TIMEOUT = 5.0  # seconds in which a scheduler must answer, and have a worker
 AHEAD = 4  # tasks that are sent for each thread of the workers, so that none waits for the next
+ELSEWHERE = Kept({}, {}, {})  # what comes back of a block that is on a shelf
 ATTEMPTS = 3  # to do a block whose worker was lost, or failed
 
 
@@ -48,21 +51,31 @@ def connected(address: str, option: str) -> Iterator[Any]:
 
 def check_workers(client: Any, whose: str, address: str = "ADDRESS") -> None:
     """Raise an `InputError` unless a client has workers, and they have this naiad."""
-    try:
-        client.wait_for_workers(1, timeout=TIMEOUT)
-        found = set(client.run(_version).values())
-    except TimeoutError as error:
-        raise InputError(f"{whose}: it has no workers; start some with `dask worker {address}`.") from error
-    except Exception as error:
-        raise InputError(f"{whose}: its workers cannot use naiad ({error}); install naiad where they run.") from error
-    if found != {_version()}:
+    found: dict[str, Any] = {}
+    until = time.monotonic() + TIMEOUT
+    while not found and time.monotonic() < until:  # those that are lost while they are asked do not count
+        try:
+            client.wait_for_workers(1, timeout=TIMEOUT)
+        except TimeoutError:
+            break
+        answers = client.run(_version, on_error="return")
+        found = {key: answer for key, answer in answers.items() if not isinstance(answer, OSError)}
+    if not found:
+        raise InputError(f"{whose}: it has no workers; start some with `dask worker {address}`.")
+    failed = [answer for answer in found.values() if isinstance(answer, BaseException)]
+    if failed:
         raise InputError(
-            f"{whose}: its workers have naiad {', '.join(sorted(found))}, and this is {_version()}; install the same "
-            "everywhere."
+            f"{whose}: its workers cannot use naiad ({failed[0]}); install naiad where they run."
+        ) from failed[0]
+    versions = set(found.values())
+    if versions != {_version()}:
+        raise InputError(
+            f"{whose}: its workers have naiad {', '.join(sorted(versions))}, and this is {_version()}; install the "
+            "same everywhere."
         )
 
 
-def check_sent(job: Job) -> None:
+def check_sent(job: Any) -> None:
     """Raise an `InputError` unless a job can be sent to workers."""
     import cloudpickle
 
@@ -85,16 +98,19 @@ def threads(client: Any) -> int:
     return sum(client.nthreads().values()) or 1
 
 
-def run_blocks(client: Any, shelf: Shelf, job: Job, missing: list[int]) -> Iterator[int]:
-    """Have blocks of a job done by workers, which put them on the shelf themselves; their numbers as they are there."""
+def run_blocks(
+    client: Any, shelf: Shelf | None, size: int, job: Job, missing: Iterable[int], reduce: Reduce | None
+) -> Iterator[tuple[int, Kept]]:
+    """Have blocks of a job done by workers, which put them on the shelf themselves: their numbers as they are there;
+    without a shelf also what is kept of them."""
     from distributed import as_completed  # pyright: ignore[reportMissingImports] - an extra
 
-    waiting = iter(missing)
+    waiting, place = iter(missing), None if shelf is None else str(shelf.place)
 
     def send() -> Any:
         for number in waiting:
-            part = job.part(number * shelf.size, min((number + 1) * shelf.size, job.size))
-            return client.submit(do_block, str(shelf.path), shelf.size, number, part, pure=False, retries=ATTEMPTS)
+            part = job.part(number * size, min((number + 1) * size, job.size))
+            return client.submit(do_block, place, size, number, part, reduce, pure=False, retries=ATTEMPTS)
         return None
 
     sent = [future for future in (send() for _ in range(AHEAD * threads(client))) if future is not None]
@@ -106,30 +122,39 @@ def run_blocks(client: Any, shelf: Shelf, job: Job, missing: list[int]) -> Itera
             running.add(after)
 
 
-def do_block(path: str, size: int, number: int, part: Job) -> int:
-    """On a worker: the runs of a block, on the core of the thread that does it, and onto the shelf."""
-    shelf = Shelf(Path(path), size)
+def do_block(path: str | None, size: int, number: int, part: Job, reduce: Reduce | None) -> tuple[int, Kept]:
+    """On a worker: the runs of a block, on the core of the thread that does it, and onto the shelf if there is one."""
+    shelf = None if path is None else Shelf(site(path), size)
+    if shelf is not None and shelf.done(number):  # by a worker that was lost before it could say so
+        return number, ELSEWHERE
     with one_core():
-        begun = shelf.halfway(number, begin_block(part))
-        block, _ = run_block(part, begun, Ear(at_once=True), lambda block: shelf.keep(number, block))
-    shelf.put(number, table(part, block), crossings(part, block, number * size))
-    return number
+        begun = begin_block(part)
+        if shelf is None:
+            block, _ = run_block(part, begun, Ear(at_once=True), lambda block: None)
+        else:
+            begun = shelf.halfway(number, begun)
+            block, _ = run_block(part, begun, Ear(at_once=True), lambda block: shelf.keep(number, block))
+        made = kept(part, block, number * size, reduce)
+    if shelf is None:
+        return number, made
+    shelf.put(number, made)
+    return number, ELSEWHERE
 
 
-def _arrived(future: Any, shelf: Shelf) -> int:
-    kept = f"what was computed is at {shelf.partial}: nd.resume_many goes on"
-    if future.status == "cancelled":
-        raise RunError(f"the scheduler was lost; {kept}.")
+def _arrived(future: Any, shelf: Shelf | None) -> tuple[int, Kept]:
+    resumed = "" if shelf is None else f"; what was computed is at {shelf.place.growing}: nd.resume_many goes on"
     try:
-        number = future.result()
+        number, made = future.result()
     except NaiadError:
         raise
+    except asyncio.CancelledError:
+        raise RunError(f"the scheduler was lost, or has given up a block{resumed}.") from None
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise RunError(f"a block failed on the workers ({reason:.300}); {kept}.") from error
-    if not shelf.done(number):
+        raise RunError(f"a block failed on the workers ({reason:.300}){resumed}.") from error
+    if shelf is not None and not shelf.done(number):
         raise RunError(
-            f"a worker wrote its block to another disk than this process sees at {shelf.partial}; give a place that "
+            f"a worker wrote its block to another place than this process sees at {shelf.place.growing}; give one that "
             "all of them share."
         )
-    return number
+    return number, made

@@ -2,9 +2,9 @@
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,18 +12,15 @@ from naiad.ensembles.block import Block, begin_block, interrupted, run_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.ensemble import Ensemble
 from naiad.ensembles.job import Job
-from naiad.ensembles.reductions import Each, Reduction
+from naiad.ensembles.kept import Kept, Parts, Reduce, kept, labelled
 from naiad.ensembles.store import Shelf
-from naiad.ensembles.table import Arrays, crossings, table
+from naiad.ensembles.table import Arrays
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.interrupts import listening
 from naiad.io.claim import Claim
 from naiad.simulation.bar import Bar, Span
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.turn import too_far
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 ROOMS = {8: 2048, 64: 256}  # saved nodes, and passages of a section, that a chunk holds for each of so many runs
 LEAST_ROOM = 64
@@ -32,69 +29,43 @@ Progress = bool | Callable[[float], None] | None
 
 
 def run(
-    job: Job,
-    size: int,
-    cases: Cases | None,
-    progress: Progress,
+    job: Job, size: int, cases: Cases | None, progress: Progress, reduce: Reduce | None = None, client: Any = None
 ) -> Ensemble:
-    """The blocks one after the other in memory, and what came of all."""
+    """What is kept of all blocks, in memory; the parts of statistics no longer than they are needed."""
     tables, met = [], []
-    for number, part, block in _blocks(job, size, progress):
-        tables.append(table(part, block))
-        met.append(crossings(part, block, number * size))
-    return Ensemble(job, _joined(tables), _joined(met), cases)
 
-
-def run_reduced(
-    job: Job,
-    size: int,
-    cases: Cases | None,
-    progress: Progress,
-    reduce: Mapping[str, Reduction | Each],
-) -> Ensemble:
-    """The blocks one after the other, of which the statistics are kept, and where each run stands."""
-    if not job.schedule.uniform and not all(isinstance(each, Each) or each.times for each in reduce.values()):
-        raise InputError(
-            "simulate_many: runs with times of their own have no statistics at each time; give times=True."
+    def parts() -> Iterator[Parts]:
+        blocks = (
+            _done_here(job, size, progress, reduce) if client is None else _sent(client, job, size, progress, reduce)
         )
-    tables, met = [], []
-    parts: dict[str, Any] = {}
+        for one in blocks:
+            tables.append(one.arrays)
+            met.append(one.met)
+            yield one.parts
+
+    if reduce is None:
+        for _ in parts():
+            pass
+        return Ensemble(job, _joined(tables), _joined(met), cases)
+    reduced = labelled(reduce, parts(), Ensemble(job, {}, {}, cases))
+    return Ensemble(job, _joined(tables), _joined(met), cases, None, reduced)
+
+
+def _done_here(job: Job, size: int, progress: Progress, reduce: Reduce | None) -> Iterator[Kept]:
+    """What is kept of the blocks, one after the other."""
     for number, part, block in _blocks(job, size, progress):
-        arrays = table(part, block)
-        some = Ensemble(part, arrays, {})
-        for name, each in reduce.items():
-            if isinstance(each, Each):
-                parts.setdefault(name, []).append(some.for_each(each.function))
-            else:
-                found = each.part(some.series(each.of))
-                parts[name] = each.joined(parts[name], found) if name in parts else found
-        tables.append({name: row for name, row in arrays.items() if row[0][1:2] not in (("time",), ("output_time",))})
-        met.append(crossings(part, block, number * size))
-    known = Ensemble(job, _joined(tables), _joined(met), cases)
-    return Ensemble(job, known.arrays, known.met, cases, None, _labelled(reduce, parts, known))
+        yield kept(part, block, number * size, reduce)
 
 
-def _labelled(reduce: Mapping[str, Reduction | Each], parts: Mapping[str, Any], ensemble: Ensemble) -> "xr.Dataset":
-    """Statistics as labelled arrays."""
-    import xarray as xr
-
-    variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {"run": np.arange(len(ensemble))}
-    coordinates |= {} if ensemble.cases is None else ensemble.cases.coordinates()
-    for name, each in reduce.items():
-        if isinstance(each, Each):
-            values = np.concatenate(parts[name])
-            variables[name] = (("run", *(f"{name}_{k}" for k in range(values.ndim - 1))), values)
-            continue
-        values = each.result(parts[name])
-        ahead = () if each.times else ("time",)
-        own = tuple(each.dims) if len(reduce) == 1 else tuple(f"{dim}_of_{name}" for dim in each.dims)
-        between = tuple(f"{name}_{k}" for k in range(values.ndim - len(ahead) - len(own)))
-        variables[name] = ((*ahead, *between, *own), values)
-        coordinates |= dict(zip(own, each.dims.values(), strict=True))
-        if ahead:
-            coordinates["time"] = ("time", ensemble.times("time"), {"long_name": "time", "units": "s"})
-    return xr.Dataset(variables, coordinates)
+def _sent(client: Any, job: Job, size: int, progress: Progress, reduce: Reduce | None) -> Iterator[Kept]:
+    """The same by the workers of a client, who do not keep their order."""
+    early: dict[int, Kept] = {}
+    following = 0
+    for number, one in _by_workers(client, None, size, job, progress, reduce):
+        early[number] = one
+        while following in early:
+            yield early.pop(following)
+            following += 1
 
 
 def run_to(
@@ -104,42 +75,57 @@ def run_to(
     cases: Cases | None,
     progress: Progress,
     client: Any,
+    reduce: Reduce | None,
     *,
     overwrite: bool,
 ) -> None:
     """The blocks that are missing on a shelf, one after the other or by the workers of a client, and the shelf in its
     place."""
     try:
-        if client is not None:
-            _run_by(client, shelf, job, progress)
-        with ThreadPoolExecutor(1) as pool:  # a block is written while the next one is computed
-            writing: list[Future[None]] = []
-            for number, part, block in _blocks(job, shelf.size, progress, shelf):
-                arrays, met = table(part, block), crossings(part, block, number * shelf.size)
-                if writing:
-                    writing.pop().result()
-                writing.append(pool.submit(shelf.put, number, arrays, met))
-            for last in writing:
-                last.result()
-        shelf.finish(Ensemble(job, shelf.arrays(), {}, cases).coordinates(), claim, overwrite=overwrite)
+        if not shelf.is_whole():
+            if client is not None:
+                for _ in _by_workers(client, shelf, shelf.size, job, progress, reduce):
+                    pass
+            else:
+                _run_here(shelf, job, progress, reduce)
+            about = Ensemble(job, shelf.arrays(), {}, cases)
+            reduced = None if reduce is None else labelled(reduce, shelf.parts(), about)
+            shelf.gather(about.coordinates(), reduced)
+        shelf.finish(claim, overwrite=overwrite)
     finally:
         claim.release()
 
 
-def _run_by(client: Any, shelf: Shelf, job: Job, progress: Progress) -> None:
-    """The blocks that are missing, by the workers of a client."""
+def _run_here(shelf: Shelf, job: Job, progress: Progress, reduce: Reduce | None) -> None:
+    """The blocks that are missing on a shelf, each written while the next one is computed."""
+    with ThreadPoolExecutor(1) as pool:
+        writing: Future[None] | None = None
+        for number, part, block in _blocks(job, shelf.size, progress, shelf):
+            made = kept(part, block, number * shelf.size, reduce)
+            if writing is not None:
+                writing.result()
+            writing = pool.submit(shelf.put, number, made)
+        if writing is not None:
+            writing.result()
+
+
+def _by_workers(
+    client: Any, shelf: Shelf | None, size: int, job: Job, progress: Progress, reduce: Reduce | None
+) -> Iterator[tuple[int, Kept]]:
+    """The blocks that are missing, by workers; a bar tells how many of all are there."""
     from naiad.ensembles.cluster import run_blocks
 
-    count = -(-job.size // shelf.size)
-    missing = [number for number in range(count) if not shelf.done(number)]
+    count = -(-job.size // size)
+    missing = [number for number in range(count) if shelf is None or not shelf.done(number)]
     with Bar(Span(0, count), shown=progress) as bar, listening(at_once=True):
-        for done, _ in enumerate(run_blocks(client, shelf, job, missing), count - len(missing) + 1):
+        for done, block in enumerate(run_blocks(client, shelf, size, job, missing, reduce), count - len(missing) + 1):
             bar.update(done)
+            yield block
 
 
 @contextlib.contextmanager
-def workers(client: Any, scheduler: str | None, example: Job) -> Iterator[Any]:
-    """A client whose workers can do blocks of jobs like the example; None if this process does them."""
+def workers(client: Any, scheduler: str | None, example: Any) -> Iterator[Any]:
+    """A client whose workers can do blocks of jobs that are sent like the example; None if this process does them."""
     if client is None and scheduler is None:
         yield None
         return
@@ -179,7 +165,8 @@ def _blocks(job: Job, size: int, progress: Progress, shelf: Shelf | None = None)
                 if heard and shelf is not None:
                     shelf.keep(number, last, now=True)
                     raise RunError(
-                        f"the ensemble was interrupted; what was computed is at {shelf.partial}: nd.resume_many goes on"
+                        f"the ensemble was interrupted; what was computed is at {shelf.place.growing}: nd.resume_many "
+                        "goes on"
                     )
                 yield number, part, block
             done += int(np.sum(part.each(part.schedule.last)))

@@ -17,6 +17,7 @@ from naiad.ensembles.job import Job
 from naiad.ensembles.table import STANDING, Arrays, ending
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
+from naiad.io.store import opened
 from naiad.mechanics import LagrangianSystem, State, has_symmetry, split_rows
 from naiad.mechanics.functions import with_system
 from naiad.mechanics.labels import coordinates, labels
@@ -50,10 +51,10 @@ class Ensemble(Sequence[Trajectory]):
         arrays: Arrays,
         met: Arrays,
         cases: Cases | None = None,
-        path: os.PathLike[str] | None = None,
+        store: Any = None,
         reduced: "xr.Dataset | None" = None,
     ):
-        self._path, self._reduced = path, reduced
+        self._store, self._reduced = store, reduced
         self.job, self.cases = job, cases
         self.arrays, self.met = arrays, met
 
@@ -139,8 +140,8 @@ class Ensemble(Sequence[Trajectory]):
         """What was saved: states and outputs."""
         self._needs_runs()
         series = {name: each for name, each in self.arrays.items() if len(each[0]) > 1 and each[0][1] in self._series}
-        if self._path is not None:
-            stored = io.open_lazily(self._path)[list(series)].drop_attrs(deep=False)
+        if self._store is not None:
+            stored = opened(self._store, "the ensemble")[list(series)].drop_attrs(deep=False)
             made = stored.assign_coords(self._coordinates(stored.dims))
             made = made.assign_coords(coordinates(made.sizes, self.bodies))
         else:

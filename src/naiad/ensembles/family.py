@@ -1,5 +1,6 @@
 """Systems of one structure that differ in some of their numbers: one program serves them all."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler.compiled import NEITHER
-from naiad.errors import InputError
+from naiad.errors import InputError, RunWarning
 from naiad.mechanics import LagrangianSystem
 from naiad.numerics import Module, static
 from naiad.simulation.checks import check_system
@@ -119,14 +120,31 @@ def _other_structure(systems: Sequence[LagrangianSystem], number: int) -> InputE
 
 def _rows(system: LagrangianSystem) -> int | None:
     """How many systems one is whose arrays have a leading axis; None if it is a single one."""
-    numbers = [leaf for leaf in jax.tree.leaves(system) if _is_array(leaf)]
-    lengths = {np.shape(leaf)[:1] for leaf in numbers}
-    if len(lengths) != 1 or lengths == {()}:
-        return None
-    if _gives_a_number(system):
-        return None
-    row = jax.tree.map(lambda leaf: leaf[0] if _is_array(leaf) else leaf, system)
-    return lengths.pop()[0] if _gives_a_number(row) else None
+    length = _leading_length(system)
+    return None if length is None or _gives_a_number(system) or not _gives_a_number(_first_row(system)) else length
+
+
+def warn_of_doubt(system: LagrangianSystem, runs: int) -> None:
+    """Warn of a system that was taken for a single one, but could be one for each of so many runs."""
+    if runs > 1 and _leading_length(system) == runs and _gives_a_number(_first_row(system)):
+        name = type(system).__name__
+        warnings.warn(
+            f"{name}: its arrays all have a leading axis of {runs}, and there are {runs} runs, but its Lagrangian "
+            "gives one number with the whole arrays: it is taken for one system that all share. If each run has "
+            f"a row of its own, give a list of systems; if not, [system] * {runs} says so.",
+            RunWarning,
+            stacklevel=6,
+        )
+
+
+def _leading_length(system: LagrangianSystem) -> int | None:
+    """The length of the leading axis of all arrays of a system; None if they have none in common."""
+    lengths = {np.shape(leaf)[:1] for leaf in jax.tree.leaves(system) if _is_array(leaf)}
+    return lengths.pop()[0] if len(lengths) == 1 and lengths != {()} else None
+
+
+def _first_row(system: LagrangianSystem) -> LagrangianSystem:
+    return jax.tree.map(lambda leaf: leaf[0] if _is_array(leaf) else leaf, system)
 
 
 def _gives_a_number(system: LagrangianSystem) -> bool:

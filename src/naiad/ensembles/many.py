@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -13,16 +12,17 @@ from naiad import io
 from naiad.compiler import Device, Engine, check_engine, chosen_device
 from naiad.ensembles.block import begin_block
 from naiad.ensembles.cases import Cases
-from naiad.ensembles.drive import Progress, room, run, run_reduced, run_to, warn_of, workers
+from naiad.ensembles.drive import Progress, room, run, run_to, warn_of, workers
 from naiad.ensembles.ensemble import Ensemble
-from naiad.ensembles.family import family
+from naiad.ensembles.family import family, warn_of_doubt
 from naiad.ensembles.job import Job, Program, Schedule
-from naiad.ensembles.reductions import Each, Reduction
+from naiad.ensembles.kept import Reduce, check_reduced, kept
 from naiad.ensembles.store import Form, begin_shelf
 from naiad.ensembles.stored import described, opened
-from naiad.ensembles.table import STANDING, crossings, table
+from naiad.ensembles.table import STANDING
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
+from naiad.io.sites import site
 from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
 from naiad.mechanics.functions import explained
 from naiad.numerics import double
@@ -36,11 +36,7 @@ from naiad.simulation.checks import (
     check_times,
 )
 from naiad.simulation.noise import BLOCK, Noise, Source, check_increments, source
-from naiad.simulation.parameters import parameters
 from naiad.simulation.section import Section
-
-if TYPE_CHECKING:
-    pass
 
 BLOCK_BYTES = 2**25  # of the rows of a block of runs
 LEAST_BLOCK, LARGEST_BLOCK = 16, 4096
@@ -65,7 +61,7 @@ def simulate_many(
     output_every: int | Sequence[int] | np.ndarray | None = None,
     monitors: Mapping[str, Callable[..., Any]] | None = None,
     sections: Mapping[str, Section] | None = None,
-    reduce: Mapping[str, Reduction | Each] | None = None,
+    reduce: Reduce | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     client: Any = None,
@@ -87,9 +83,10 @@ def simulate_many(
       run before state and time.
     - `reduce`: statistics by name (`naiad.ensembles.Mean`, `Variance`, `Quantiles`, `Histogram`, and `Each` of a
       function of a run), which are all that is kept of the saved nodes, in `ens.reduced`: for more runs than memory
-      holds.
-    - `out`: a Zarr directory to which the runs are written in blocks, so that their number is not bound by memory; what
-      comes back reads from there. `resume_many` goes on with one that was killed.
+      holds. With `out` they are kept there.
+    - `out`: a Zarr directory, or a URL that fsspec knows (`s3://...`), to which the runs are written in blocks, so that
+      their number is not bound by memory; what comes back reads from there. `resume_many` goes on with one that was
+      killed.
     - `client`, a `distributed.Client`, or the address of a `scheduler` of Dask: its workers do the blocks and write
       them to `out`, which they share; the result is the same, bit for bit, whatever their number.
     - `device`: "cpu"; "gpu" for the GPUs of this machine (or of the workers), to round-off; "auto" for GPUs where there
@@ -106,6 +103,8 @@ def simulate_many(
     per_run = {"t1": t1, "dt": dt, "t0": t0, "save_every": save_every, "output_every": output_every, "noise": noise}
     known |= {name: len(value) for name, value in per_run.items() if _is_many(value)}
     size = _agreed(known)
+    if many is None:
+        warn_of_doubt(kin.system, size)
     if count is None:
         stacked = jax.tree.map(lambda leaf: np.broadcast_to(leaf, (size, *leaf.shape)), stacked)
     if own is not None and len(own) == 1 < size:
@@ -124,29 +123,24 @@ def simulate_many(
     job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows, where)
     size = _block_size(job, in_memory=out is None and reduce is None)
     job = job._replace(program=program.replaced(room=room(size)))
-    if out is not None and reduce is not None:
-        raise InputError(
-            "simulate_many: reduce keeps statistics instead of the runs, and out keeps the runs; give one."
-        )
-    if out is None and (client is not None or scheduler is not None):
+    if out is None and reduce is None and (client is not None or scheduler is not None):
         raise InputError(
             "simulate_many: workers write what they compute to disk; give a place that they share as out=."
         )
     if reduce is not None:
-        ensemble = run_reduced(job, size, cases, progress, reduce)
-    elif out is None:
-        ensemble = run(job, size, cases, progress)
-    else:
-        io.check_directory(out)
-        path, one = Path(out).resolve(), job.part(0, 1)
-        about = {"ensemble": described(job), **parameters(first.system, method)}
-        begun = begin_block(one)
-        first_run = Ensemble(one, table(one, begun), crossings(one, begun, 0), cases)
-        example = Form(first_run.arrays, first_run.met, first_run.about, cases)
-        with workers(client, scheduler, one) as helping:
-            shelf, claim = begin_shelf(path, job, example, size, about, overwrite=overwrite)
-            run_to(shelf, claim, job, cases, progress, helping, overwrite=overwrite)
-        ensemble = opened(path, job, cases)
+        check_reduced(job, reduce, cases)
+    one = job.part(0, 1)
+    with workers(client, scheduler, (one, reduce)) as helping:
+        if out is None:
+            ensemble = run(job, size, cases, progress, reduce, helping)
+        else:
+            io.check_directory(out)
+            place = site(out)
+            made = kept(one, begin_block(one), 0, reduce)
+            example = Form(made.arrays, made.met, Ensemble(one, made.arrays, made.met).about, cases)
+            shelf, claim = begin_shelf(place, job, example, size, described(job, reduce), overwrite=overwrite)
+            run_to(shelf, claim, job, cases, progress, helping, reduce, overwrite=overwrite)
+            ensemble = opened(place, job, cases)
     warn_of(ensemble)
     return ensemble
 
@@ -160,10 +154,12 @@ def _block_size(job: Job, *, in_memory: bool) -> int:
             f"{job.size} runs with {job.frames} saved nodes each would take {size * job.size / 2**30:.1f} GiB of "
             "memory; save fewer nodes (save_every), or write them to disk as they come (out='runs.zarr')."
         )
+    largest, memory = LARGEST_BLOCK, BLOCK_BYTES
     if job.device != "cpu":
-        drawn = 0 if job.sources is None else 8 * BLOCK * job.sources[0].size
-        return int(np.clip(GPU_BLOCK_BYTES // (size + drawn), LEAST_BLOCK, LARGEST_GPU_BLOCK))
-    return int(np.clip(BLOCK_BYTES // size, LEAST_BLOCK, LARGEST_BLOCK))
+        largest, memory = LARGEST_GPU_BLOCK, GPU_BLOCK_BYTES
+        size += 0 if job.sources is None else 8 * BLOCK * job.sources[0].size
+    most = int(np.clip(memory // size, LEAST_BLOCK, largest))
+    return min(job.size, 1 << (most.bit_length() - 1))  # a power of two, for the tree of `reductions`
 
 
 def _stacked_states(system: LagrangianSystem, states: Any) -> tuple[State, int | None]:

@@ -1,17 +1,17 @@
-"""An ensemble on disk: written block by block, so that memory does not bound it, and one that was killed goes on with
-what is missing.
+"""An ensemble on disk, or in an object store: written block by block, so that memory does not bound it, and one that
+was killed goes on with what is missing.
 
-A Zarr group grows at PATH.partial and is renamed to PATH when all is there. Each block of runs writes its own chunks of
-the arrays along time, so that several processes can, and then one file of its own, written aside and renamed: where
-that file is, the block is whole. It has all else: crossings, whose number is not known before, and where the runs
-stand, which would be many small files. A block that takes long leaves where it stands in a file too, every few seconds.
+A Zarr group grows at its site. Each block of runs writes its own chunks of the arrays along time, so that several
+processes can, and then one file of its own: where that file is, the block is whole. It has all else: crossings, whose
+number is not known before, where the runs stand, which would be many small files, and parts of statistics. A block that
+takes long leaves where it stands in a file too, every few seconds.
 """
 
+import contextlib
 import io
 import time
-import warnings
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -21,113 +21,156 @@ import numpy as np
 from naiad.ensembles.block import Block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.job import Job, Schedule
-from naiad.ensembles.table import Arrays
-from naiad.errors import InputError
-from naiad.io import layout, places
-from naiad.io.claim import Claim, claimed, reclaimed, settle
+from naiad.ensembles.kept import Kept, Parts
+from naiad.ensembles.table import Arrays, series
+from naiad.errors import InputError, NaiadError, RunError
+from naiad.io import keys, layout, places
+from naiad.io.claim import Claim
+from naiad.io.sites import Bucket, Folder
 from naiad.mechanics import State, identity
 from naiad.simulation.noise import Noise, Source
 
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
+    from zarr.abc.store import Store
 
 BLOCKS = ".blocks"  # what the blocks left, until all are there
 JOB = "job"  # the group with what the runs have of their own
+NPZ = "npz"  # its one array, the bytes of a file of arrays, of which there would be many small ones
+REDUCED = "reduced"  # the group of statistics
+PART = "reduced/"  # before the names of the parts of statistics, in the file of a block
 HALFWAY_SECONDS = 5.0
+GATHERED = 2**16  # runs whose rows are put behind each other at a time
 
 
 class Shelf:
     """The place of an ensemble that is being made; blocks are counted from 0."""
 
-    def __init__(self, path: Path, size: int):
-        self.path, self.size = path, size
-        self.partial = path.with_name(path.name + ".partial")
+    def __init__(self, place: Folder | Bucket, size: int):
+        self.place, self.size = place, size
+        self._store = place.store()
+        self._notes = place.store()  # of where blocks stand, which are written while another block is
         self._kept_at = time.monotonic()
-
-    def _group(self) -> "zarr.Group":
-        import zarr
-
-        from naiad.io.durable import DurableStore
-
-        return zarr.open_group(DurableStore(self.partial), mode="r+", use_consolidated=False)
 
     def done(self, number: int) -> bool:
         """Whether a block is whole."""
-        return self._file(number, "npz").is_file()
+        found = keys.get(self._store, _key(number, "npz"))
+        return found is not None and zipfile.is_zipfile(io.BytesIO(found))
 
-    def put(self, number: int, arrays: Arrays, met: Arrays) -> None:
+    def put(self, number: int, kept: Kept) -> None:
         """Write a block: its rows along time, and then the file with all else, which says that it is whole."""
-        group = self._group()
-        with places.clear_errors(self.path, f"what was computed before is at {self.partial}"):
-            first = number * self.size
-            for name, values in series(arrays).items():
-                found: Any = group[name]
-                found.with_config({"write_empty_chunks": True})[first : first + len(values)] = values
-            layout.settle(group)
-            others = {name: x for name, (_, x) in (arrays | met).items() if name not in series(arrays)}
-            _put(self._file(number, "npz"), **others)
-        self._file(number, "halfway.npz").unlink(missing_ok=True)
+        with self._clear_errors():
+            along = series(kept.arrays)
+            for name, values in along.items():
+                layout.put_rows(self._store, name, number, values, self.size)
+            others = {name: x for name, (_, x) in (kept.arrays | kept.met).items() if name not in along}
+            parts = {f"{PART}{name}/{key}": x for name, part in kept.parts.items() for key, x in part.items()}
+            keys.put(self._store, _key(number, "npz"), _packed(others | parts), last=True)
+            keys.remove(self._store, _key(number, "halfway.npz"))
 
     def keep(self, number: int, block: Block, *, now: bool = False) -> None:
         """Write down where a block stands, every few seconds or `now`."""
         if not now and time.monotonic() - self._kept_at < HALFWAY_SECONDS:
             return
-        with places.clear_errors(self.path, f"what was computed before is at {self.partial}"):
-            leaves = jax.tree.leaves(block)
-            _put(self._file(number, "halfway.npz"), **{f"leaf_{i}": leaf for i, leaf in enumerate(leaves)})
+        with self._clear_errors():
+            leaves = {f"leaf_{i}": leaf for i, leaf in enumerate(jax.tree.leaves(block))}
+            keys.put(self._notes, _key(number, "halfway.npz"), _packed(leaves), last=True)
         self._kept_at = time.monotonic()
 
     def halfway(self, number: int, begun: Block) -> Block:
         """Where a block stood when it was left, or that it has only `begun`."""
-        file = self._file(number, "halfway.npz")
-        if not file.is_file():
+        found = keys.get(self._store, _key(number, "halfway.npz"))
+        if found is None or not zipfile.is_zipfile(io.BytesIO(found)):
             return begun
-        with np.load(file) as stored:
-            return jax.tree.unflatten(
-                jax.tree.structure(begun), [stored[f"leaf_{i}"] for i in range(len(stored.files))]
-            )
+        stored = _unpacked(found)
+        return jax.tree.unflatten(jax.tree.structure(begun), [stored[f"leaf_{i}"] for i in range(len(stored))])
+
+    def parts(self) -> Iterator[Parts]:
+        """The parts of statistics of all blocks, in their order."""
+        for number in range(self._count()):
+            rows = _unpacked(keys.get(self._store, _key(number, "npz")) or b"")
+            parts: Parts = {}
+            for key in rows:
+                if key.startswith(PART):
+                    name, _, inner = key.removeprefix(PART).rpartition("/")
+                    parts.setdefault(name, {})[inner] = rows[key]
+            yield parts
 
     def arrays(self) -> Arrays:
         """The arrays along time as they are."""
-        group = self._group()
-        known: dict[str, Any] = group.attrs.asdict()
-        return named_arrays(group, [name for name in known["arrays"] if name not in known["columns"]])
+        known = attributes(self._store, self.place)
+        return named_arrays(self._group(), [name for name in known["arrays"] if name not in known["columns"]])
 
-    def _column(self, name: str, count: int) -> np.ndarray:
-        """What all blocks have of an array that is not along time."""
-        pieces = []
-        for number in range(count):
-            with np.load(self._file(number, "npz")) as stored:
-                pieces.append(stored[name])
-        return np.concatenate(pieces)
+    def replaces(self) -> bool:
+        """Whether it is to take the place of another."""
+        return attributes(self._store, self.place)["replaces"]
 
-    def finish(self, coordinates: "Mapping[str, xr.Variable]", claim: Claim, *, overwrite: bool) -> None:
-        """All blocks are there: put what is not along time behind each other, and the store in its place."""
-        import xarray as xr
+    def is_whole(self) -> bool:
+        """Whether all is there but the last steps of `finish`."""
+        return bool(attributes(self._store, self.place)["naiad_layout"]["variables"])
 
-        group, lengths = self._group(), {}
-        own: dict[str, Any] = group.attrs.asdict()
+    def gather(self, coordinates: "Mapping[str, xr.Variable]", reduced: "xr.Dataset | None") -> None:
+        """All blocks are there: put what is not along time behind each other, with coordinates and statistics, and say
+        at the root what there is."""
+        own = attributes(self._store, self.place)
         names = [*own["arrays"], *own["crossings"]]
-        with places.clear_errors(self.path, f"what was computed is at {self.partial}"):
-            for name, (dims, about) in own["columns"].items():
-                rows = xr.Variable(dims, self._column(name, -(-own["runs"] // self.size)), about)
-                layout.write_array(group, name, rows)
-                lengths |= {"crossing": len(rows)} if dims[0] == "crossing" else {}
+        with self._clear_errors():
+            lengths = self._put_columns(own)
             for name, variable in coordinates.items():
-                layout.write_array(group, name, variable)
+                layout.write_small_array(self._store, name, variable)
+            groups = [JOB]
+            if reduced is not None:
+                _put_dataset(self._store, reduced)
+                groups.append(REDUCED)
             kept = {name: value for name, value in own.items() if name not in (*layout.RESERVED, "naiad_format")}
-            layout.commit(group, self.partial, kept, [*names, *coordinates], list(coordinates), lengths)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of files that are no part of a Zarr hierarchy
-                layout.consolidate(group)
-            places.remove(self.partial / BLOCKS)
-            places.put_in_place(self.partial, self.path, overwrite=overwrite)
-            settle(self.path)
+            layout.commit(self._store, kept, [*names, *coordinates], list(coordinates), lengths, groups)
+
+    def finish(self, claim: Claim, *, overwrite: bool) -> None:
+        """Remove what the blocks left, and put the store in its place."""
+        with self._clear_errors():
+            keys.remove_folder(self._store, BLOCKS)
+            self.place.finish(overwrite=overwrite)
         claim.release()
 
-    def _file(self, number: int, ending: str) -> Path:
-        return self.partial / BLOCKS / f"{number:08d}.{ending}"
+    def _put_columns(self, own: Mapping[str, Any]) -> dict[str, int]:
+        """The rows of all blocks in the arrays that are not along time, some blocks at a time; how many crossings."""
+        import xarray as xr
+
+        some = max(1, GATHERED // self.size)
+        most, growing = min(some * self.size, own["runs"]), {}
+        for piece, first in enumerate(range(0, self._count(), some)):
+            numbers = range(first, min(first + some, self._count()))
+            blocks = [_unpacked(keys.get(self._store, _key(number, "npz")) or b"") for number in numbers]
+            for name, (dims, about) in own["columns"].items():
+                rows = xr.Variable(dims, np.concatenate([block[name] for block in blocks]), about)
+                if dims[0] == "crossing":
+                    growing[name] = _appended(self._group(), name, rows, growing.get(name))
+                    continue
+                if piece == 0:
+                    layout.create_plain_array(self._store, name, rows, own["runs"], most)
+                layout.put_rows(self._store, name, piece, rows.to_numpy(), most)
+        return {"crossing": next(iter(growing.values())).shape[0]} if growing else {}
+
+    def _count(self) -> int:
+        return -(-attributes(self._store, self.place)["runs"] // self.size)
+
+    def _group(self) -> "zarr.Group":
+        import zarr
+
+        return zarr.open_group(self._store, mode="r+", use_consolidated=False)
+
+    @contextlib.contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        kept = f"what was computed before is at {self.place.growing}"
+        try:
+            with places.clear_errors(self.place.path, kept):
+                yield
+        except Exception as error:
+            if isinstance(error, NaiadError) or isinstance(self.place, Folder):
+                raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())  # each protocol has its own
+            raise RunError(f"cannot write {self.place}: {reason:.200}; {kept}") from error
 
 
 class Form(NamedTuple):
@@ -140,83 +183,57 @@ class Form(NamedTuple):
 
 
 def begin_shelf(
-    path: Path, job: Job, example: Form, size: int, own: Mapping[str, Any], *, overwrite: bool
+    place: Folder | Bucket, job: Job, example: Form, size: int, own: Mapping[str, Any], *, overwrite: bool
 ) -> tuple[Shelf, Claim]:
     """A new shelf for the arrays of a job, of the form of an example; `own` is what it says of itself."""
     import xarray as xr
-    import zarr
 
-    from naiad.io.durable import DurableStore
+    along = series(example.arrays)
 
-    shelf = Shelf(path, size)
-
-    def fill(folder: Path) -> None:
-        group = zarr.create_group(DurableStore(folder), zarr_format=3)
-        for name, values in series(example.arrays).items():
-            dims, shape = example.arrays[name][0], (job.size, *values.shape[1:])
-            chunks = tuple(max(1, each) for each in (min(size, job.size), *values.shape[1:]))
-            variable = xr.Variable(dims, values, dict(example.about.get(name, {})))
-            layout.create_array(group, name, variable, shape, chunks=chunks)
-        (folder / BLOCKS).mkdir()
-        inner = group.create_group(JOB)
-        for name, values in _stored(job, example.cases).items():
-            layout.write_array(inner, name, xr.Variable([f"{name}_{k}" for k in range(values.ndim)], values))
+    def fill(store: "Store") -> None:
+        layout.create_group(store, "", {"naiad_format": layout.FORMAT})  # by which it is known for ours from the start
+        for name, values in along.items():
+            variable = xr.Variable(example.arrays[name][0], values, dict(example.about.get(name, {})))
+            layout.create_plain_array(store, name, variable, job.size, size)
+        packed = np.frombuffer(_packed(_stored(job, example.cases)), np.uint8)
+        layout.create_group(store, JOB, {})
+        layout.write_small_array(store, f"{JOB}/{NPZ}", xr.Variable("byte", packed))
         columns = {
             name: (dims, example.about.get(name, {}))
             for name, (dims, _) in (example.arrays | example.met).items()
-            if name not in series(example.arrays)
+            if name not in along
         }
         about = {
             "block": size,
+            "replaces": overwrite,
             "runs": job.size,
             "arrays": list(example.arrays),
             "crossings": list(example.met),
             "columns": columns,
             "cases": [] if example.cases is None else list(example.cases.columns),
         }
-        layout.commit(group, folder, layout.plain({**own, **about}, "the ensemble"), [], [], {})
+        layout.commit(store, layout.plain({**own, **about}, "the ensemble"), [], [], {})
 
-    def discard(left: Path) -> None:
-        if not places.is_store(left):
-            raise InputError(f"{left} is in the way and is not a naiad store; move it or choose another name")
-        if not overwrite:
-            raise InputError(
-                f"{left} holds what an interrupted ensemble wrote; go on with nd.resume_many, move it, or pass "
-                "overwrite=True to discard it"
-            )
-
-    with places.clear_errors(path):
-        places.check_free(path, overwrite=overwrite)
-        return shelf, claimed(shelf.partial, fill, discard)
-
-
-def series(arrays: Arrays) -> dict[str, Any]:
-    """The arrays along time."""
-    return {name: x for name, (dims, x) in arrays.items() if dims[1:2] in (("time",), ("output_time",))}
+    with places.clear_errors(place.path):
+        claim = place.begin(fill, overwrite=overwrite)
+    return Shelf(place, size), claim
 
 
 def named_arrays(group: "zarr.Group", names: Iterable[str]) -> Arrays:
     """Arrays of a store, which are read when they are used."""
     found: dict[str, Any] = {name: group[name] for name in names}
-    return {name: (tuple(map(str, array.metadata.dimension_names)), array) for name, array in found.items()}
+    return {name: (tuple(map(str, array.metadata.dimension_names or ())), array) for name, array in found.items()}
 
 
-def attributes(folder: Path) -> dict[str, Any]:
+def attributes(store: "Store", where: Any) -> dict[str, Any]:
     """What the store of an ensemble says of itself."""
     try:
-        known = places.attributes(folder)
-    except (OSError, ValueError):
-        raise InputError(f"{folder} is not an ensemble that naiad wrote.") from None
-    if not (folder / JOB).is_dir() or "runs" not in known:
-        raise InputError(f"{folder} is not an ensemble that naiad wrote.")
+        known = places.parsed_attributes(keys.get(store, "zarr.json") or b"")
+    except ValueError:
+        known = {}
+    if "runs" not in known or "naiad_format" not in known:
+        raise InputError(f"{where} is not an ensemble that naiad wrote.")
     return known
-
-
-def again(path: Path) -> tuple[Shelf, Claim]:
-    """The shelf that an ended process left."""
-    partial = path.with_name(path.name + ".partial")
-    known = attributes(partial)
-    return Shelf(path, int(known["block"])), reclaimed(partial)
 
 
 def _stored(job: Job, cases: Cases | None) -> dict[str, np.ndarray]:
@@ -227,34 +244,32 @@ def _stored(job: Job, cases: Cases | None) -> dict[str, np.ndarray]:
     }
     if job.own is not None:
         arrays["own"] = job.own
-    for k, source in enumerate(job.sources or ()):
-        noise = source.noise
-        arrays[f"noise_{k}"] = np.array(str(noise.seed)) if isinstance(noise, Noise) else noise
+    noises = [source.noise for source in job.sources or ()]
+    arrays["seeds"] = np.array([str(noise.seed) if isinstance(noise, Noise) else "" for noise in noises], dtype="U")
+    arrays |= {f"noise_{k}": noise for k, noise in enumerate(noises) if not isinstance(noise, Noise)}
     if cases is not None:
         arrays |= {f"case_{name}": values for name, values in cases.columns.items()}
         arrays |= {f"side_{name}": values for name, values in (cases.axes or {}).items()}
     return arrays
 
 
-def restored(folder: Path, job: Job) -> tuple[Job, Cases | None]:
+def restored(store: "Store", where: Any, job: Job) -> tuple[Job, Cases | None]:
     """The job of a store, of one with its program and sizes, and the cases of its runs."""
     import zarr
 
-    inner = zarr.open_group(folder / JOB, mode="r")
-    arrays = {name: layout.restored(np.asarray(array[...])) for name, array in inner.arrays()}
+    packed: Any = zarr.open_array(store, path=f"{JOB}/{NPZ}", mode="r")
+    arrays = _unpacked(packed[...].tobytes())
     own = arrays.get("own")
     if not np.array_equal(np.zeros(0) if own is None else own, np.zeros(0) if job.own is None else job.own):
-        raise InputError(f"{folder} was made with systems that have other numbers; give those that it was made with.")
+        raise InputError(f"{where} was made with systems that have other numbers; give those that it was made with.")
     schedule = Schedule(*(_number(arrays.get(f"schedule_{name}")) for name in Schedule._fields))
     group = job.program.family.system.group
     structure = jax.tree.structure(State(identity(group), jnp.zeros(group.dim)))
     states = jax.tree.unflatten(structure, [arrays[f"state_{i}"] for i in range(structure.num_leaves)])
-    sources = None
-    if job.program.method.noise_size(job.program.family.system):
-        noises = [arrays[f"noise_{k}"] for k in range(len(states.mu))]
-        size = job.program.method.noise_size(job.program.family.system)
-        sources = [Source(Noise(int(str(x))) if x.dtype.kind == "U" else x, size, 0, 0) for x in noises]
-    cases = attributes(folder)["cases"]
+    noises = [Noise(int(seed)) if seed else arrays[f"noise_{k}"] for k, seed in enumerate(arrays["seeds"].tolist())]
+    size = job.program.method.noise_size(job.program.family.system)
+    sources = [Source(noise, size, 0, 0) for noise in noises] or None
+    cases = attributes(store, where)["cases"]
     columns = {name: arrays[f"case_{name}"] for name in cases}
     axes = {name: arrays[f"side_{name}"] for name in cases if f"side_{name}" in arrays}
     rows = 0 if schedule.output is None else schedule.rows
@@ -262,13 +277,52 @@ def restored(folder: Path, job: Job) -> tuple[Job, Cases | None]:
     return job, Cases(columns, axes=axes or None) if columns else None
 
 
+def reduced(store: "Store") -> "xr.Dataset | None":
+    """The statistics of a finished store; None if it has none."""
+    import xarray as xr
+    import zarr
+
+    if keys.get(store, f"{REDUCED}/zarr.json") is None:
+        return None
+    group = zarr.open_group(store, path=REDUCED, mode="r", use_consolidated=False)
+    found = {
+        name: xr.Variable(dims, layout.restored(np.asarray(array[...])), dict(array.attrs))
+        for name, (dims, array) in named_arrays(group, group.attrs["variables"]).items()  # pyright: ignore
+    }
+    return xr.Dataset(found).set_coords(group.attrs["coordinates"])  # pyright: ignore
+
+
+def _appended(group: "zarr.Group", name: str, rows: "xr.Variable", array: Any) -> Any:
+    """An array with more rows, made if there is none."""
+    if array is None:
+        array = layout.create_array(group, name, rows, (0, *rows.shape[1:]), 0)
+    before = array.shape[0]
+    if len(rows):
+        array.resize((before + len(rows), *rows.shape[1:]))
+        array[before:] = rows.to_numpy()
+    return array
+
+
+def _put_dataset(store: "Store", dataset: "xr.Dataset") -> None:
+    layout.create_group(store, REDUCED, {"variables": list(dataset.variables), "coordinates": list(dataset.coords)})
+    for name, variable in dataset.variables.items():
+        layout.write_small_array(store, f"{REDUCED}/{name}", variable)
+
+
 def _number(value: np.ndarray | None) -> Any:
     return value if value is None or value.ndim else value.item()
 
 
-def _put(path: Path, **arrays: np.ndarray) -> None:
-    """Arrays in a file that is there as a whole, and on the disk, or not at all."""
+def _key(number: int, ending: str) -> str:
+    return f"{BLOCKS}/{number:08d}.{ending}"
+
+
+def _packed(arrays: Mapping[str, np.ndarray]) -> memoryview:
     content = io.BytesIO()
     np.savez(content, allow_pickle=False, **arrays)
-    places.put(path, content.getbuffer())
-    places.sync_folder(path.parent)
+    return content.getbuffer()
+
+
+def _unpacked(content: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(content)) as stored:
+        return dict(stored)

@@ -85,6 +85,11 @@ def crossings(job: Job, block: Block, first: int) -> Arrays:
     return arrays | _states(job, jax.tree.map(lambda leaf: leaf[order], states), ("crossing",), "crossing_")
 
 
+def series(arrays: Arrays) -> dict[str, Any]:
+    """The arrays along time."""
+    return {name: x for name, (dims, x) in arrays.items() if dims[1:2] in (("time",), ("output_time",))}
+
+
 def _states(job: Job, states: State, dims: tuple[str, ...], prefix: str = "") -> Arrays:
     """The components of stacked states by the names of the group; configurations only where they were followed."""
     system = job.program.family.system

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import platform
+import re
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -26,15 +27,11 @@ ATTEMPTS = 5
 
 
 class Claim:
-    """The lock of a folder, until it is released or its process ends."""
+    """That a place is ours, until it is released or its process ends."""
 
-    def __init__(self, descriptor: int | None):
-        self._close = None if descriptor is None else weakref.finalize(self, os.close, descriptor)
-
-    def release(self) -> None:
-        """Let others have the folder."""
-        if self._close is not None:
-            self._close()
+    def __init__(self, give_up: Callable[[], None]):
+        self.release = weakref.finalize(self, give_up)
+        """Let others have the place."""
 
 
 def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path], None]) -> Claim:
@@ -48,7 +45,7 @@ def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path],
             _clear(place, discard)
         with places.aside(place) as fresh:
             fill(fresh)
-            claim = Claim(_locked(fresh))
+            claim = _claim(_locked(fresh))
             try:
                 fresh.rename(place)
             except OSError as error:
@@ -59,25 +56,25 @@ def claimed(place: Path, fill: Callable[[Path], None], discard: Callable[[Path],
                 return claim
         claim.release()
         places.remove(fresh)
-    raise _taken(place, "")
+    raise taken(place, "")
 
 
 def reclaimed(place: Path) -> Claim:
     """Claim a folder that a process left when it was ended, with all that is in it; one that another process fills is
     refused."""
     if fcntl is None:
-        return Claim(None)
+        return _claim(None)
     descriptor = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         _lock(place, descriptor)
         if not _still_at(place, descriptor):
-            raise _taken(place, "")
+            raise taken(place, "")
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, _owner(), 0)
+        os.pwrite(descriptor, owner(), 0)
     except BaseException:
         os.close(descriptor)
         raise
-    return Claim(descriptor)
+    return _claim(descriptor)
 
 
 def settle(folder: Path) -> None:
@@ -85,12 +82,16 @@ def settle(folder: Path) -> None:
     (folder / LOCK).unlink(missing_ok=True)
 
 
+def _claim(descriptor: int | None) -> Claim:
+    return Claim(lambda: None if descriptor is None else os.close(descriptor))
+
+
 def _locked(folder: Path) -> int | None:
     """The descriptor of the locked file in a new folder; it says who holds it."""
     if fcntl is None:
         return None
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    os.write(descriptor, _owner())
+    os.write(descriptor, owner())
     with contextlib.suppress(OSError):  # a disk that cannot lock
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor
@@ -123,13 +124,28 @@ def _lock(place: Path, descriptor: int) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise _taken(place, os.pread(descriptor, 200, 0).decode(errors="replace")) from None
+        raise taken(place, os.pread(descriptor, 200, 0).decode(errors="replace")) from None
     except OSError:
         pass  # a disk that cannot lock
 
 
-def _owner() -> bytes:
+def owner() -> bytes:
+    """The words by which a process says that a place is its own."""
     return f"process {os.getpid()} on {platform.node()}".encode()
+
+
+def is_gone(who: str) -> bool:
+    """Whether the process with these words is known to have ended: it was on this machine, and is not there."""
+    found = re.fullmatch(r"process (\d+) on (.*)", who)
+    if found is None or found[2] != platform.node() or os.name == "nt":
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
 
 
 def _still_at(place: Path, descriptor: int) -> bool:
@@ -140,6 +156,7 @@ def _still_at(place: Path, descriptor: int) -> bool:
         return False
 
 
-def _taken(place: Path, who: str) -> InputError:
+def taken(place: Path | str, who: str) -> InputError:
+    """That another process has a place."""
     by = f" ({who})" if who else ""
     return InputError(f"another run is writing to {place} now{by}; wait until it has ended, or choose another name")

@@ -3,6 +3,7 @@ and a power cut as well."""
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from zarr.core.buffer import Buffer
 from zarr.storage import LocalStore
@@ -11,11 +12,12 @@ from naiad.io import places
 
 
 class DurableStore(LocalStore):
-    """Writes each file aside, has the disk take it, and moves it into place: an old file stays whole until the new one
-    is. `settle` has the disk take the names as well."""
+    """Writes each file aside and moves it into place. One that replaces another is on the disk before it does, so that
+    the old one stays whole until then; new ones, which nothing refers to yet, are when `settle` returns."""
 
     def __init__(self, root: Path | str, *, read_only: bool = False):
         super().__init__(root, read_only=read_only)
+        self._new: set[Path] = set()
         self._renamed: set[Path] = set()
 
     async def set(self, key: str, value: Buffer) -> None:
@@ -29,17 +31,36 @@ class DurableStore(LocalStore):
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """The same as `set`."""
+        self.put(key, value.as_buffer_like())
+
+    def put(self, key: str, *contents: Any, last: bool = False) -> None:
+        """Write a file; the `last`, which says that others are there, once the disk has these and its own content."""
         path = self.root / key
-        folders = [path.parent]
-        while not folders[-1].exists():
-            folders.append(folders[-1].parent)
+        folder = path.parent
+        while not folder.exists():
+            folder = folder.parent
+            self._renamed.add(folder)
         path.parent.mkdir(parents=True, exist_ok=True)
-        places.put(path, value.as_buffer_like())
-        self._renamed.update(folders)
+        if last:
+            self.settle()
+        new = not last and (path in self._new or not path.exists())
+        places.put(path, *contents, sync=not new)
+        if new:
+            self._new.add(path)
+        self._renamed.add(path.parent)
+        if last:
+            self.settle()
+
+    def content(self, key: str) -> bytes | None:
+        """That of a file; None if there is none."""
+        try:
+            return (self.root / key).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def settle(self) -> None:
-        """Return when the disk has the names of all files that were written."""
-        renamed = sorted(self._renamed)
-        for folder in renamed:
-            places.sync_folder(folder)
-        self._renamed.difference_update(renamed)
+        """Return when the disk has all files that were written, and their names."""
+        for waiting in (self._new, self._renamed):
+            known = sorted(waiting)
+            places.sync(known)
+            waiting.difference_update(known)

@@ -11,18 +11,18 @@ import hashlib
 import json
 import math
 import re
-import warnings
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.io import keys
 
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
+    from zarr.abc.store import Store
 
 FORMAT = 2
 GROWING = ("time", "output_time", "crossing")
@@ -66,32 +66,39 @@ def plain_attributes(holder: "xr.Dataset | xr.Variable", name: str) -> dict[str,
 
 
 def commit(
-    group: "zarr.Group",
-    folder: Path,
+    store: "Store",
     own: Mapping[str, Any],
     variables: list[str],
     coordinates: list[str],
     lengths: Mapping[str, int],
+    groups: Sequence[str] | None = None,
 ) -> None:
     """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count.
 
-    The disk has what is said before it is said, and the words before this returns.
+    The disk has what is said before it is said, and the words before this returns. Of a store that is finished, with
+    `groups` of its own or none, the root has a copy of all metadata, where `xarray.open_zarr` looks first.
     """
-    arrays = {name: array_digest(folder / name, lengths) for name in variables}
+    metadata = {name: keys.get(store, f"{name}/zarr.json") or b"" for name in variables}
+    arrays = {name: array_digest(each, lengths) for name, each in metadata.items()}
     layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths), "arrays": arrays}
     named = {"coordinates": " ".join(coordinates)} if coordinates else {}
     attributes = {**own, **named, "naiad_format": FORMAT, "naiad_layout": layout}
-    settle(group)
-    group.attrs.put({**attributes, "naiad_checksum": digest(attributes)})
-    settle(group)
+    node = _group({**attributes, "naiad_checksum": digest(attributes)})
+    if groups is not None:
+        for key in (key for group in groups for key in keys.names(store, f"{group}/") if key.endswith("/zarr.json")):
+            metadata[key.removesuffix("/zarr.json")] = keys.get(store, key) or b""
+        copies = {name: json.loads(metadata[name]) for name in sorted(metadata)}
+        node["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": copies}
+    keys.put(store, "zarr.json", json.dumps(node, indent=2).encode(), last=True)
 
 
-def settle(group: "zarr.Group") -> None:
-    """Return when the disk has all files of a group that was made in a `DurableStore`."""
-    from naiad.io.durable import DurableStore
+def create_group(store: "Store", name: str, attributes: Mapping[str, Any]) -> None:
+    """A group below the root, or with an empty name the root."""
+    keys.put(store, f"{name}/zarr.json".lstrip("/"), json.dumps(_group(attributes)).encode())
 
-    assert isinstance(group.store, DurableStore)
-    group.store.settle()
+
+def _group(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes)}
 
 
 def digest(value: Any) -> str:
@@ -99,23 +106,12 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def array_digest(folder: Path, lengths: Mapping[str, int]) -> str:
-    """A digest of the metadata of the array in a folder, but for its size along dimensions that grow."""
-    node = json.loads((folder / "zarr.json").read_text(encoding="utf-8"))
+def array_digest(metadata: bytes, lengths: Mapping[str, int]) -> str:
+    """A digest of the metadata of an array, but for its size along dimensions that grow."""
+    node = json.loads(metadata)
     dims = node.get("dimension_names") or []
     node["shape"] = [None if dim in lengths else size for dim, size in zip(dims, node["shape"], strict=True)]
     return digest(node)
-
-
-def consolidate(group: "zarr.Group") -> None:
-    """Copy the arrays' metadata to the root, where `xarray.open_zarr` looks first."""
-    import zarr
-    from zarr.errors import ZarrUserWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ZarrUserWarning)  # "not part of the specification": yet expected
-        zarr.consolidate_metadata(group.store, path=group.path)
-    settle(group)
 
 
 def chunk_shape(shape: tuple[int, ...], itemsize: int, growing: int | None = None) -> tuple[int, ...]:
@@ -132,12 +128,7 @@ def chunk_shape(shape: tuple[int, ...], itemsize: int, growing: int | None = Non
 
 
 def create_array(
-    group: "zarr.Group",
-    name: str,
-    variable: "xr.Variable",
-    shape: tuple[int, ...],
-    growing: int | None = None,
-    chunks: tuple[int, ...] | None = None,
+    group: "zarr.Group", name: str, variable: "xr.Variable", shape: tuple[int, ...], growing: int | None = None
 ) -> "zarr.Array[Any]":
     """An array for `variable`, compressed without loss; a checksum on every chunk makes damage visible."""
     from zarr.codecs import BloscCodec, Crc32cCodec
@@ -148,7 +139,7 @@ def create_array(
         name,
         shape=shape,
         dtype=np.dtypes.StringDType() if text else variable.dtype.newbyteorder("="),
-        chunks=chunks or chunk_shape(shape, itemsize, growing),
+        chunks=chunk_shape(shape, itemsize, growing),
         dimension_names=[str(dim) for dim in variable.dims],
         attributes=plain_attributes(variable, name),
         compressors=[BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"), Crc32cCodec()],
@@ -158,12 +149,61 @@ def create_array(
     )
 
 
+def create_plain_array(store: "Store", name: str, variable: "xr.Variable", length: int, rows: int) -> None:
+    """An array of numbers of this length, for `put_rows` to fill in pieces of so many rows.
+
+    It is not compressed, which would save little of numbers that come out of a computation for the time it takes; the
+    checksum is there.
+    """
+    one = variable.dtype.itemsize == 1
+    node = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [length, *variable.shape[1:]],
+        "data_type": variable.dtype.name,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": [rows, *(max(1, size) for size in variable.shape[1:])]},
+        },
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "."}},
+        "fill_value": variable.dtype.type(0).item(),
+        "codecs": [{"name": "bytes"} | ({} if one else {"configuration": {"endian": "little"}}), {"name": "crc32c"}],
+        "attributes": plain_attributes(variable, name),
+        "dimension_names": [str(dim) for dim in variable.dims],
+        "storage_transformers": [],
+    }
+    keys.put(store, f"{name}/zarr.json", json.dumps(node).encode())
+
+
+def put_rows(store: "Store", name: str, number: int, values: np.ndarray, rows: int) -> None:
+    """Piece number so and so of an array of `create_plain_array`; the last may have fewer rows."""
+    import google_crc32c
+
+    if len(values) < rows:
+        values = np.concatenate([values, np.zeros((rows - len(values), *values.shape[1:]), values.dtype)])
+    little = values.dtype.newbyteorder("<")
+    content = np.ascontiguousarray(values, little).reshape(-1).view(np.uint8)
+    index = ".".join(map(str, (number, *(0 for _ in values.shape[1:]))))
+    keys.put(store, f"{name}/c.{index}", content, google_crc32c.value(content).to_bytes(4, "little"))
+
+
 def write_array(group: "zarr.Group", name: str, variable: "xr.Variable") -> "zarr.Array[Any]":
     """A whole variable as an array."""
     array = create_array(group, name, variable, variable.shape)
     if variable.size:
         array[...] = stored(variable.to_numpy())
     return array
+
+
+def write_small_array(store: "Store", name: str, variable: "xr.Variable") -> None:
+    """A whole variable of few numbers, or texts, as an array."""
+    import zarr
+
+    if variable.dtype.kind == "U" or not variable.ndim or not variable.size:
+        write_array(zarr.open_group(store, mode="r+", use_consolidated=False), name, variable)
+        return
+    create_plain_array(store, name, variable, len(variable), len(variable))
+    put_rows(store, name, 0, variable.to_numpy(), len(variable))
 
 
 def stored(values: np.ndarray) -> np.ndarray:

@@ -7,7 +7,8 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ from naiad.errors import InputError, RunError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _BROKEN = {errno.EIO}
+AT_ONCE = 16  # files that the disk is asked to take
 _ASIDE = ".partial"  # ending of the names under which files are written
 
 
 @contextlib.contextmanager
-def clear_errors(path: Path, kept: str = "nothing was left behind") -> Iterator[None]:
+def clear_errors(path: Path | str, kept: str = "nothing was left behind") -> Iterator[None]:
     """Turn an operating system's refusal into one line about `path`; `kept` says what remains of the data."""
     try:
         yield
@@ -34,7 +36,12 @@ def clear_errors(path: Path, kept: str = "nothing was left behind") -> Iterator[
 
 def attributes(path: Path) -> dict[str, Any]:
     """The attributes of the Zarr group at `path`; ValueError if there is none that can be understood."""
-    node = json.loads((path / "zarr.json").read_text(encoding="utf-8"))
+    return parsed_attributes((path / "zarr.json").read_bytes())
+
+
+def parsed_attributes(content: bytes) -> dict[str, Any]:
+    """The attributes of a Zarr group with this metadata; ValueError if it cannot be understood."""
+    node = json.loads(content)
     if not isinstance(node, dict) or node.get("node_type") != "group" or not isinstance(node.get("attributes"), dict):
         raise ValueError("zarr.json does not describe a group")
     return node["attributes"]
@@ -91,25 +98,51 @@ def whole_file(path: Path) -> Iterator[Path]:
             fresh.unlink(missing_ok=True)
 
 
-def put(path: Path, content: Any) -> None:
-    """Write a file aside, have the disk take it, and move it into place; an old one stays until then."""
+def put(path: Path, *contents: Any, sync: bool = True) -> None:
+    """Write a file aside, have the disk take it unless `sync` does so later, and move it into place; an old one stays
+    until then."""
     fresh = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_ASIDE}")
     try:
-        with fresh.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        with fresh.open("wb", buffering=0) as file:
+            for content in contents:
+                _write_all(file, content)
+            if sync:
+                os.fsync(file.fileno())
         fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the disk take the names in a folder, where it can be asked for that (not on Windows)."""
-    if os.name == "nt":
+def _write_all(file: Any, content: Any) -> None:
+    left = memoryview(content).cast("B")
+    while left:
+        left = left[file.write(left) :]
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Have the disk take files, and the names in folders, all at once: it takes many in the time of a few."""
+    paths = list(paths)
+    if len(paths) < 2:
+        for path in paths:
+            _sync(path)
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    with ThreadPoolExecutor(min(len(paths), AT_ONCE)) as pool:
+        list(pool.map(_sync, paths))
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk take the names in a folder."""
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():
+        return  # cannot be asked for that
+    try:
+        descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    except FileNotFoundError:
+        return  # it was removed since
     try:
         os.fsync(descriptor)
     finally:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.io import layout, places
+from naiad.io import keys, layout, places
 from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
+    from zarr.abc.store import Store
 
 
 @checked
@@ -39,8 +40,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
             group = zarr.create_group(DurableStore(aside), zarr_format=3)
             for name, variable in dataset.variables.items():
                 layout.write_array(group, str(name), variable)
-            layout.commit(group, aside, own, names, coordinates, {})
-            layout.consolidate(group)
+            layout.commit(group.store, own, names, coordinates, {}, groups=())
             places.put_in_place(aside, path, overwrite=overwrite)
 
 
@@ -56,7 +56,7 @@ def read(path: str | os.PathLike[str]) -> "xr.Dataset":
     path = Path(path)
     own = _root(path)
     with _clear_damage(path):
-        contents = _checked_contents(path, own)
+        contents = _checked_contents(_files(path), own)
         group = zarr.open_group(path, mode="r", use_consolidated=False)
         variables = {name: _variable(path, group, name, contents["lengths"]) for name in contents["variables"]}
         coordinates = {name: variables.pop(name) for name in contents["coordinates"]}
@@ -66,13 +66,18 @@ def read(path: str | os.PathLike[str]) -> "xr.Dataset":
 @checked
 def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
     """The dataset that a finished store holds, each array read from disk when it is used: for runs beyond memory."""
+    _root(Path(path))
+    return opened(_files(Path(path)), str(path))
+
+
+def opened(store: "Store", where: str) -> "xr.Dataset":
+    """The same of a store that lies anywhere."""
     import xarray as xr
 
-    path = Path(path)
-    own = _root(path)
-    with _clear_damage(path):
-        lengths = _checked_contents(path, own)["lengths"]
-        dataset = xr.open_zarr(path, chunks=None, consolidated=False)
+    with _clear_damage(where):
+        own = _understood(where, places.parsed_attributes(keys.get(store, "zarr.json") or b""))
+        lengths = _checked_contents(store, own)["lengths"]
+        dataset = xr.open_zarr(store, chunks=None, consolidated=False)
         dataset.attrs = _dataset_attributes(own)
         texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind == "T"}
         dataset = dataset.assign_coords({n: (each.dims, layout.restored(each.to_numpy())) for n, each in texts.items()})
@@ -95,11 +100,11 @@ def committed(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The attributes of the dataset at `path`, and the table of what was committed there."""
     own = _root(path)
     with _clear_damage(path):
-        return _dataset_attributes(own), _checked_contents(path, own)
+        return _dataset_attributes(own), _checked_contents(_files(path), own)
 
 
 @contextlib.contextmanager
-def _clear_damage(path: Path) -> Iterator[None]:
+def _clear_damage(path: Any) -> Iterator[None]:
     """Turn whatever a damaged store leads to into one line about it."""
     try:
         yield
@@ -111,7 +116,7 @@ def _clear_damage(path: Path) -> Iterator[None]:
         raise _damaged(path, str(error) or type(error).__name__) from error
 
 
-def _damaged(path: Path, reason: str) -> InputError:
+def _damaged(path: Any, reason: str) -> InputError:
     return InputError(f"{path} is damaged ({' '.join(reason.split())}); restore it from a copy, or run again")
 
 
@@ -119,7 +124,7 @@ def _dataset_attributes(own: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name not in (*layout.RESERVED, "naiad_format")}
 
 
-def _checked_contents(path: Path, own: dict[str, Any]) -> dict[str, Any]:
+def _checked_contents(store: "Store", own: dict[str, Any]) -> dict[str, Any]:
     """The table of contents, once the arrays are known to be those that it was made for."""
     contents = own["naiad_layout"]
     for dim, size in contents["lengths"].items():
@@ -127,9 +132,16 @@ def _checked_contents(path: Path, own: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"its length along {dim} is {size}")
     if own["naiad_format"] > 1:
         for name in contents["variables"]:
-            if layout.array_digest(path / name, contents["lengths"]) != contents["arrays"][name]:
+            metadata = keys.get(store, f"{name}/zarr.json")
+            if metadata is None or layout.array_digest(metadata, contents["lengths"]) != contents["arrays"][name]:
                 raise ValueError(f"the description of {name} was changed")
     return contents
+
+
+def _files(path: Path) -> "Store":
+    from zarr.storage import LocalStore
+
+    return LocalStore(path, read_only=True)
 
 
 def _root(path: Path) -> dict[str, Any]:
@@ -150,16 +162,21 @@ def _root(path: Path) -> dict[str, Any]:
         raise _damaged(path, str(error)) from error
     if "naiad_format" not in own:
         raise InputError(f"{path} is a Zarr directory that naiad did not write; open it with xarray.open_zarr")
+    return _understood(path, own)
+
+
+def _understood(where: Any, own: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a store, once this version is known to understand it."""
     version = own["naiad_format"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise _damaged(path, f"its format is {version!r:.40}")
+        raise _damaged(where, f"its format is {version!r:.40}")
     if version > layout.FORMAT:
         raise InputError(
-            f"{path} has format {version}, this naiad reads up to format {layout.FORMAT}; install a newer naiad"
+            f"{where} has format {version}, this naiad reads up to format {layout.FORMAT}; install a newer naiad"
         )
     guarded = {name: value for name, value in own.items() if name != "naiad_checksum"}
     if own.get("naiad_checksum") != (layout.digest(guarded) if version > 1 else None):
-        raise _damaged(path, "its attributes were changed after naiad wrote them")
+        raise _damaged(where, "its attributes were changed after naiad wrote them")
     return own
 
 

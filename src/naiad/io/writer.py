@@ -4,7 +4,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -133,7 +133,7 @@ class Writer:
         try:
             with places.clear_errors(self._given, f"what was written is at {self._partial}"):
                 self._cut()
-                layout.consolidate(self._group)
+                self._say(self._lengths, groups=())
                 places.put_in_place(self._partial, self._path, overwrite=self._overwrite)
                 settle(self._path)
                 (self._path / REPLACES).unlink(missing_ok=True)
@@ -161,13 +161,12 @@ class Writer:
 
     def _begin(self, folder: Path, known: dict[str, Any], first: "Iterable[xr.Dataset]") -> None:
         """A store with what is there from the start."""
-        import zarr
 
         from naiad.io.durable import DurableStore
 
         if self._overwrite:
             (folder / REPLACES).touch()
-        layout.commit(zarr.create_group(DurableStore(folder), zarr_format=3), folder, known, [], [], {})
+        layout.commit(DurableStore(folder), known, [], [], {})
         self._open(folder)
         for dataset in first:
             self.append(dataset)
@@ -214,14 +213,17 @@ class Writer:
         for dim, pieces in self._waiting.items():
             for name in self._schemas[dim] if pieces else ():
                 lengths[dim] = self._extend(dim, name, [piece[name] for piece in pieces])
-        names = list(self._arrays)
-        coordinates = [name for name in names if name in self._coordinates]
-        layout.commit(self._group, self._folder, self._attributes, names, coordinates, lengths)
+        self._say(lengths)
         self._lengths = lengths
         self._waiting = {dim: [] for dim in layout.GROWING}
         self._waiting_bytes = 0
         self._waits = False
         self._flushed_at = time.monotonic()
+
+    def _say(self, lengths: Mapping[str, int], groups: Sequence[str] | None = None) -> None:
+        names = list(self._arrays)
+        coordinates = [name for name in names if name in self._coordinates]
+        layout.commit(self._group.store, self._attributes, names, coordinates, lengths, groups)
 
     def _discard(self, partial: Path) -> None:
         """Raise an error unless what an earlier run left may go."""

@@ -6,7 +6,7 @@ import pathlib
 import sysconfig
 import traceback
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import jax
@@ -46,14 +46,20 @@ def explained(function: F) -> F:
         except Exception as error:
             if isinstance(error, NaiadError) and error.__cause__ is None:
                 raise
-            subject = args[0] if args else kwargs.get("system", kwargs.get("systems", kwargs.get("trajectory")))
-            subject = subject[0] if isinstance(subject, list | tuple) else subject
-            mistake = _first_mistake(getattr(subject, "system", subject), kwargs, differentiated=True)
+            system = _first_system((*args, *kwargs.values()))
+            mistake = None if system is None else _first_mistake(system, kwargs, differentiated=True)
             if mistake is None:
                 raise
         raise InputError(mistake)
 
     return typing.cast("F", called)
+
+
+def _first_system(given: Iterable[Any]) -> Any:
+    """The first system among arguments: itself, in a sequence, or that of a trajectory."""
+    firsts = (each[0] if isinstance(each, list | tuple) and each else each for each in given)
+    systems = (getattr(each, "system", each) for each in firsts)
+    return next((system for system in systems if hasattr(system, "lagrangian")), None)
 
 
 def check_functions(system: Any, observing: dict[str, Any]) -> None:

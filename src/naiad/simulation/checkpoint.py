@@ -4,6 +4,7 @@ import hashlib
 import platform
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -22,6 +23,8 @@ from naiad.simulation.plan import Chunk, Plan, Routine, Standing, Statistics
 from naiad.simulation.section import Level
 
 PARTS = ("outputs", "monitors", "sections")
+Named = Mapping[str, Mapping[str, Any]]
+"""Functions by their kinds and names."""
 
 
 def restored_carry(attributes: Mapping[str, Any], system: LagrangianSystem, method: AbstractMethod, where: str) -> Any:
@@ -70,14 +73,22 @@ def at_checkpoint(plan: Plan, attributes: Mapping[str, Any], where: str) -> Chun
     return Chunk(np.zeros(0), rows, outputs, crossings, node, t, standing, turn)
 
 
-def origin(plan: Plan) -> dict[str, Any]:
-    """By what a run is known again, besides the parameters of system and method: digests of the user's own code, those
-    of noise that was given as an array, and what it was begun with."""
-    routine, noise = plan.routine, None if plan.noise is None else plan.noise.noise
-    code: dict[str, Any] = {"system": _digest(routine.system), "method": _digest(routine.method)}
-    code |= {kind: {name: _digest(f) for name, f in getattr(routine, kind).items()} for kind in PARTS}
+def origin(plan: Plan, others: Named = MappingProxyType({})) -> dict[str, Any]:
+    """By what a run is known again, besides the parameters of system and method: digests of the user's own code (and of
+    `others`, by their kinds), those of noise that was given as an array, and what it was begun with."""
+    noise = None if plan.noise is None else plan.noise.noise
+    code = {kind: _digest(thing) for kind, thing in _one_each(plan.routine)}
+    named = {kind: {name: _digest(f) for name, f in each.items()} for kind, each in _named(plan.routine, others)}
     rows = {"rows": len(noise), "sha256": sha256(noise)} if isinstance(noise, np.ndarray) else None
-    return {"origin": {"code": code, "noise": rows, "made_with": _surroundings()}}
+    return {"origin": {"code": code | named, "noise": rows, "made_with": _surroundings()}}
+
+
+def _one_each(routine: Routine) -> list[tuple[str, Any]]:
+    return [("system", routine.system), ("method", routine.method)]
+
+
+def _named(routine: Routine, others: Named) -> list[tuple[str, Mapping[str, Any]]]:
+    return [*((kind, getattr(routine, kind)) for kind in PARTS), *others.items()]
 
 
 def sha256(rows: np.ndarray) -> str:
@@ -88,31 +99,41 @@ def sha256(rows: np.ndarray) -> str:
 def check_origin(where: str, attributes: Mapping[str, Any], routine: Routine) -> None:
     """Raise an `InputError` if a run was begun with other code of the user's; warn where it cannot be told, or where
     what is under that code has changed, so that last digits may differ."""
-    stored = attributes.get("origin")
-    if stored is None:
+    warn_of_surroundings(where, attributes)
+    check_code(
+        where, attributes, routine, ", or go on with a record of its own: resume(load(path, system, method), t1=...)"
+    )
+
+
+def warn_of_surroundings(where: str, attributes: Mapping[str, Any]) -> None:
+    """Warn of a run that goes on under other versions than it was begun with."""
+    before, now = attributes.get("origin", {}).get("made_with"), _surroundings()
+    if before is None:
         return
-    before, now = stored["made_with"], _surroundings()
     changed = [f"{name} {before[name]} (now {now[name]})" for name in now if before.get(name) != now[name]]
     if changed:
         warnings.warn(
             f"{where} was begun with {', '.join(changed)}: the last digits may not be those of a run that was never "
             "stopped.",
             RunWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
-    if before.get("Python") != now["Python"]:
+
+
+def check_code(
+    where: str, attributes: Mapping[str, Any], routine: Routine, remedy: str = "", others: Named = MappingProxyType({})
+) -> None:
+    """Raise an `InputError` if what has these attributes was made with other code of the user's."""
+    stored = attributes.get("origin")
+    if stored is None or stored["made_with"].get("Python") != _surroundings()["Python"]:
         return  # bytecode is of one version
-    things = {"system": routine.system, "method": routine.method}
-    pairs = [(f"the {kind}", stored["code"][kind], thing) for kind, thing in things.items()]
-    for kind in PARTS:
-        given = getattr(routine, kind)
-        pairs += [(f"the {kind[:-1]} {name!r}", stored["code"][kind][name], f) for name, f in given.items()]
+    code = stored["code"]
+    pairs = [(f"the {kind}", code[kind], thing) for kind, thing in _one_each(routine)]
+    for kind, each in _named(routine, others):
+        pairs += [(f"the {kind[:-1]} {name!r}", code[kind][name], f) for name, f in each.items()]
     for what, digest, thing in pairs:
         if digest is not None and _digest(thing) != digest:
-            raise InputError(
-                f"{where} was made with other code of {what}; give what it was made with, or go on with a record of "
-                "its own: resume(load(path, system, method), t1=...)."
-            )
+            raise InputError(f"{where} was made with other code of {what}; give what it was made with{remedy}.")
 
 
 def _digest(thing: Any) -> str | None:
