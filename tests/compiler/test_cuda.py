@@ -288,7 +288,7 @@ def no_gpu(monkeypatch, reason):
     monkeypatch.setattr(HostCUDA, "devices", lambda self: refuse())
 
 
-@pytest.mark.parametrize("reason", ["no GPU was found.", "the driver is too old.", "no bindings."])
+@pytest.mark.parametrize("reason", ["no GPU was found."])
 def test_without_a_gpu_one_line_or_the_processor(monkeypatch, reason):
     no_gpu(monkeypatch, reason)
     made = nc.compile(doubled, cache=False)

@@ -30,5 +30,4 @@ def test_crossings_in_pieces_are_put_together_in_the_order_of_the_runs():
     np.testing.assert_array_equal(whole.states.mu, np.outer(whole.times, [1.0, 2.0]))
     assert met.whole() is whole, "they are put together once"
     again = jax.tree.unflatten(jax.tree.structure(Met(first)), jax.tree.leaves(met))
-    np.testing.assert_array_equal(again.joined(given[0]).whole().times[:3], again.whole().times[:3])
     assert len(again.joined(given[1]).whole().whose) == len(whose) + len(given[1].whose)

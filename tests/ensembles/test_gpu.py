@@ -7,7 +7,9 @@ import naiad as nd
 from naiad.compiler import compiled as compiling
 from naiad.compiler import device as placing
 from naiad.compiler.backends.cuda import kernel
-from naiad.errors import DeviceError, InputError, RunWarning
+from naiad.ensembles import block as blocks
+from naiad.ensembles import drive
+from naiad.errors import DeviceError, InputError, RunError, RunWarning
 from tests.compiler.host_cuda import COMPILER, HostCUDA, HostDevice
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no compiler of C++")
@@ -110,3 +112,38 @@ def test_which_device_is_asked_for(devices, monkeypatch):
     monkeypatch.setenv("NAIAD_DEVICE", "abacus")
     with pytest.raises(InputError, match="device = 'abacus'; expected one of 'cpu', 'gpu', 'auto'"):
         nd.simulate_many(VEHICLE, starts(3), **options)
+
+
+def test_an_interrupted_ensemble_goes_on_where_it_is_told_to(devices, tmp_path):
+    options = {"t1": 60.0, "dt": 0.1, "save_every": 100, "method": nd.Splitting(2, "top"), "reconstruct": False}
+
+    def interrupt(fraction):
+        raise KeyboardInterrupt
+
+    with pytest.raises(RunError, match="the ensemble was interrupted"):
+        nd.simulate_many(VEHICLE, starts(3), out=tmp_path / "runs.zarr", progress=interrupt, **options)
+    assert not devices[0].launches
+    there = nd.resume_many(tmp_path / "runs.zarr", VEHICLE, options["method"], device="gpu", progress=False)
+    assert devices[0].launches
+    near(nd.simulate_many(VEHICLE, starts(3), **options), there)
+
+
+def test_runs_that_go_together_take_as_many_steps(devices, monkeypatch):
+    """Once the rows of one are full, all stop where it does: threads that go together wait for the one that takes the
+    most."""
+    monkeypatch.setattr(blocks, "FIRST_STEPS", 8)
+    monkeypatch.setattr(drive, "ROOMS", {})
+    monkeypatch.setattr(drive, "LEAST_ROOM", 40)
+    nodes, advanced = [np.zeros(2, int)], blocks._advanced
+
+    def watched(job, leg, block, standing, filled):
+        nodes.append(np.asarray(standing.node))
+        return advanced(job, leg, block, standing, filled)
+
+    monkeypatch.setattr(blocks, "_advanced", watched)
+    options = {"method": nd.Splitting(2, "top"), "reconstruct": False, "save_every": [1, 4], "device": "gpu"}
+    nd.simulate_many(VEHICLE, starts(2), t1=80.0, dt=0.1, **options)
+    taken = np.diff(nodes, axis=0)
+    full = int(np.argmax(taken[:, 0] != taken[:, 1]))
+    assert taken[full, 0] == 40 < taken[full, 1]
+    assert np.max(taken[full + 2 :]) <= 40

@@ -62,7 +62,7 @@ class Met:
     """The crossings of a section, as they come in pieces; as a tree it is `whole`."""
 
     def __init__(self, *pieces: "Crossings"):
-        self._pieces = pieces
+        self._pieces: tuple[Crossings, ...] = pieces
 
     def joined(self, more: "Crossings") -> "Met":
         """With more, which come later."""
@@ -70,9 +70,9 @@ class Met:
 
     def whole(self) -> "Crossings":
         """All of them; put together once, since each piece is moved then."""
-        if len(self._pieces) > 1:
-            self._pieces = (_together(self._pieces),)
-        (whole,) = self._pieces
+        first, *more = self._pieces
+        whole = _together((first, *more)) if more else first
+        self._pieces = (whole,)
         return whole
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
