@@ -18,3 +18,7 @@ class RunWarning(RuntimeWarning):
 
 class RunError(NaiadError, RuntimeError):
     """A run failed on the way: the message says where, and what remedy there is."""
+
+
+class DeviceError(RunError):
+    """A GPU is not there, is lost, or has not enough memory: another processor could do the work."""

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import types
 import webbrowser
+from typing import NamedTuple
 
 import pytest
 
+from naiad.compiler.backends.cuda import driver
 from naiad.compiler.backends.llvm.machine import processor
 from naiad.compiler.cache import Cache
-from naiad.errors import InputError
+from naiad.errors import DeviceError, InputError
 
 
 def test_list_has_one_line_a_study(naiad):
@@ -78,6 +80,31 @@ def test_info_names_the_back_ends(naiad):
     assert f"machine code for {cpu.name}, {cpu.triple}" in done.stdout
     assert rows["lanes"].startswith(f"{cpu.width} doubles")
     assert rows["fused"].split() == ["multiply-add", "yes" if cpu.fma else "no"]
+
+
+def test_info_names_the_gpus(naiad, monkeypatch):
+    class Found(NamedTuple):
+        name: str = "made up"
+        architecture: str = "sm_90"
+        memory: int = 80 * 2**30
+
+    monkeypatch.setattr(driver, "devices", lambda: (Found(), Found()))
+    assert naiad("info").stdout.count("made up, sm_90, 80 GiB") == 2
+
+    def none():
+        raise DeviceError("no GPU was found.")
+
+    monkeypatch.setattr(driver, "devices", none)
+    assert "no GPU was found." in naiad("info").stdout
+
+
+def test_gpu_is_for_the_ensembles_of_this_machine(naiad, monkeypatch, tmp_path):
+    monkeypatch.setenv("NAIAD_DEVICE", "cpu")
+    assert naiad("run", "rigid-body", "-p", "t1=0.1", "--gpu", "--out", str(tmp_path / "run")).exit_code == 0
+    assert os.environ["NAIAD_DEVICE"] == "gpu"
+    refused = naiad("sweep", "rigid-body", "-p", "dt=0.1,0.2", "--gpu", "--scheduler", "tcp://127.0.0.1:1")
+    assert refused.exit_code == 2
+    assert "set NAIAD_DEVICE=gpu where the workers of --scheduler are started" in refused.stderr
 
 
 def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):

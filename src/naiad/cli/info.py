@@ -17,7 +17,7 @@ def show_info() -> None:
         rows.add_row(name, number)
     rows.add_row("system", Text(platform.platform()))
     rows.add_row("CPU", Text(provenance.processor()))
-    for name, value in (*_machine_code(), *_devices()):
+    for name, value in (*_machine_code(), *_gpus(), *_devices()):
         rows.add_row(name, Text(value))
     rows.show_header = False
     out().print(rows)
@@ -35,6 +35,18 @@ def _machine_code() -> Iterator[tuple[str, str]]:
     yield "lanes", f"{cpu.width} doubles a vector register"
     yield "fused multiply-add", "yes" if cpu.fma else "no"
     yield "cache", _cache()
+
+
+def _gpus() -> Iterator[tuple[str, str]]:
+    """What ensembles can run on besides the processor, or why there is nothing."""
+    from naiad.compiler.backends.cuda.driver import devices
+    from naiad.errors import DeviceError
+
+    try:
+        for device in devices():
+            yield "GPU", f"{device.name}, {device.architecture}, {device.memory / 2**30:.0f} GiB"
+    except DeviceError as reason:
+        yield "GPU", str(reason)
 
 
 def _cache() -> str:

@@ -27,4 +27,13 @@ def assignments(incomplete: str) -> list[tuple[str, str]]:
 StudyName = Annotated[
     str, typer.Argument(metavar="NAME", help="A study; `naiad list` lists them.", autocompletion=study_names)
 ]
+
+
+def asked_for(gpu: bool) -> None:
+    """Ensembles of this process, and of those that it starts, go to GPUs."""
+    if gpu:
+        os.environ["NAIAD_DEVICE"] = "gpu"
+
+
+Gpu = Annotated[bool, typer.Option("--gpu", help="Ensembles of a study run on the GPUs of this machine.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]

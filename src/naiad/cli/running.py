@@ -14,7 +14,7 @@ from rich.text import Text
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
 from naiad.cli.folder import CONFIG, REPORT, RESULT, RUNS, result_folder, seal
-from naiad.cli.options import Json, assignments, study_names
+from naiad.cli.options import Gpu, Json, asked_for, assignments, study_names
 from naiad.errors import InputError
 from naiad.interrupts import listening
 
@@ -56,12 +56,14 @@ def run_study(
     config: Config = None,
     folder: Out = None,
     as_json: Json = False,
+    gpu: Gpu = False,
 ) -> None:
     """Run a study, show what it found, and keep it.
 
     The folder gets the figures, report.html, result.zarr, summary.json, and study.toml, which repeats the run with
     --config; all at once when the run has ended well. `naiad resume` goes on with one that was killed.
     """
+    asked_for(gpu)
     study = _given(name, param or [], config)
     conduct(study, Path("out") / study.name if folder is None and not as_json else folder, as_json)
 

@@ -16,7 +16,7 @@ from naiad.cli.console import out, say_error, say_warning, table
 from naiad.cli.errors import FAILED
 from naiad.cli.folder import REPORT, seal
 from naiad.cli.growing import growing_folder, partial_of, regained_folder
-from naiad.cli.options import assignments
+from naiad.cli.options import Gpu, asked_for, assignments
 from naiad.cli.running import Config, MaybeName
 from naiad.cli.sweep_progress import telling
 from naiad.errors import InputError, RunError
@@ -70,6 +70,7 @@ def sweep_study(
     folder: Out = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    gpu: Gpu = False,
 ) -> None:
     """Run a study for every combination of parameters, and make one table of it.
 
@@ -78,6 +79,9 @@ def sweep_study(
     """
     from naiad.studies.sweeps.sweep import write_sweep
 
+    if gpu and scheduler is not None:
+        raise InputError("--gpu is for this machine; set NAIAD_DEVICE=gpu where the workers of --scheduler are started")
+    asked_for(gpu)
     sweep = _given(name, param or [], config, seeds)
     folder = folder or Path("out") / f"{sweep.study.name}-sweep"
 

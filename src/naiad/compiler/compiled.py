@@ -13,8 +13,18 @@ import jax
 import numpy as np
 from jax import core
 
-from naiad.compiler.backends import Backend, Kernel, Names, WasmModule, default_backend, wasm_module
+from naiad.compiler.backends import (
+    Backend,
+    Kernel,
+    Names,
+    Resident,
+    WasmModule,
+    default_backend,
+    gpu_backend,
+    wasm_module,
+)
 from naiad.compiler.cache import default_cache
+from naiad.compiler.device import Device, check_device, placed
 from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
 from naiad.compiler.front.rules import Unsupported
@@ -27,7 +37,7 @@ from naiad.interrupts import interruptible
 from naiad.numerics.arguments import checked
 
 _USUAL = (np.dtype(np.float64), np.dtype(np.int64))
-_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, jax.Array, Resident)
 NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
 
@@ -106,8 +116,22 @@ class Compiled:
         rows = kernel(leaves, [False] * len(leaves), 1)
         return tree.unflatten([row[0, ...] for row in rows])
 
-    def batch(self, *args: Any, shared: Sequence[int] = ()) -> Any:
-        """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`."""
+    def batch(self, *args: Any, shared: Sequence[int] = (), device: Device = "cpu") -> Any:
+        """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`.
+
+        With `device="gpu"` the rows go to the GPUs of this machine, and the results stay there until someone asks for
+        their numbers; they are taken again as arguments where they lie. "auto": to GPUs if there are any.
+        """
+        if check_device(device) == "cpu" or self._backend.keeps:
+            return self._batch(args, shared)
+        return placed(device, lambda: self._on_gpu._batch(args, shared), lambda: self._batch(args, shared))
+
+    @functools.cached_property
+    def _on_gpu(self) -> "Compiled":
+        backend = gpu_backend(remember=self._caches)
+        return Compiled(self.function, fma=self._fma, parameters=self._parameters, cache=self._caches, backend=backend)
+
+    def _batch(self, args: tuple[Any, ...], shared: Sequence[int]) -> Any:
         examples, size = _first_rows(args, shared, self._parameters)
         signature, _ = self._signature(examples)
         leaves = [leaf for leaf in jax.tree.leaves(args) if _is_number(leaf)]
@@ -116,7 +140,8 @@ class Compiled:
         ]
         same = tuple(not each for each in own)
         kernel, tree, _ = self._entry(signature, examples, self._lanes or self._backend.lanes, same)
-        return jax.tree.unflatten(tree, kernel([_numbers(leaf) for leaf in leaves], own, size))
+        given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
+        return jax.tree.unflatten(tree, kernel(given, own, size))
 
     def wasm(self, *args: Any) -> WasmModule:
         """The function of arguments like these as a module of WebAssembly, for browsers and Node; the numbers that are
@@ -242,7 +267,8 @@ class Compiled:
         with jax.enable_x64(True):
             jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
         traced = time.perf_counter()
-        program = trace(jaxpr, _masks(signature, numbers), platform="cpu" if wasm else self._backend.platform)
+        platform = "cpu" if wasm else self._backend.platform
+        program = trace(jaxpr, _masks(signature, numbers), platform=platform, most_scalars=self._backend.most_scalars)
         finish(program, fma=not wasm and self._fma and self._backend.fma)
         return program, trees[0], traced
 
@@ -368,6 +394,9 @@ def _first_rows(args: tuple[Any, ...], shared: Sequence[int], folding: Sequence[
     def first(leaf: Any, folds: bool) -> Any:
         if not _is_number(leaf):
             return leaf
+        if isinstance(leaf, Resident) and not folds:
+            sizes.add(leaf.shape[0])
+            return np.zeros(leaf.shape[1:], leaf.dtype)
         array = _numbers(leaf)
         if not array.ndim:
             raise InputError("batch: an argument is a single number; give one for each row, or name it in `shared`.")

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from naiad.compiler.compiled import Compiled, nodes
+from naiad.compiler.device import Device
 from naiad.compiler.fingerprint import Unknown, Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.errors import InputError, RunWarning
@@ -51,13 +52,15 @@ def execute_rows(
     shared: Sequence[int] = (),
     parameters: Sequence[int],
     engine: Engine = "auto",
+    device: Device = "cpu",
 ) -> Any:
     """function(first, *row) for every row of the other arguments, whose arrays have a leading axis, except those whose
-    numbers are `shared`; `first` is argument 0. `parameters` and `engine` are those of `execute`."""
+    numbers are `shared`; `first` is argument 0. `parameters` and `engine` are those of `execute`, `device` that of
+    `Compiled.batch`; XLA has the processor only."""
     same = (0, *shared)
     if engine != "xla":
         try:
-            return _compiled(function, tuple(parameters)).batch(first, *rows, shared=same)
+            return _compiled(function, tuple(parameters)).batch(first, *rows, shared=same, device=device)
         except Unsupported as reason:
             if engine == "compiled":
                 raise

@@ -1,22 +1,26 @@
-"""A block of runs, advanced side by side: in the lanes of vector registers, and on all cores."""
+"""A block of runs, advanced side by side: in the lanes of vector registers and on all cores, or on GPUs."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad import interrupts
 from naiad.compiler import execute_rows
 from naiad.ensembles.job import Job, Program
+from naiad.errors import DeviceError, RunWarning
 from naiad.interrupts import Ear
 from naiad.mechanics import State
 from naiad.mechanics.system import examine
 from naiad.simulation import loop
 from naiad.simulation.drive import FIRST_STEPS, next_budget
-from naiad.simulation.noise import Inputs
+from naiad.simulation.noise import BLOCK, Inputs, Noise
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.philox import Shape, standard_normals
 from naiad.simulation.plan import Cadence, Standing
 
 
@@ -53,17 +57,60 @@ class Series(NamedTuple):
         return self._replace(count=self.count + rows.count)
 
 
-class Met(NamedTuple):
-    """The crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
+@jax.tree_util.register_pytree_node_class
+class Met:
+    """The crossings of a section, as they come in pieces; as a tree it is `whole`."""
+
+    def __init__(self, *pieces: "Crossings"):
+        self._pieces: tuple[Crossings, ...] = pieces
+
+    def joined(self, more: "Crossings") -> "Met":
+        """With more, which come later."""
+        return Met(*self._pieces, more)
+
+    def whole(self) -> "Crossings":
+        """All of them; put together once, since each piece is moved then."""
+        first, *more = self._pieces
+        whole = _together((first, *more)) if more else first
+        self._pieces = (whole,)
+        return whole
+
+    def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
+        """Its arrays."""
+        return self.whole(), None
+
+    @classmethod
+    def tree_unflatten(cls, about: None, leaves: Any) -> "Met":
+        """From its arrays."""
+        return cls(Crossings(*leaves))
+
+
+class Crossings(NamedTuple):
+    """Crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
 
     whose: np.ndarray
     times: np.ndarray
     states: State
 
-    def joined(self, more: "Met") -> "Met":
-        """With more, which come later."""
-        order = np.argsort(np.concatenate([self.whose, more.whose]), kind="stable")
-        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], self, more)
+
+def _together(pieces: "tuple[Crossings, ...]") -> Crossings:
+    """The pieces in one, each put to its place: behind those of the same run in the pieces before."""
+    runs = 1 + max(int(np.max(piece.whose, initial=0)) for piece in pieces)
+    counts = [np.bincount(piece.whose, minlength=runs) for piece in pieces]
+    total = sum(counts)
+    following = np.cumsum(total) - total
+    whole = jax.tree.map(
+        lambda *leaves: np.empty((sum(map(len, leaves)), *leaves[0].shape[1:]), leaves[0].dtype), *pieces
+    )
+    for piece, count in zip(pieces, counts, strict=True):
+        place = np.repeat(following - (np.cumsum(count) - count), count) + np.arange(len(piece.whose))
+
+        def put(there: np.ndarray, leaf: np.ndarray, place: np.ndarray = place) -> None:
+            there[place] = leaf
+
+        jax.tree.map(put, whole, piece)
+        following = following + count
+    return whole
 
 
 class Block(NamedTuple):
@@ -90,7 +137,7 @@ def begin_block(job: Job) -> Block:
         examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
     apart = job.program.apart
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
-    none = Met(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: leaf[:0], nowhere))
+    none = Met(Crossings(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)))
     return Block(
         np.zeros((), int),
         np.ones(job.size, bool),
@@ -108,6 +155,17 @@ def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -
     """The runs of a job from where they stand to their ends, `tell` hearing on the way how far they have come; and
     whether Ctrl-C was heard, which ends them where they are."""
     try:
+        return _run_block(job, block, ear, tell)
+    except DeviceError as reason:
+        if job.device != "auto":
+            raise
+        warnings.warn(f"{reason} The processor's cores begin the block anew.", RunWarning, stacklevel=2)
+    job = job._replace(device="cpu")
+    return _run_block(job, begin_block(job), ear, tell)
+
+
+def _run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -> tuple[Block, bool]:
+    try:
         for number, leg in enumerate(_legs(job)):
             if number < block.leg:
                 continue
@@ -123,8 +181,13 @@ def run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) -
         if ear.at_once:
             raise
         ear.forget()
-        return interrupted(job, block), True
-    return block, False
+        return interrupted(job, _here(block)), True
+    return _here(block), False
+
+
+def _here(block: Block) -> Block:
+    """The block, with what lies elsewhere brought over."""
+    return block._replace(standing=jax.tree.map(np.asarray, block.standing))
 
 
 def interrupted(job: Job, block: Block) -> Block:
@@ -137,20 +200,20 @@ def interrupted(job: Job, block: Block) -> Block:
 
 def _advanced(job: Job, leg: "_Leg", block: Block, standing: Standing, filled: loop.Filled) -> Block:
     """The block with what came of a chunk."""
-    outputs, crossings = block.outputs, block.crossings
+    outputs, crossings, frames = block.outputs, block.crossings, _brought(filled.frames)
     if outputs is not None and filled.outputs is not None:
-        outputs = outputs.append(filled.outputs, leg, lambda rows: rows.values)
+        outputs = outputs.append(_brought(filled.outputs), leg, lambda rows: rows.values)
     if any(np.any(rows.count) for rows in filled.passages.values()):
         located = _rows(job, _locate, filled.passages, leg.h)
-        crossings = {name: met.joined(_met(located[name])) for name, met in crossings.items()}
+        crossings = {name: met.joined(_met(_brought(located[name]))) for name, met in crossings.items()}
     return block._replace(
-        saved=block.saved.append(filled.frames, leg, lambda rows: (rows.state, rows.outputs)),
+        saved=block.saved.append(frames, leg, lambda rows: (rows.state, rows.outputs)),
         outputs=outputs,
         crossings=crossings,
         node=np.where(block.going, leg.counted + standing.node, block.node),
         t=np.where(block.going, leg.t0 + standing.node * leg.h, block.t),
         standing=standing,
-        versine=_largest(block.versine, filled.frames),
+        versine=_largest(block.versine, frames),
     )
 
 
@@ -171,7 +234,7 @@ def _rows(job: Job, function: Callable[..., Any], rows: Any, *others: Any) -> An
     each (arrays)."""
     shared = [3 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
     args = (job.program, job.own, rows, *others)
-    return execute_rows(function, *args, parameters=(0,), shared=shared, engine=job.engine)
+    return execute_rows(function, *args, parameters=(0,), shared=shared, engine=job.engine, device=job.device)
 
 
 class _Leg(NamedTuple):
@@ -201,6 +264,12 @@ def _room(first: np.ndarray, room: int) -> np.ndarray:
     return values
 
 
+def _brought(rows: loop.Rows) -> loop.Rows:
+    """The rows that are filled in any run, which are all that comes over from where they were made."""
+    count = np.asarray(rows.count)
+    return rows._replace(count=count, rows=jax.tree.map(lambda leaf: leaf[:, : np.max(count, initial=0)], rows.rows))
+
+
 def _filled(rows: loop.Rows) -> tuple[np.ndarray, ...]:
     """The runs and numbers of the rows that are filled."""
     room = jax.tree.leaves(rows.rows)[0].shape[1]
@@ -211,35 +280,48 @@ def _largest(versine: np.ndarray, frames: loop.Rows) -> np.ndarray:
     """The largest of those that were seen, and of the frames."""
     room = frames.rows.versine.shape[1]
     filled = np.where(np.arange(room) < frames.count[:, None], frames.rows.versine, 0.0)
-    return np.maximum(versine, filled.max(axis=1))
+    return np.maximum(versine, filled.max(axis=1, initial=0.0))
 
 
-def _met(crossings: loop.Rows) -> Met:
+def _met(crossings: loop.Rows) -> Crossings:
     which = _filled(crossings)
-    return Met(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
+    return Crossings(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
 
 
 def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:
     """Pieces of bounded size, until every run is at the end or cannot go on: where the runs stand, and what came."""
     budget, inputs, ends = FIRST_STEPS, None, np.zeros(job.size, int)  # the nodes that the inputs reach to
+    waiting = None  # on a GPU, what one chunk brings comes over while the next is computed
+    most = int(np.max(leg.last))  # steps there: threads that go together wait for the one that takes the most
     while np.any(active := (standing.node < leg.last) & (standing.outcome == Outcome.COMPLETED)):
         interrupts.check()
-        before, started = standing.node, time.perf_counter()
+        before, started = np.asarray(standing.node), time.perf_counter()
         stop = np.where(active, np.minimum(leg.last, before + budget), before)
         if job.sources is not None:
             inputs, ends = _drawn(job, inputs, ends, np.asarray(before), leg)
             stop = np.minimum(stop, ends)
         given = (leg.t0, leg.h, stop, leg.saved_last, leg.cadence, inputs)
         standing, filled = _rows(job, _advance, standing, *given)
-        taken = max(int(np.max(standing.node - before)), 1)
-        budget = next_budget(budget, taken, time.perf_counter() - started)
-        yield standing, filled
+        if waiting is not None:
+            yield waiting
+        taken = np.asarray(standing.node) - before
+        budget = next_budget(budget, max(int(np.max(taken)), 1), time.perf_counter() - started)
+        if job.device != "cpu":
+            most = min(most, max(int(np.min(taken, where=standing.node < stop, initial=most)), FIRST_STEPS))
+            budget = min(budget, most)
+        waiting = (standing, filled) if job.device != "cpu" else None
+        if waiting is None:
+            yield standing, filled
+    if waiting is not None:
+        yield waiting
 
 
 def _drawn(
     job: Job, inputs: Inputs | None, ends: np.ndarray, nodes: np.ndarray, leg: _Leg
 ) -> tuple[Inputs, np.ndarray]:
     """The blocks of inputs of the steps from these nodes: drawn anew where the old ones end."""
+    if job.device != "cpu" and all(isinstance(source.noise, Noise) for source in job.sources or ()):
+        return _drawn_there(job, inputs, ends, nodes, leg)
     h, counted = job.each(leg.h), job.each(leg.counted)
     blocks = [
         source.block(int(nodes[k]), float(h[k]), counted=int(counted[k]))
@@ -249,3 +331,22 @@ def _drawn(
     ]
     drawn, until = zip(*blocks, strict=True)
     return jax.tree.map(lambda *leaves: np.stack(leaves), *drawn), np.array(until)
+
+
+def _drawn_there(
+    job: Job, inputs: Inputs | None, ends: np.ndarray, nodes: np.ndarray, leg: _Leg
+) -> tuple[Inputs, np.ndarray]:
+    """The same numbers, drawn where the steps are taken."""
+    if inputs is not None and np.all(nodes < ends):
+        return inputs, ends
+    sources = list(job.sources or ())
+    row = np.array([source.used - source.start for source in sources]) + job.each(leg.counted) + nodes
+    first, shape = nodes - row % BLOCK, Shape(BLOCK, sources[0].size)
+    keys = np.array([source.noise.key for source in sources])  # pyright: ignore[reportAttributeAccessIssue]
+    given = (keys, row // BLOCK, np.array(job.each(leg.h), float))
+    rows = execute_rows(_increments, shape, *given, parameters=(0,), engine=job.engine, device=job.device)
+    return Inputs(first, rows), first + BLOCK
+
+
+def _increments(shape: Shape, key: Any, block: Any, h: Any) -> Any:
+    return jnp.sqrt(h) * standard_normals(shape, key, block) / h

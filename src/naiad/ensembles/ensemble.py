@@ -109,7 +109,7 @@ class Ensemble(Sequence[Trajectory]):
     def for_each(self, function: Callable[..., Any]) -> np.ndarray:
         """function(times, states) of every run."""
         times = np.broadcast_to(self.times("time"), self.states.mu.shape[:2])
-        return execute_rows(_called, function, np.array(times), self.states, parameters=(0,))
+        return execute_rows(_called, function, np.array(times), self.states, parameters=(0,), device=self.job.device)
 
     @property
     def outcomes(self) -> dict[Outcome, int]:
@@ -303,6 +303,7 @@ class Ensemble(Sequence[Trajectory]):
                 jax.tree.map(lambda leaf, k=k, i=i: leaf[k, i], states),
                 times[k, i],
                 parameters=(0,),
+                device=self.job.device,
             )
             if found is None:
                 found = np.full((*shape, *rows.shape[1:]), np.nan)

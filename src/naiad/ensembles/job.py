@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler import Engine
+from naiad.compiler import Device, Engine
 from naiad.ensembles.family import Family
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
@@ -92,6 +92,7 @@ class Job(NamedTuple):
     engine: Engine
     frames: int  # room for the nodes that a run saves, and
     rows: int  # for its outputs with a cadence of their own: the same in all parts of an ensemble
+    device: Device = "cpu"
 
     @property
     def size(self) -> int:

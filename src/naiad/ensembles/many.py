@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naiad import io
-from naiad.compiler import Engine, check_engine
+from naiad.compiler import Device, Engine, check_engine, chosen_device
 from naiad.ensembles.block import begin_block
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.drive import Progress, room, run, run_to, warn_of, workers
@@ -35,11 +35,12 @@ from naiad.simulation.checks import (
     check_reconstruct,
     check_times,
 )
-from naiad.simulation.noise import Noise, Source, check_increments, source
+from naiad.simulation.noise import BLOCK, Noise, Source, check_increments, source
 from naiad.simulation.section import Section
 
 BLOCK_BYTES = 2**25  # of the rows of a block of runs
 LEAST_BLOCK, LARGEST_BLOCK = 16, 4096
+GPU_BLOCK_BYTES, LARGEST_GPU_BLOCK = 2**32, 2**20
 
 
 @checked
@@ -68,6 +69,7 @@ def simulate_many(
     progress: Progress = None,
     engine: Engine = "auto",
     reconstruct: bool = True,
+    device: Device | None = None,
 ) -> Ensemble:
     """The motions of many systems from many states, each as `simulate` gives it, in a fraction of the time.
 
@@ -87,6 +89,8 @@ def simulate_many(
       killed.
     - `client`, a `distributed.Client`, or the address of a `scheduler` of Dask: its workers do the blocks and write
       them to `out`, which they share; the result is the same, bit for bit, whatever their number.
+    - `device`: "cpu"; "gpu" for the GPUs of this machine (or of the workers), to round-off; "auto" for GPUs where there
+      are any, else the processor's cores, with one warning. If not given, what NAIAD_DEVICE says, or "cpu".
 
     The other options are those of `simulate`. A run that cannot go on ends early and says why in its `outcome`; the
     others go on. Runs of one system are bit for bit those of `simulate`, whatever else runs beside them.
@@ -115,7 +119,8 @@ def simulate_many(
     check_reconstruct(reconstruct, first.system, first.sections, _row(stacked, 0), _first(schedule.t0))
     sources = _sources(noise, method, kin.system, schedule, size)
     rows = 0 if schedule.output is None else schedule.rows
-    job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows)
+    where = chosen_device(device)
+    job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows, where)
     size = _block_size(job, in_memory=out is None and reduce is None)
     job = job._replace(program=program.replaced(room=room(size)))
     if out is None and reduce is None and (client is not None or scheduler is not None):
@@ -149,7 +154,11 @@ def _block_size(job: Job, *, in_memory: bool) -> int:
             f"{job.size} runs with {job.frames} saved nodes each would take {size * job.size / 2**30:.1f} GiB of "
             "memory; save fewer nodes (save_every), or write them to disk as they come (out='runs.zarr')."
         )
-    most = int(np.clip(BLOCK_BYTES // size, LEAST_BLOCK, LARGEST_BLOCK))
+    largest, memory = LARGEST_BLOCK, BLOCK_BYTES
+    if job.device != "cpu":
+        largest, memory = LARGEST_GPU_BLOCK, GPU_BLOCK_BYTES
+        size += 0 if job.sources is None else 8 * BLOCK * job.sources[0].size
+    most = int(np.clip(memory // size, LEAST_BLOCK, largest))
     return min(job.size, 1 << (most.bit_length() - 1))  # a power of two, for the tree of `reductions`
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from naiad.compiler import Device, chosen_device
 from naiad.ensembles.cases import Cases
 from naiad.ensembles.drive import Progress, room, run_to, warn_of, workers
 from naiad.ensembles.ensemble import Ensemble
@@ -66,10 +67,12 @@ def resume_many(
     reduce: Reduce | None = None,
     client: Any = None,
     scheduler: str | None = None,
+    device: Device | None = None,
     progress: Progress = None,
 ) -> Ensemble:
     """Go on with an ensemble whose process was ended, as if nothing had happened: with the blocks that are missing, and
-    within a block from where it stood. The systems, the method and the functions are those that it was begun with."""
+    within a block from where it stood. The systems, the method and the functions are those that it was begun with; the
+    `device` may be another (see `simulate_many`)."""
     place = site(path)
     if not place.is_begun():
         if place.is_finished():
@@ -77,7 +80,7 @@ def resume_many(
         raise InputError(f"{place} does not exist, and no ensemble was begun there.")
     functions = (outputs, monitors, sections)
     job, cases, size = _known(place.store(), str(place), systems, method, functions, reduce, going_on=True)
-    job = job._replace(program=job.program.replaced(room=room(size)))
+    job = job._replace(program=job.program.replaced(room=room(size)), device=chosen_device(device))
     with workers(client, scheduler, (job.part(0, 1), reduce)) as helping:
         shelf, claim = Shelf(place, size), place.again()
         run_to(shelf, claim, job, cases, progress, helping, reduce, overwrite=shelf.replaces())

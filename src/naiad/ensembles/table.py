@@ -76,10 +76,10 @@ def crossings(job: Job, block: Block, first: int) -> Arrays:
     in the order of the runs, and in that of time for each."""
     if not job.program.sections:
         return {}
-    parts = [block.crossings[name] for name in job.program.sections]
+    parts = [block.crossings[name].whole() for name in job.program.sections]
     index = np.concatenate([np.full(len(part.whose), k) for k, part in enumerate(parts)])
     whose, times, states = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
-    order = np.lexsort((times, whose))
+    order = np.lexsort((times, whose)) if len(parts) > 1 else slice(None)  # those of one section are in order
     columns = {"crossing_run": first + whose, "crossing_section": index, "crossing_time": times}
     arrays: Arrays = {name: (("crossing",), values[order]) for name, values in columns.items()}
     return arrays | _states(job, jax.tree.map(lambda leaf: leaf[order], states), ("crossing",), "crossing_")

@@ -147,8 +147,10 @@ class Newton(Module):
 
         def stop(before, found, count):
             correction, size = found.correction, found.size
-            ratio, begins = correction / before, jnp.isinf(before)  # the ratio is 0 at first
-            shrinks = jnp.where(begins, correction / size, ratio**2) if quadratic else ratio
+            begins = jnp.isinf(before)
+            share = correction / jnp.where(begins, size, before)  # one quotient: they take long
+            ratio = jnp.where(begins, 0.0, share)
+            shrinks = jnp.where(begins, share, share**2) if quadratic else ratio
             negligible = (correction * shrinks <= self.tolerance * size) & (quadratic | ~begins)
             stalled = (ratio > 0.5) & (correction <= STALLED * EPS * size)
             nothing = ((ratio > quick) & (correction <= level)) | (correction == 0)

@@ -35,6 +35,11 @@ class Noise(Module):
         rows = np.concatenate([np.zeros((0, size)), *blocks])[first % BLOCK :][:steps]
         return np.sqrt(dt) * rows
 
+    @property
+    def key(self) -> tuple[int, int]:
+        """The seed as Philox takes it: two words of 64 bits."""
+        return tuple(np.array([self.seed % 2**64, self.seed >> 64], np.uint64).view(np.int64).tolist())
+
     def spawn(self, count: int) -> "list[Noise]":
         """Noises with seeds of their own, which follow from this one: the same whatever their number."""
         seeds = np.random.SeedSequence(int(self.seed)).spawn(count)

@@ -4,13 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from naiad.compiler.ir.program import Layout, Program
 
-Kernel = Callable[[list[np.ndarray], Sequence[bool], int], list[np.ndarray]]
+Kernel = Callable[[list[Any], Sequence[bool], int], list[Any]]
 """kernel(leaves, own, size): the results of `size` rows, with a leading axis. `leaves` are the arguments, in the order
-of the inputs; those that are the rows' `own` have a leading axis, the others are the same for all rows."""
+of the inputs; those that are the rows' `own` have a leading axis, the others are the same for all rows. All are NumPy
+arrays, or `Resident` where the back end `keeps` them."""
 
 
 class Backend(ABC):
@@ -25,6 +24,12 @@ class Backend(ABC):
 
     platform: str
     """JAX's word for where the code runs: of `jax.lax.platform_dependent`, the variant that is taken."""
+
+    most_scalars: int = 1024
+    """An array of no more elements becomes scalars, which registers may hold; others live in memory."""
+
+    keeps: bool = False
+    """Whether its kernels leave their results where they are (`Resident`), and take them from there."""
 
     @property
     @abstractmethod

@@ -11,8 +11,7 @@ from naiad.compiler.ir.builder import Builder
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Buffer, Node
 
-LONG_AXIS = 32  # an array with a longer axis, or with more elements, lives in memory
-MANY_ELEMENTS = 1024
+LONG_AXIS = 32  # an array with a longer axis lives in memory, and so does one with more elements than a back end likes
 TALL, NARROW = 16, 4  # so does a stack of more rows, each no longer than this, that a loop goes through
 KNOWN = 16_384  # elements up to which an array of constants is computed beforehand
 UNROLLED = 16  # sums and copies of so few elements are written out
@@ -65,15 +64,16 @@ Value = Any  # a Small or a Lazy
 class Arrays:
     """The ways from one kind of array to the other."""
 
-    def __init__(self, builder: Builder, stacks: frozenset[int] = frozenset()):
+    def __init__(self, builder: Builder, stacks: frozenset[int], most_scalars: int):
         self.builder = builder
+        self.most_scalars = most_scalars
         self.stacks = stacks  # how many rows loops go through
         self.readers: dict[int, list[Lazy]] = {}
         self._buffers: dict[Any, Lazy] = {}
 
     def is_large(self, shape: Sequence[int]) -> bool:
         """Whether an array of this shape lives in memory; one without elements, however long, does not."""
-        if math.prod(shape) > MANY_ELEMENTS or (max(shape, default=0) > LONG_AXIS and math.prod(shape)):
+        if math.prod(shape) > self.most_scalars or (max(shape, default=0) > LONG_AXIS and math.prod(shape)):
             return True
         return len(shape) > 1 and shape[0] > TALL and shape[0] in self.stacks and math.prod(shape[1:]) <= NARROW
 

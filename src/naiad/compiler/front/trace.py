@@ -15,10 +15,17 @@ from naiad.compiler.front.tracer import Tracer, known_kind
 from naiad.compiler.ir.program import Buffer, Node, Program, Slot
 
 
-def trace(closed: core.ClosedJaxpr, known: Sequence[np.ndarray | None] | None = None, *, platform: str = "") -> Program:
-    """The scalar program of a jaxpr; `known` marks the elements of its arguments that are 0 or 1 (others with -1), and
-    `platform` is where it will run, for functions that have variants."""
-    tracer = Tracer(stacks_of(closed.jaxpr), platform)
+def trace(
+    closed: core.ClosedJaxpr,
+    known: Sequence[np.ndarray | None] | None = None,
+    *,
+    platform: str = "",
+    most_scalars: int = 1024,
+) -> Program:
+    """The scalar program of a jaxpr; `known` marks the elements of its arguments that are 0 or 1 (others with -1),
+    `platform` is where it will run, for functions that have variants, and arrays of more elements than `most_scalars`
+    live in memory."""
+    tracer = Tracer(stacks_of(closed.jaxpr), platform, most_scalars)
     b, arrays = tracer.builder, tracer.arrays
     inputs, in_size = _slots(closed.in_avals)
     args: list[Value] = []

@@ -22,10 +22,10 @@ SUMMING = {"reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general"} | {
 class Tracer:
     """Evaluates jaxprs over small arrays of nodes and large lazy ones."""
 
-    def __init__(self, stacks: frozenset[int], platform: str):
+    def __init__(self, stacks: frozenset[int], platform: str, most_scalars: int):
         self.platform = platform  # where the code will run, in JAX's words
         self.builder = Builder()
-        self.arrays = Arrays(self.builder, stacks)
+        self.arrays = Arrays(self.builder, stacks, most_scalars)
         self.passed_on: set[Any] = set()  # arrays of loops that only loops within go through: they stay in memory
         self._equations: list[Any] = []  # the one at work, inside those that contain it
 

@@ -110,8 +110,8 @@ class Layout(NamedTuple):
 
 @dataclass(eq=False)
 class Program:
-    """A scalar program; `results` are the elements of the output that are stored at its end, `frame` says where in the
-    working memory the values lie that go from one part to another."""
+    """A scalar program; `results` are the elements of the output that are stored at its end, `fma` says whether sums of
+    products may fuse, `frame` where in the working memory the values lie that go from one part to another."""
 
     region: Region
     inputs: list[Slot]
@@ -121,6 +121,7 @@ class Program:
     in_size: int
     out_size: int
     work_size: int
+    fma: bool = False
     frame: dict[int, int] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=dict)
 

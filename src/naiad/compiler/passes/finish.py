@@ -12,12 +12,13 @@ def finish(program: Program, *, fma: bool) -> Program:
         region.items = [node for node in region.items if node.number in live]
         region.shared = {}
     _drop_dead_values(program, live)
-    uses = _uses(program)
+    uses = uses_of(program)
+    program.fma = fma
     if fma:
         for region in regions(program.region):
             for node in region.items:
                 if node.op in ("add", "sub"):
-                    _fuse(node, uses)
+                    fuse(node, uses)
     for region in list(regions(program.region)):
         region.items = [
             node for node in region.items if isinstance(node, Loop | Branch) or node.op == "store" or uses[node.number]
@@ -80,7 +81,8 @@ def _renumber(owner: Loop | Branch, nodes: list[Node]) -> None:
         node.value = (owner, i)
 
 
-def _uses(program: Program) -> Counter[int]:
+def uses_of(program: Program) -> Counter[int]:
+    """How often each node is used."""
     uses = Counter(node.number for _, node in program.results)
     for region in regions(program.region):
         for node in region.items:
@@ -92,7 +94,8 @@ def _uses(program: Program) -> Counter[int]:
     return uses
 
 
-def _fuse(node: Node, uses: Counter[int]) -> None:
+def fuse(node: Node, uses: Counter[int]) -> None:
+    """Make a sum with a product that nobody else uses one operation."""
     a, b = node.args
     for product, other, first in ((b, a, False), (a, b, True)):
         if product.op == "mul" and uses[product.number] == 1 and product.region is node.region and product is not other:
