@@ -241,13 +241,6 @@ class Module:
         """Run the kernel."""
         self._device.launch(self._function, blocks, threads, arguments)
 
-    def resources(self) -> dict[str, int]:
-        """The registers and the bytes of local memory of a thread."""
-        driver = self._device.enter()
-        which = driver.CUfunction_attribute
-        wanted = {"registers": which.CU_FUNC_ATTRIBUTE_NUM_REGS, "local": which.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES}
-        return {name: called(driver.cuFuncGetAttribute, each, self._function) for name, each in wanted.items()}
-
 
 def nvrtc_version() -> tuple[int, int]:
     """That of the compiler."""
