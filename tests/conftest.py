@@ -38,52 +38,73 @@ TESTS = Path(__file__).parent
 
 DEAR = {
     "compiler/test_linear.py::test_solutions_and_derivatives[30]",
+    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[connected-bodies.md]",
+    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[methods.md]",
+    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[models.md]",
     "ensembles/test_many.py::test_each_is_its_single_run_bit_for_bit[method1-False]",
     "ensembles/test_many.py::test_each_is_its_single_run_bit_for_bit[method2-True]",
+    "groups/test_exp_log.py::test_exp_and_log[SO(4)]",
     "hydro/test_planar_bodies.py::test_the_derivative_agrees_with_automatic_differentiation[panels]",
     "integrators/test_constrained.py::test_order_constraint_and_reversibility[Midpoint-pendulum]",
+    "integrators/test_constrained.py::test_order_constraint_and_reversibility[Midpoint-ring]",
     "integrators/test_constrained.py::test_order_constraint_and_reversibility[Trapezoid-ring]",
     "integrators/test_gradients.py::test_forward_and_reverse_gradients_equal_finite_differences[compose4]",
+    "integrators/test_splitting.py::test_flow_solves_the_equations_of_its_hamiltonian[None-screw on SO(4)]",
     "integrators/test_splitting.py::test_order_of_momentum_and_configuration[axes 6]",
     "integrators/test_splitting.py::test_order_of_momentum_and_configuration[kicked top 4]",
+    "integrators/test_splitting.py::test_order_of_momentum_and_configuration[rotations 6]",
+    "integrators/test_splitting.py::test_order_of_momentum_and_configuration[screws 2, coupled]",
     "integrators/test_splitting.py::test_order_of_momentum_and_configuration[top 8]",
     "integrators/test_vprk.py::test_momenta_are_the_derivatives_of_the_action_in_its_end_points[heavy-top-radau2-ia-Skew]",
     "integrators/test_vprk.py::test_momenta_are_the_derivatives_of_the_action_in_its_end_points[planar-body-lobatto3-Exponential]",
     "integrators/test_vprk.py::test_step_solves_the_reduced_equations_with_multipliers_of_the_stages[Exponential]",
     "locomotion/test_spatial.py::test_inertia_and_momentum_are_those_of_the_tree[joints0]",
+    "mechanics/test_advected.py::test_reduced_and_full_steps_give_the_same_motion[buoy-Trapezoid]",
     "mechanics/test_advected.py::test_reduced_and_full_steps_give_the_same_motion[vehicle-Trapezoid]",
     "mechanics/test_advected.py::test_reduced_equations_are_the_derivative_of_the_reduced_exact_motion[buoy]",
+    "mechanics/test_system.py::test_left_velocity_inverts_the_exponential_curve[free-body-so5]",
     "mechanics/test_system.py::test_velocity_inverts_legendre[string-reel]",
-    "models/test_interacting_bodies.py::test_rigid_motions_leave_the_energy_alone_and_conserve_momenta[dipoles]",
+    "models/test_buoyant_vehicle.py::test_the_reduced_step_gives_the_same_motion_with_forces_and_a_current[symmetric]",
     "models/test_submerged_body.py::test_forces_leave_a_method_of_second_order_what_it_is[method1]",
     "models/test_traced.py::test_gradients_with_respect_to_what_a_constructor_takes[bodies]",
+    "models/test_traced.py::test_gradients_with_respect_to_what_a_constructor_takes[pair]",
+    "models/test_traced.py::test_gradients_with_respect_to_what_a_constructor_takes[string]",
+    "numerics/test_newton.py::test_chain_finds_the_root_and_its_derivative_as_dense_does[40-2-1]",
     "numerics/test_newton.py::test_chain_finds_the_root_and_its_derivative_as_dense_does[7-3-2]",
+    "numerics/test_newton.py::test_second_derivatives_are_implicit_too[structure0]",
     "numerics/test_sparsity.py::test_a_chain_that_was_not_declared_moves_as_one_that_was[rule0]",
     "numerics/test_sparsity.py::test_bands_are_found_and_solved[False-50-3]",
     "numerics/test_sparsity.py::test_bands_are_found_and_solved[False-90-7]",
+    "numerics/test_sparsity.py::test_bands_are_found_and_solved[True-50-3]",
     "numerics/test_sparsity.py::test_bands_are_found_and_solved[True-90-7]",
+    "numerics/test_sparsity.py::test_the_program_does_not_grow_with_the_chain[rule0]",
+    "retractions/test_derivatives.py::test_derivatives[Exponential on SE3]",
     "retractions/test_derivatives.py::test_derivatives[Exponential on SO(3)]",
     "retractions/test_derivatives.py::test_derivatives[Skew on SO(3)]",
+    "retractions/test_identities.py::test_map[Exponential on SO(4)]",
     "retractions/test_identities.py::test_map[Skew on SO(4)]",
     "simulation/test_engines.py::test_engines_agree_on_all_that_a_run_gives[method1]",
     "simulation/test_engines.py::test_engines_agree_on_all_that_a_run_gives[method2]",
-    "strings/test_extensions.py::test_a_string_that_does_not_stretch_takes_the_general_constrained_step[held-1-rule0]",
-    "strings/test_extensions.py::test_the_step_is_that_of_the_general_integrator[all, turning-rule0]",
+    "simulation/test_labels.py::test_a_table_has_every_number_once[string-reel]",
+    "simulation/test_saved.py::test_a_killed_run_says_that_it_did_not_end[2]",
+    "strings/test_extensions.py::test_a_string_that_does_not_stretch_takes_the_general_constrained_step[turning-2-rule1]",
     "strings/test_step.py::test_the_reel_gives_the_papers_numbers[3-90.087595989-10.434450107]",
+    "strings/test_step.py::test_the_step_is_that_of_the_general_integrator[3-rule2-options2]",
+    "studies/test_registry.py::test_units_are_those_of_results[oblate-earth]",
     "studies/test_registry.py::test_units_are_those_of_results[outer-solar-system]",
     "studies/test_string_pendulum.py::test_a_string_that_does_not_stretch[deploy--0.2]",
-    "studies/test_string_pendulum.py::test_the_order_is_that_of_the_motion_and_of_the_balance[6]",
-    "trees/test_step.py::test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_constraints[rule0-False-pinned]",
-    "trees/test_step.py::test_order[rule0-2-pinned]",
     "trees/test_step.py::test_steps_satisfy_the_equations_of_the_discrete_lagrangian[parents1-rule1-False]",
+    "trees/test_step.py::test_steps_satisfy_the_equations_of_the_discrete_lagrangian[parents2-rule2-True]",
+    "trees/test_step.py::test_steps_satisfy_the_equations_of_the_discrete_lagrangian[parents3-rule3-False]",
     "trees/test_step.py::test_steps_satisfy_the_equations_of_the_discrete_lagrangian[parents5-rule5-False]",
     "trees/test_step.py::test_steps_satisfy_the_equations_of_the_discrete_lagrangian[parents7-rule7-False]",
+    "trees/test_step.py::test_steps_with_potentials_and_forces_satisfy_the_equations[heavy-pinned]",
 }
 """Cases that are left to `make test-long`, since others of the same test take less time."""
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what is dear; a name that is none any more is an error."""
+    """Mark what is dear; a name that is none any more is an error, and so is a test of which nothing else is left."""
     files = {item.location[0].removeprefix("tests/") for item in items}
     here = {item.nodeid.removeprefix("tests/") for item in items}
     homes = {name: name.partition("::")[0] for name in DEAR}
@@ -94,6 +115,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid.removeprefix("tests/") in DEAR:
             item.add_marker(pytest.mark.long)
+    short = {without_parameters(item.nodeid) for item in items if not item.get_closest_marker("long")}
+    alone = {name for name in DEAR & here if f"tests/{without_parameters(name)}" not in short}
+    if alone and whole:
+        raise pytest.UsageError(f"conftest.DEAR leaves nothing of these to `make test`: {', '.join(sorted(alone))}")
+
+
+def without_parameters(case):
+    """The name of a test without its parameters."""
+    return case.partition("[")[0]
 
 
 @pytest.fixture

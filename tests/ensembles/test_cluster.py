@@ -132,7 +132,8 @@ def test_a_class_that_workers_cannot_import_goes_with_the_task(client, tmp_path)
     same(shared, nd.simulate_many(systems, state, t1=1.0, dt=0.01))
 
 
-def test_bad_input(client, tmp_path):
+def test_bad_input(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("naiad.ensembles.cluster.TIMEOUT", 0.5)
     options = {"t1": 1.0, "dt": 0.1}
     with pytest.raises(InputError, match="give a place that they share as out="):
         nd.simulate_many(BODY, STATES, client=client, **options)

@@ -387,8 +387,8 @@ def test_pairs_within_a_step_are_found():
 
     exact = crossings(0.002, nd.RK4(), False)
     assert len(exact) == 24
-    assert len(crossings(0.5, nd.Splitting(8, "top"), False)) == 16
-    np.testing.assert_allclose(crossings(0.5, nd.Splitting(8, "top"), True), exact, rtol=0, atol=1e-6)
+    assert len(crossings(0.5, nd.Splitting(6, "top"), False)) == 16
+    np.testing.assert_allclose(crossings(0.5, nd.Splitting(6, "top"), True), exact, rtol=0, atol=1e-6)
 
 
 def test_a_section_cannot_stop_at_pairs():
