@@ -24,7 +24,7 @@ from tests.compiler.webassembly import Wasmtime, assert_alike, check, kernels
 from tests.integrators.test_stochastic import PARTICLE
 from tests.verification.methods import METHODS
 from tests.verification.problems import PROBLEMS
-from tests.verification.test_registry import CASES
+from tests.verification.test_registry import CASES, covering
 
 TOP = PROBLEMS["heavy-top"]
 
@@ -124,12 +124,12 @@ def test_steps(problem, method):
 
 
 OF_SO5 = {"cay", "flv", "split4", "mln", "rk4"}  # LLVM takes a minute for some of the others
-LONG = [case for case in CASES if case not in SHORT and (case[0] != "free-body-so5" or case[1] in OF_SO5)]
+LONG = covering([case for case in CASES if case not in SHORT and (case[0] != "free-body-so5" or case[1] in OF_SO5)])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("problem", "method"), LONG, ids=lambda name: name)
-def test_steps_of_all_methods_on_all_problems(problem, method):
+def test_steps_of_every_method_and_on_every_problem(problem, method):
     check_advance(problem, method)
     jax.clear_caches()
 

@@ -14,12 +14,12 @@ from naiad.diagnostics.watching import Energy
 from tests.compiler.host_cuda import COMPILER, HostCUDA
 from tests.verification.methods import METHODS
 from tests.verification.problems import PROBLEMS
-from tests.verification.test_registry import CASES
+from tests.verification.test_registry import CASES, covering
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no compiler of C++")
 SHORT = [("tree", "tree"), ("planets", "nystrom4")]
 TOO_LONG = {("free-body-so5", "gauss2"), ("free-body-so5", "gauss3"), ("free-body-so5", "lobatto3")}
-LONG = [case for case in CASES if case not in SHORT and case not in TOO_LONG]
+LONG = covering([case for case in CASES if case not in SHORT and case not in TOO_LONG])
 STEPS = 8
 LOOSE = {"residual_max", "correction_max", "newton_iterations", "newton_iterations_max"}  # themselves round-off
 
@@ -56,6 +56,6 @@ def test_on_a_gpu(problem, method, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("problem", "method"), LONG, ids=lambda name: name)
-def test_all_on_a_gpu(problem, method, monkeypatch):
+def test_every_method_and_every_problem_on_a_gpu(problem, method, monkeypatch):
     verify(problem, method, monkeypatch)
     jax.clear_caches()
