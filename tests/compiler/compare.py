@@ -39,13 +39,13 @@ def _place(bits: int) -> int:
     return bits if bits >= 0 else -(2**63) - bits
 
 
-def assert_same(got: Any, want: Any, what: str = "") -> None:
-    """Bit by bit, signs of zeros too; not-a-numbers are equal."""
+def assert_same(got: Any, want: Any, what: str = "", signs: bool = True) -> None:
+    """Bit by bit, `signs` of zeros too unless told otherwise; not-a-numbers are equal."""
     got, want = leaves(got), leaves(want)
     assert [(g.shape, g.dtype) for g in got] == [(w.shape, w.dtype) for w in want], what
     for g, w in zip(got, want, strict=True):
         np.testing.assert_array_equal(g, w, err_msg=what)
-        if g.dtype == np.float64:
+        if signs and g.dtype == np.float64:
             numbers = ~np.isnan(g)
             np.testing.assert_array_equal(np.signbit(g)[numbers], np.signbit(w)[numbers], err_msg=f"{what}: signs")
 

@@ -46,7 +46,8 @@ def test_random_programs_bit_for_bit(seed):
     program = draw(seed)
     here, machine = both(program.function(), HostCUDA())
     rows = program.arrays(5, seed)
-    assert_same(here.batch(*rows), machine.batch(*rows), program.source())
+    # the larger of 0 and -0 is 0 on ARM, the second of both elsewhere
+    assert_same(here.batch(*rows), machine.batch(*rows), program.source(), signs=False)
 
 
 def test_a_loop_a_branch_memory_and_a_table():
