@@ -57,8 +57,8 @@ def _solved(given: Surface, tolerance: float) -> Added:
     while True:
         if len(surface.triangles) > LARGEST:
             raise InputError(
-                f"The added inertia to tolerance = {tolerance:g} needs {len(surface.triangles)} triangles or more; naiad "
-                f"solves with up to {LARGEST}. Give a larger tolerance, or a mesh with fewer, less slender triangles."
+                f"The added inertia to tolerance = {tolerance:g} needs {len(surface.triangles)} triangles or more; "
+                f"naiad solves with up to {LARGEST}. Give a larger tolerance, or a mesh with fewer triangles."
             )
         system = galerkin.assemble(surface)
         M, psi = galerkin.solve(system)
@@ -79,5 +79,5 @@ def _solved(given: Surface, tolerance: float) -> Added:
 
 
 def _norm(K: np.ndarray, scale: np.ndarray) -> float:
-    """The largest energy of a unit motion, turns measured by the speed at the distance of the cube root of the volume."""
+    """The largest energy of a unit motion, turns measured by the speed at the cube root of the volume."""
     return float(np.linalg.norm(scale[:, None] * K * scale, 2))

@@ -16,7 +16,7 @@ def coarse_space(surface: Surface) -> Any:
     count = len(surface.vertices)
     links = scipy.sparse.coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), (count, count)).tocsr()
     links = (links + links.T).tocsr()
-    kept = _apart(links)
+    kept = _apart(links, np.unique(surface.pieces.indices, return_index=True)[1])
     number = np.cumsum(kept) - 1
     rows, columns, weights = [], [], []
     for vertex in range(count):
@@ -28,13 +28,11 @@ def coarse_space(surface: Surface) -> Any:
     return scipy.sparse.csr_matrix((weights, (rows, columns)), (count, int(kept.sum())))
 
 
-def _apart(links: Any) -> np.ndarray:
-    """Vertices taken one after the other, nearest to those before first, unless a neighbour was."""
+def _apart(links: Any, starts: np.ndarray) -> np.ndarray:
+    """Vertices taken one after the other, each piece from one of its `starts` on, unless a neighbour was."""
     import scipy.sparse.csgraph
 
     kept, dropped = np.zeros(links.shape[0], dtype=bool), np.zeros(links.shape[0], dtype=bool)
-    _, pieces = scipy.sparse.csgraph.connected_components(links, directed=False)
-    starts = np.unique(pieces, return_index=True)[1]
     for start in starts:
         for vertex in scipy.sparse.csgraph.breadth_first_order(links, start, directed=False)[0]:
             if not dropped[vertex]:

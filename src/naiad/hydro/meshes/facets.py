@@ -14,11 +14,12 @@ import numpy as np
 from naiad.hydro.meshes.surface import SHARP, Surface
 
 SIDES = ((0, 1), (1, 2), (2, 0))
+CHUNK = 256
 
 
 def unfaceted(given: Surface, cut: Surface, psi: np.ndarray) -> np.ndarray:
-    """The change of the inertia, in a fluid of unit density, if the given surface were smooth except at its sharp edges;
-    psi is the potential (of the fluid relative to none) at the vertices of the surface that was cut out of it."""
+    """The change of the inertia, for unit density, if the given surface were smooth except at its sharp edges; psi is
+    the potential at the vertices of the surface that was cut out of it."""
     v, n = cut.corners, cut.normals
     U = np.concatenate([np.cross(np.eye(3)[None], cut.centroids[:, None]), np.tile(np.eye(3), (len(v), 1, 1))], axis=1)
     opposite = np.roll(v, -2, axis=1) - np.roll(v, -1, axis=1)
@@ -35,19 +36,39 @@ def rise(given: Surface, cut: Surface) -> np.ndarray:
     middles of its sides, as for polynomials of degree 2, within the given triangle that it lies in."""
     normals, of = corner_normals(given), given.corners
     bent = [np.einsum("ti,ti->t", normals[:, j] - normals[:, i], of[:, j] - of[:, i]) for i, j in SIDES]
-    height = np.zeros(len(cut.triangles))
+    height, origin = np.zeros(len(cut.triangles)), located(given, cut)
     for point in (0.5 * (cut.corners[:, i] + cut.corners[:, j]) for i, j in SIDES):
-        share = barycentric(given, cut.origin, point)
-        height += sum(0.5 * b[cut.origin] * share[:, i] * share[:, j] for b, (i, j) in zip(bent, SIDES, strict=True))
+        share = barycentric(given, origin, point)
+        share = np.maximum(share, 0.0) / np.maximum(share, 0.0).sum(axis=1, keepdims=True)
+        height += sum(0.5 * b[origin] * share[:, i] * share[:, j] for b, (i, j) in zip(bent, SIDES, strict=True))
     return height / 3.0
 
 
+def located(given: Surface, cut: Surface) -> np.ndarray:
+    """The given triangle that the centroid of each of the cut ones lies in. It is the one it was cut out of, unless it
+    shared its area with another in the same plane; then all in that plane are looked at."""
+    origin = cut.origin.copy()
+    beside = np.flatnonzero(barycentric(given, origin, cut.centroids).min(axis=1) < -1e-9)
+    size = np.ptp(given.vertices, axis=0).max()
+    for first in range(0, len(beside), CHUNK):
+        these = beside[first : first + CHUNK]
+        n, x = given.normals, cut.centroids[these]
+        heights = np.abs(x @ n.T - np.einsum("ti,ti->t", n, given.centroids))
+        along = cut.normals[these] @ n.T
+        inside = np.full(heights.shape, -np.inf)
+        point, candidate = np.nonzero((heights < 1e-7 * size) & (along > 1.0 - 1e-7))
+        inside[point, candidate] = barycentric(given, candidate, x[point]).min(axis=1)
+        origin[these] = np.argmax(inside, axis=1)
+    return origin
+
+
 def barycentric(surface: Surface, number: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Where points lie in these triangles; those beside them are moved to the rim."""
+    """Where points lie in the planes of these triangles."""
     v, n = surface.corners[number], surface.normals[number]
-    shares = [np.einsum("ti,ti->t", np.cross(v[:, j] - points, v[:, k] - points), n) for j, k in ((1, 2), (2, 0), (0, 1))]
-    inside = np.maximum(np.stack(shares, axis=1), 0.0)
-    return inside / inside.sum(axis=1, keepdims=True)
+    shares = [
+        np.einsum("ti,ti->t", np.cross(v[:, j] - points, v[:, k] - points), n) for j, k in ((1, 2), (2, 0), (0, 1))
+    ]
+    return np.stack(shares, axis=1) / (2.0 * surface.areas[number, None])
 
 
 def corner_normals(surface: Surface) -> np.ndarray:

@@ -29,7 +29,7 @@ def read(path: str | os.PathLike[str], unit: str) -> tuple[np.ndarray, np.ndarra
     try:
         found: Any = trimesh.load(file, force="mesh", process=True)
         vertices, triangles = np.asarray(found.vertices, dtype=float), np.asarray(found.faces, dtype=int)
-    except Exception as error:  # noqa: BLE001 - whatever a reader of damaged files meets
+    except Exception as error:  # whatever a reader of damaged files meets
         raise InputError(f"{file}: no mesh can be read from it ({str(error) or type(error).__name__}).") from error
     if not len(triangles):
         raise InputError(f"{file}: there is no triangle in it.")

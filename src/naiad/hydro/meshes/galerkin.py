@@ -39,6 +39,8 @@ class System(NamedTuple):
     f: np.ndarray
     fixed: np.ndarray
     """<h, S h>."""
+    pieces: Any
+    """The functions that W takes to nothing: constants on each piece, as columns."""
 
 
 def assemble(surface: Surface, tell: Callable[[float], None] = lambda share: None) -> System:
@@ -67,7 +69,7 @@ def assemble(surface: Surface, tell: Callable[[float], None] = lambda share: Non
     fixed[:3, 3:] = f[:, :3].T @ x
     fixed[3:, :3] = fixed[:3, 3:].T
     fixed[3:, 3:] = surface.volume * np.eye(3) - x.T @ (W @ x)
-    return System(W, f, fixed)
+    return System(W, f, fixed, surface.pieces)
 
 
 class Pairs:
@@ -147,21 +149,23 @@ class Pairs:
 def solve(system: System, space: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The inertia of a fluid of unit density, and the potentials of the unit motions at the vertices (outside less
     inside); with a `space`, whose columns are functions at the vertices, of those functions only."""
-    W, f = system.W, system.f
+    W, f, pieces = system.W, system.f, system.pieces
     if space is not None:
-        W, f = space.T @ (space.T @ W).T, space.T @ f
-    psi = -_without_mean(W, f)
+        W, f, pieces = space.T @ (space.T @ W).T, space.T @ f, (space.T @ pieces > 0.0).astype(float)
+    psi = -_up_to_constants(W, f, pieces)
     M = -f.T @ psi
     return 0.5 * (M + M.T) + system.fixed, psi if space is None else space @ psi
 
 
-def _without_mean(W: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """W psi = f, where W takes constants to nothing."""
+def _up_to_constants(W: np.ndarray, f: np.ndarray, pieces: Any) -> np.ndarray:
+    """W psi = f, with no mean on any piece."""
     import scipy.linalg
 
-    level = np.trace(W) / len(W) ** 2
-    factor = scipy.linalg.cho_factor(W + level, lower=True, overwrite_a=True, check_finite=False)
-    return scipy.linalg.cho_solve(factor, f - f.mean(axis=0), check_finite=False)
+    sizes = np.asarray(pieces.sum(axis=0)).ravel()
+    level = np.trace(W) / len(W)
+    whole = W + (pieces.multiply(level / sizes) @ pieces.T).toarray()
+    factor = scipy.linalg.cho_factor(whole, lower=True, overwrite_a=True, check_finite=False)
+    return scipy.linalg.cho_solve(factor, f - pieces @ ((pieces.T @ f) / sizes[:, None]), check_finite=False)
 
 
 @functools.cache

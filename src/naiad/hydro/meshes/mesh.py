@@ -10,6 +10,7 @@ from naiad.errors import InputError
 from naiad.hydro.frames import Inertia, moved
 from naiad.hydro.meshes.added import Added, added
 from naiad.hydro.meshes.files import read
+from naiad.hydro.meshes.report import MeshReport, report
 from naiad.hydro.meshes.soundness import Sound, sound
 from naiad.hydro.meshes.surface import Surface
 from naiad.hydro.rigid import rigid_inertia
@@ -51,13 +52,18 @@ class Mesh(AbstractShape):
         found = sound(self.vertices - at, self.triangles)
         return Sound(Surface.given(found.surface.vertices + at, found.surface.triangles), found.notes)
 
-    @functools.cached_property
-    def _centred(self) -> Surface:
-        surface = self._sound.surface
-        return Surface.given(surface.vertices - self.centre, surface.triangles)
+    @property
+    def surface(self) -> Surface:
+        """The surface after the checks."""
+        return self._sound.surface
 
     @functools.cached_property
-    def _added(self) -> Added:
+    def _centred(self) -> Surface:
+        return Surface.given(self.surface.vertices - self.centre, self.surface.triangles)
+
+    @functools.cached_property
+    def solution(self) -> Added:
+        """The added inertia about the centre, in a fluid of unit density, with its errors."""
         return added(self._centred, self.tolerance)
 
     @property
@@ -77,12 +83,16 @@ class Mesh(AbstractShape):
         return at + Surface.given(surface.vertices - at, surface.triangles).centre
 
     def added_inertia(self, density: float) -> Inertia:
-        return positive("density", density) * moved(self._added.inertia, x=self.centre)
+        return positive("density", density) * moved(self.solution.inertia, x=self.centre)
 
     @property
     def added_error(self) -> float:
         """An estimate of the relative error of the added inertia."""
-        return self._added.error
+        return self.solution.error
+
+    def report(self, density: float = 1000.0) -> MeshReport:
+        """What is known of it, in a fluid of this density in kg/m^3; `print` shows a table."""
+        return report(self, float(positive("density", density)))
 
     def inertia(self, density: float) -> Inertia:
         second = self._centred.second_moment

@@ -18,7 +18,8 @@ FLAT = 1e-9
 
 
 def cut(surface: Surface) -> Surface:
-    """The same surface with triangles that are neither large nor slender, as far as can be."""
+    """The same surface with triangles that are neither large nor slender, as far as can be. What lies inside a plane is
+    cut only where its rim is not: there the triangles can share their area in another way afterwards."""
     side = np.sqrt(4.0 * surface.areas.sum() / (np.sqrt(3.0) * FIRST))
     while True:
         surface = flipped(surface)
@@ -28,10 +29,19 @@ def cut(surface: Surface) -> Surface:
         np.maximum.at(longest, sides, length[:, None])
         slender = longest**2 / (2.0 * surface.areas) > SLENDER
         chosen = length > LONG * side
-        chosen |= (length > side) & np.any(slender[sides] & (length[:, None] == longest[sides]), axis=1)
+        chosen |= (length > side) & np.any(slender[sides] & (length[:, None] > 0.99 * longest[sides]), axis=1)
         if not chosen.any():
             return surface
-        surface = split(surface, chosen, np.full(len(ends), 0.5))
+        flat = _flat(surface)
+        rim = np.zeros(len(surface.triangles), dtype=bool)
+        rim[sides[chosen & ~flat]] = True
+        surface = split(surface, chosen & ~(flat & rim[sides].any(axis=1)), np.full(len(ends), 0.5))
+
+
+def _flat(surface: Surface) -> np.ndarray:
+    """Which edges lie inside a plane."""
+    t, s = surface.normals[surface.edges[1]].swapaxes(0, 1)
+    return (np.linalg.norm(np.cross(t, s), axis=1) < FLAT) & (np.einsum("ei,ei->e", t, s) > 0.0)
 
 
 def refine(surface: Surface, chosen: np.ndarray) -> Surface:
@@ -104,11 +114,9 @@ def flipped(surface: Surface) -> Surface:
         triangles = surface.triangles
         ends, sides = surface.edges
         t, s = sides.T
-        flat = np.linalg.norm(np.cross(surface.normals[t], surface.normals[s]), axis=1) < FLAT
-        flat &= np.einsum("ei,ei->e", surface.normals[t], surface.normals[s]) > 0.0
         over, under = (triangles[of][_opposite(triangles[of], ends)] for of in (t, s))
         a, b, p, q = (surface.vertices[each] for each in (ends[:, 0], ends[:, 1], over, under))
-        worse = flat & (_angle(a, p, b) + _angle(a, q, b) > np.pi * (1.0 + 1e-9))
+        worse = _flat(surface) & (_angle(a, p, b) + _angle(a, q, b) > np.pi * (1.0 + 1e-9))
         taken = np.zeros(len(triangles), dtype=bool)
         chosen = []
         for edge in np.flatnonzero(worse):

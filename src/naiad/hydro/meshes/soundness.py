@@ -87,19 +87,15 @@ def _check_edges(surface: Surface) -> None:
     turned = count[way.ravel()] > 1
     if turned.any():
         raise InputError(
-            f"Neighbouring triangles of the mesh face opposite ways, at {_where(of[turned])}; turn them so that all are "
-            "counterclockwise seen from outside."
+            f"Neighbouring triangles of the mesh face opposite ways, at {_where(of[turned])}; turn them so that all "
+            "are counterclockwise seen from outside."
         )
 
 
 def _shells(surface: Surface) -> tuple[Surface, list[str]]:
     """Without cavities, the triangles counterclockwise from outside."""
-    import scipy.sparse
-
-    ends, _ = surface.edges
-    count = len(surface.vertices)
-    links = scipy.sparse.coo_matrix((np.ones(len(ends)), ends.T), (count, count))
-    shells, number = scipy.sparse.csgraph.connected_components(links, directed=False)
+    number = surface.pieces.indices
+    shells = int(number.max()) + 1
     of = number[surface.triangles[:, 0]]
     v = surface.corners - surface.vertices.mean(axis=0)
     volumes = np.bincount(of, np.einsum("ti,ti->t", v[:, 0], np.cross(v[:, 1], v[:, 2])) / 6.0, shells)
@@ -122,8 +118,8 @@ def _check_winding(surface: Surface) -> None:
     wrong = np.abs(rounds - 0.5) > 0.1
     if wrong.any():
         raise InputError(
-            f"The mesh passes through itself: {_count(wrong, 'triangle')} inside another part, as {_where(wrong)}; unite "
-            "the parts into one solid."
+            f"The mesh passes through itself: {_count(wrong, 'triangle')} inside another part, as {_where(wrong)}; "
+            "unite the parts into one solid."
         )
 
 

@@ -17,7 +17,8 @@ class Surface:
     vertices: np.ndarray
     triangles: np.ndarray
     origin: np.ndarray
-    """The number of the triangle of the given surface that each was cut out of."""
+    """The number of the triangle of the given surface that each was cut out of; one in the same plane, if triangles
+    shared their area in another way since."""
 
     @classmethod
     def given(cls, vertices: np.ndarray, triangles: np.ndarray) -> "Surface":
@@ -90,14 +91,27 @@ class Surface:
 
     @functools.cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ends of every edge (the smaller number first), and its two triangles, that in which it runs from its first
-        end to its second before the other."""
+        """The ends of every edge (the smaller number first), and its two triangles, first the one in which it runs from
+        its first end to its second."""
         ends = self.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         forward = ends[:, 0] < ends[:, 1]
         triangle_of = np.repeat(np.arange(len(self.triangles)), 3)
-        order = [np.lexsort((ends[way, high], ends[way, low])) for way, low, high in ((forward, 0, 1), (~forward, 1, 0))]
+        order = [
+            np.lexsort((ends[way, high], ends[way, low])) for way, low, high in ((forward, 0, 1), (~forward, 1, 0))
+        ]
         first, second = triangle_of[forward][order[0]], triangle_of[~forward][order[1]]
         return ends[forward][order[0]], np.stack([first, second], axis=1)
+
+    @functools.cached_property
+    def pieces(self) -> Any:
+        """Which vertices are connected: a sparse matrix with a column of ones and zeros for each piece."""
+        import scipy.sparse
+
+        ends, _ = self.edges
+        count = len(self.vertices)
+        links = scipy.sparse.coo_matrix((np.ones(len(ends)), ends.T), (count, count))
+        _, number = scipy.sparse.csgraph.connected_components(links, directed=False)
+        return scipy.sparse.csr_matrix((np.ones(count), (np.arange(count), number)))
 
     @functools.cached_property
     def sharp(self) -> np.ndarray:
@@ -125,9 +139,10 @@ class Surface:
         in_t = np.argsort(~same.any(axis=2), axis=1, kind="stable")
         first, second = (np.take_along_axis(self.triangles[t], in_t, axis=1)[:, k] for k in (0, 1))
         theirs = self.triangles[s]
-        rank = np.where(theirs == first[:, None], 0, np.where((theirs == second[:, None]) & (shared[:, None] > 1), 1, 2))
+        rank = np.where(
+            theirs == first[:, None], 0, np.where((theirs == second[:, None]) & (shared[:, None] > 1), 1, 2)
+        )
         in_s = np.argsort(rank, axis=1, kind="stable")
         corners_t = np.take_along_axis(self.corners[t], in_t[:, :, None], axis=1)
         corners_s = np.take_along_axis(self.corners[s], in_s[:, :, None], axis=1)
         return t, s, corners_t, corners_s, (shared > 1).astype(float)
-
