@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from naiad.cli import auditing, info, listing, resuming, running, showing, sweeping, viewing
+from naiad.cli import auditing, info, listing, meshing, resuming, running, showing, sweeping, viewing
 from naiad.cli.console import out
 from naiad.cli.errors import Commands
 from naiad.studies.provenance import version
@@ -21,6 +21,7 @@ app.command("run")(running.run_study)
 app.command("sweep")(sweeping.sweep_study)
 app.command("resume")(resuming.resume_folder)
 app.command("audit")(auditing.audit_system)
+app.command("mesh")(meshing.show_mesh)
 app.command("view")(viewing.view_motion)
 app.command("info")(info.show_info)
 

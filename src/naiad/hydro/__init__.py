@@ -4,6 +4,7 @@ from naiad.hydro.curve import AbstractCurve, ClosedCurve, CurvePoints, Ellipse, 
 from naiad.hydro.ellipsoid import Ellipsoid, Sphere, Spheroid
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
 from naiad.hydro.frames import angular_first, linear_first, moved
+from naiad.hydro.meshes.mesh import Mesh
 from naiad.hydro.planar_bodies import InertiaDerivative, PlanarBodies
 from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
@@ -22,6 +23,7 @@ __all__ = [
     "EllipticCylinder",
     "InertiaDerivative",
     "MassProperties",
+    "Mesh",
     "Placed",
     "PlanarBodies",
     "PlanarFlow",

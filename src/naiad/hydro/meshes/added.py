@@ -1,0 +1,83 @@
+"""The added inertia of a surface, refined until its error is small enough, and kept by its content."""
+
+import hashlib
+import io
+from typing import NamedTuple
+
+import numpy as np
+
+from naiad.compiler.cache import default_cache
+from naiad.errors import InputError
+from naiad.hydro.meshes import coarse, facets, galerkin, refinement
+from naiad.hydro.meshes.surface import Surface
+
+LARGEST = 12_000
+"""Triangles that are solved with."""
+
+SHARE = 0.7
+"""Of the error that is seen at vertices, this much is refined at."""
+
+
+class Added(NamedTuple):
+    """The inertia of a fluid of unit density about the origin, and what is known of it."""
+
+    inertia: np.ndarray
+    from_triangles: float
+    """The error for the size of the triangles that the flow was solved on, relative."""
+    from_facets: float
+    """The error if the facets stand for a smooth surface, relative."""
+    error: float
+    """Both together."""
+    triangles: int
+    """How many the flow was solved on."""
+
+
+def added(given: Surface, tolerance: float) -> Added:
+    """From the cache, or solved and kept there."""
+    key = hashlib.sha256(b"added inertia 1" + np.float64(tolerance).tobytes())
+    key.update(given.vertices.tobytes())
+    key.update(given.triangles.astype(np.int64).tobytes())
+    cache = default_cache()
+    kept = None if cache is None else cache.load(key.hexdigest())
+    if kept is not None:
+        numbers = np.load(io.BytesIO(kept), allow_pickle=False)
+        return Added(numbers[:36].reshape(6, 6), *map(float, numbers[36:39]), int(numbers[39]))
+    found = _solved(given, tolerance)
+    if cache is not None:
+        file = io.BytesIO()
+        np.save(file, np.concatenate([found.inertia.ravel(), found[1:]]), allow_pickle=False)
+        cache.store(key.hexdigest(), file.getvalue())
+    return found
+
+
+def _solved(given: Surface, tolerance: float) -> Added:
+    size = given.volume ** (1.0 / 3.0)
+    scale = np.repeat([1.0 / size, 1.0], 3)
+    surface = refinement.cut(given)
+    while True:
+        if len(surface.triangles) > LARGEST:
+            raise InputError(
+                f"The added inertia to tolerance = {tolerance:g} needs {len(surface.triangles)} triangles or more; "
+                f"naiad solves with up to {LARGEST}. Give a larger tolerance, or a mesh with fewer triangles."
+            )
+        system = galerkin.assemble(surface)
+        M, psi = galerkin.solve(system)
+        space = coarse.coarse_space(surface)
+        fewer, psi_fewer = galerkin.solve(system, space)
+        missing = (M - fewer) / (space.shape[0] / space.shape[1] - 1.0)
+        bent = facets.unfaceted(given, surface, psi)
+        relative = [_norm(each, scale) / _norm(M, scale) for each in (missing, bent, missing + bent)]
+        if relative[0] <= tolerance:
+            return Added(M, *relative, len(surface.triangles))
+        lost = np.diag(system.W) * np.sum(((psi - psi_fewer) * scale) ** 2, axis=1)
+        order = np.argsort(-lost)
+        total = np.cumsum(lost[order])
+        chosen = np.zeros(len(lost), dtype=bool)
+        chosen[order[: np.searchsorted(total, SHARE * total[-1]) + 1]] = True
+        ends, _ = surface.edges
+        surface = refinement.flipped(refinement.refine(surface, chosen[ends].any(axis=1)))
+
+
+def _norm(K: np.ndarray, scale: np.ndarray) -> float:
+    """The largest energy of a unit motion, turns measured by the speed at the cube root of the volume."""
+    return float(np.linalg.norm(scale[:, None] * K * scale, 2))
