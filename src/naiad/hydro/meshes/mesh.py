@@ -16,7 +16,7 @@ from naiad.hydro.meshes.surface import Surface
 from naiad.hydro.rigid import rigid_inertia
 from naiad.hydro.shape import AbstractShape
 from naiad.numerics import static
-from naiad.numerics.checks import positive
+from naiad.numerics.checks import floats, positive
 
 
 class Mesh(AbstractShape):
@@ -92,7 +92,8 @@ class Mesh(AbstractShape):
 
     def report(self, density: float = 1000.0) -> MeshReport:
         """What is known of it, in a fluid of this density in kg/m^3; `print` shows a table."""
-        return report(self, float(positive("density", density)))
+        density = float(positive("density", density))
+        return report(self._centred, self.centre, self.solution, density, self.notes)
 
     def inertia(self, density: float) -> Inertia:
         second = self._centred.second_moment
@@ -101,14 +102,17 @@ class Mesh(AbstractShape):
 
 
 def _vertices(given: Any) -> np.ndarray:
-    vertices = np.array(given, dtype=float)
+    vertices = np.array(floats("vertices", given))
     if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4 or not np.all(np.isfinite(vertices)):
         raise InputError(f"vertices of shape {vertices.shape}; expected rows of three finite numbers, four or more.")
     return vertices
 
 
 def _triangles(given: Any, count: int) -> np.ndarray:
-    triangles = np.array(given)
+    try:
+        triangles = np.array(given)
+    except ValueError as error:
+        raise InputError("triangles of unequal length; expected rows of three whole numbers.") from error
     if triangles.ndim != 2 or triangles.shape[1] != 3 or not np.issubdtype(triangles.dtype, np.integer):
         raise InputError(
             f"triangles of shape {triangles.shape} and type {triangles.dtype}; expected rows of three whole numbers."

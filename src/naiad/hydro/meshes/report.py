@@ -1,13 +1,12 @@
 """What is to be known of a mesh, in one table."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from naiad.hydro.frames import moved
-
-if TYPE_CHECKING:
-    from naiad.hydro.meshes.mesh import Mesh
+from naiad.hydro.meshes.added import Added
+from naiad.hydro.meshes.surface import Surface
 
 
 class MeshReport(NamedTuple):
@@ -50,27 +49,25 @@ class MeshReport(NamedTuple):
         return "\n".join(lines)
 
 
-def report(mesh: "Mesh", density: float) -> MeshReport:
-    """Everything, in SI units."""
-    surface, solved = mesh.surface, mesh.solution
-    second = surface.second_moment / mesh.volume - np.outer(mesh.centre, mesh.centre)
-    axes = np.sqrt(5.0 * np.maximum(np.linalg.eigvalsh(second), 0.0))[::-1]
-    scale = (mesh.volume / (4.0 / 3.0 * np.pi * np.prod(axes))) ** (1.0 / 3.0)
+def report(centred: Surface, centre: np.ndarray, solved: Added, density: float, notes: tuple[str, ...]) -> MeshReport:
+    """Everything, in SI units, of a surface about its centre."""
+    axes = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.second_moment), 0.0))[::-1]
+    scale = (centred.volume / (4.0 / 3.0 * np.pi * np.prod(axes))) ** (1.0 / 3.0)
     return MeshReport(
-        triangles=len(surface.triangles),
+        triangles=len(centred.triangles),
         solved_on=solved.triangles,
-        sharp_edges=int(surface.sharp.sum()),
-        size=_three(np.ptp(surface.vertices, axis=0)),
-        volume=mesh.volume,
-        area=float(surface.areas.sum()),
-        centre=_three(mesh.centre),
+        sharp_edges=int(centred.sharp.sum()),
+        size=_three(np.ptp(centred.vertices, axis=0)),
+        volume=centred.volume,
+        area=float(centred.areas.sum()),
+        centre=_three(centre),
         ellipsoid=_three(scale * axes),
-        density=float(density),
-        added=mesh.added_inertia(density),
+        density=density,
+        added=density * moved(solved.inertia, x=centre),
         added_error=solved.error,
         from_triangles=solved.from_triangles,
         from_facets=solved.from_facets,
-        notes=mesh.notes,
+        notes=notes,
     )
 
 
