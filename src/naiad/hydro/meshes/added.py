@@ -41,7 +41,8 @@ def added(given: Surface, tolerance: float) -> Added:
     kept = None if cache is None else cache.load(key.hexdigest())
     if kept is not None:
         numbers = np.load(io.BytesIO(kept), allow_pickle=False)
-        return Added(numbers[:36].reshape(6, 6), *map(float, numbers[36:39]), int(numbers[39]))
+        of_triangles, of_facets, both, count = map(float, numbers[36:])
+        return Added(numbers[:36].reshape(6, 6), of_triangles, of_facets, both, int(count))
     found = _solved(given, tolerance)
     if cache is not None:
         file = io.BytesIO()
@@ -66,16 +67,16 @@ def _solved(given: Surface, tolerance: float) -> Added:
         fewer, psi_fewer = galerkin.solve(system, space)
         missing = (M - fewer) / (space.shape[0] / space.shape[1] - 1.0)
         bent = facets.unfaceted(given, surface, psi)
-        relative = [_norm(each, scale) / _norm(M, scale) for each in (missing, bent, missing + bent)]
-        if relative[0] <= tolerance:
-            return Added(M, *relative, len(surface.triangles))
+        of_triangles, of_facets, both = (_norm(K, scale) / _norm(M, scale) for K in (missing, bent, missing + bent))
+        if of_triangles <= tolerance:
+            return Added(M, of_triangles, of_facets, both, len(surface.triangles))
         lost = np.diag(system.W) * np.sum(((psi - psi_fewer) * scale) ** 2, axis=1)
         order = np.argsort(-lost)
         total = np.cumsum(lost[order])
         chosen = np.zeros(len(lost), dtype=bool)
         chosen[order[: np.searchsorted(total, SHARE * total[-1]) + 1]] = True
         ends, _ = surface.edges
-        surface = refinement.flipped(refinement.refine(surface, chosen[ends].any(axis=1)))
+        surface = refinement.flipped(refinement.refine(surface, chosen[ends[:, 0]] | chosen[ends[:, 1]]))
 
 
 def _norm(K: np.ndarray, scale: np.ndarray) -> float:

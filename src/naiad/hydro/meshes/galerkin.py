@@ -115,7 +115,7 @@ class Pairs:
         surface, C = self.surface, self.moments
         x, area = surface.centroids, surface.areas
         r = [x[None, :, k] - x[rows, None, k] for k in range(3)]
-        square = sum(each * each for each in r)
+        square = np.sum([each * each for each in r], axis=0)
         own = np.arange(rows.start, rows.stop)
         square[own - rows.start, own] = np.inf
         over = 1.0 / np.sqrt(square)

@@ -53,9 +53,9 @@ def sound(vertices: np.ndarray, triangles: np.ndarray) -> Sound:
 
 def _merged(vertices: np.ndarray, triangles: np.ndarray, distance: float) -> tuple[np.ndarray, np.ndarray]:
     """Vertices at one place made one, and those of no triangle left out."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
-    pairs = cKDTree(vertices).query_pairs(distance, output_type="ndarray")
+    pairs = KDTree(vertices).query_pairs(distance, output_type="ndarray")
     if len(pairs):
         import scipy.sparse
 

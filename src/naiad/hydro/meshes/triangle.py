@@ -100,7 +100,7 @@ class Pair(NamedTuple):
     """[a, b]: the turn a on the outer one, times the single layer of the turn b on the inner one."""
 
 
-def near(outer: jax.Array, inner: jax.Array, points: jax.Array, weights: jax.Array) -> Pair:
+def near(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.ndarray) -> Pair:
     """Closed form on the inner triangle, a rule of barycentric points on the outer one. What an inner triangle does as
     a double layer in its own plane is nothing."""
     no, area = normal(outer)
@@ -126,7 +126,7 @@ def near(outer: jax.Array, inner: jax.Array, points: jax.Array, weights: jax.Arr
     return jax.tree.map(lambda total: total * area / (4.0 * jnp.pi), sums)
 
 
-def middle(outer: jax.Array, inner: jax.Array, points: jax.Array, weights: jax.Array) -> Pair:
+def middle(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.ndarray) -> Pair:
     """A rule on both triangles."""
     no, area = normal(outer)
     n, inside = normal(inner)
@@ -140,7 +140,7 @@ def middle(outer: jax.Array, inner: jax.Array, points: jax.Array, weights: jax.A
         square = jnp.sum(r * r, axis=1)
         over = weights / jnp.sqrt(square)
         layer = (over * (r @ n) / square) @ points
-        source = over @ jnp.cross(y, n)
+        source = jnp.cross(y, n).T @ over
         more = Pair(jnp.sum(over), jnp.outer(layer, h), jnp.outer(h, source))
         return jax.tree.map(lambda total, one: total + weight * one, sums, more), None
 
@@ -149,7 +149,7 @@ def middle(outer: jax.Array, inner: jax.Array, points: jax.Array, weights: jax.A
     return jax.tree.map(lambda total: total * area * inside / (4.0 * jnp.pi), sums)
 
 
-def touching(a: jax.Array, b: jax.Array, graded: jax.Array, points: jax.Array, weights: jax.Array) -> jax.Array:
+def touching(a: jax.Array, b: jax.Array, graded: jax.Array, points: np.ndarray, weights: np.ndarray) -> jax.Array:
     """The double integral of 1/R over 4 pi of triangles whose first vertices are the same, and if `graded` is 1 the
     second ones too: scaled about the first, of degree 3, it is one over the two opposite edges."""
 
