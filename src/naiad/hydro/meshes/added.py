@@ -34,7 +34,7 @@ class Added(NamedTuple):
 
 def added(given: Surface, tolerance: float) -> Added:
     """From the cache, or solved and kept there."""
-    key = hashlib.sha256(b"added inertia 1" + np.float64(tolerance).tobytes())
+    key = hashlib.sha256(b"added inertia 2" + np.float64(tolerance).tobytes())
     key.update(given.vertices.tobytes())
     key.update(given.triangles.astype(np.int64).tobytes())
     cache = default_cache()
