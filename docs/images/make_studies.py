@@ -27,6 +27,7 @@ FIGURES = {
     "heavy-top": "axis",
     "interacting-bodies": "exchange",
     "isothermal-rigid-body": "gibbs",
+    "light-body": "speeds",
     "lumped-string": "motion",
     "oblate-earth": "node",
     "outer-solar-system": "orbits",

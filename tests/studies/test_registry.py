@@ -46,6 +46,7 @@ QUICK = {
     "added-inertia": {"points": 64},
     "buoyant-vehicle": {"t1": 0.1},
     "heavy-top": {"t1": 0.1},
+    "light-body": {"t1": 0.1},
     "oblate-earth": {"t1": 600},
     "outer-solar-system": {"t1": 1000},
     "rigid-body": {"t1": 0.1},

@@ -26,6 +26,7 @@ STUDIES: dict[str, str] = {
     "heavy-top": "naiad.studies.bodies.heavy_top:HeavyTopStudy",
     "interacting-bodies": "naiad.studies.bodies.interacting_bodies:InteractingBodies",
     "isothermal-rigid-body": "naiad.studies.heat.isothermal_rigid_body:IsothermalRigidBody",
+    "light-body": "naiad.studies.vehicles.light_body:LightBody",
     "lumped-string": "naiad.studies.strings.lumped_string:LumpedString",
     "oblate-earth": "naiad.studies.planets.oblate_earth:OblateEarth",
     "outer-solar-system": "naiad.studies.planets.outer_solar_system:OuterSolarSystem",
