@@ -19,7 +19,7 @@ from naiad.viz.motion import describe_motion
 if TYPE_CHECKING:
     import xarray as xr
 
-SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "player.js")
+SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "view.js", "player.js")
 
 
 @checked_throughout

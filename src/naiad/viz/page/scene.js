@@ -208,7 +208,7 @@ function strokeSide(curve, centre, e, front, colour, width, strength = 1) {
 }
 
 function tipTrail(body, t) {
-  const span = 0.3 * duration, begin = Math.max(t0, t - span), from = locate(begin)[0], to = locate(t)[0];
+  const span = (motion.trail || 0.3) * duration, begin = Math.max(t0, t - span), from = locate(begin)[0], to = locate(t)[0];
   const count = Math.round(Math.min(1200, 12000 / bodies.length, Math.max(60, 3 * (to - from))));
   return Array.from({ length: count + 1 }, (_, k) => add(body.offset, axesOf(body, locate(mix(begin, t, k / count)))[2]));
 }
@@ -255,7 +255,7 @@ function drawFloor(where) {
 }
 
 // The path of every body that has one, thinned to what a screen can show.
-const paths = bodies.map((body) => {
+let paths = bodies.map((body) => {
   if (!body.x) return null;
   const count = Math.min(frames, Math.max(160, Math.round(1600 / bodies.length)));
   return Array.from({ length: count }, (_, k) => placeOf(body, locate(mix(t0, t1, count > 1 ? k / (count - 1) : 0))));
