@@ -264,7 +264,7 @@ let paths = bodies.map((body) => {
 function trailPieces({ body, index, place, solid }, t) {
   const path = paths[index];
   if (!path || path.length < 2) return [];
-  const now = ((t - t0) / (duration || 1)) * (path.length - 1), last = Math.floor(now), pieces = [];
+  const now = motion.live ? path.length - 1 : ((t - t0) / (duration || 1)) * (path.length - 1), last = Math.floor(now), pieces = [];
   const inside = (p) => depthIn(body, solid, p) < 1;
   const put = (p, q, age, past) => {
     const middle = scaled(add(p, q), 0.5);

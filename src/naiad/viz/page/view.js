@@ -33,12 +33,12 @@ function follow() {
 }
 function zoom(factor) { camera.zoom = Math.min(400, Math.max(0.15, camera.zoom * factor)); stale = true; }
 
-// What keys do, but for the space that presses a button.
-function listen(keys) {
+// What keys do, but for the space that presses a button, and those that are meant for another element.
+function listen(keys, meant = () => false) {
   document.addEventListener("keydown", (event) => {
     const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && event.target.tagName === "BUTTON") return;
+    if ((event.key === " " && event.target.tagName === "BUTTON") || meant(event)) return;
     event.preventDefault();
     act(event);
   });
