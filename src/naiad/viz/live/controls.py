@@ -25,7 +25,7 @@ class Slider(NamedTuple):
     """A number that the reader of a page may change, between `low` and `high`; with `log` in even ratios.
 
     `value` is where it begins: if it is not given, what the system, the state, or the default of a function's argument
-    has. Several numbers are a slider each. `label` and `unit` are shown beside it.
+    has. Several numbers are a slider each. `label`, `unit` and `help`, a few words on what it is, are shown beside it.
     """
 
     low: float
@@ -34,6 +34,7 @@ class Slider(NamedTuple):
     unit: str = ""
     label: str = ""
     log: bool = False
+    help: str = ""
 
 
 Values = Mapping[str, Any]
@@ -66,7 +67,7 @@ def as_model(system: Any, state: Any, controls: Mapping[str, Any]) -> Model:
             ways[name] = change = _found(name, system, state, makes | starts)
             sliders[name] = with_value(name, slider._replace(unit=slider.unit or change.unit), change.now)
     for name, default in (makes | starts).items():
-        if name not in sliders and default is None:
+        if name not in sliders and default is None and name != "dt":
             raise InputError(f"live: no control for the argument {name}; give it one, or a default in the function.")
 
     @double

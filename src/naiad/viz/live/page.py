@@ -24,7 +24,6 @@ from naiad.mechanics.labels import labels
 from naiad.numerics.arguments import checked
 from naiad.numerics.double import double
 from naiad.simulation import Outcome, observables, simulate
-from naiad.simulation.checks import check_names
 from naiad.viz.animation import resource
 from naiad.viz.live.controls import Model, Slider, as_model, as_slider, with_value
 from naiad.viz.live.program import Recipe
@@ -66,7 +65,7 @@ def live(
       by their names, and `state` one of the system and controls:
       `lambda top, tilt: top.state(R=nd.SO3().exp(jnp.stack([0.0, tilt, 0.0])), Omega=(0, 0, 8))`.
     - `method`: the integrator (that which fits the system, if not given), or `methods`: several by name, side by side.
-    - `dt`: the step.
+    - `dt`: the step; functions may take it by this name.
     - `outputs`: functions f(state, t) or f(system, state, t), which are drawn over time; the energy and the momentum
       of a symmetry are drawn anyway.
     - `section`: a `SectionPlot`, which fills point by point.
@@ -77,10 +76,11 @@ def live(
     path = Path(path)
     if not path.is_dir() and path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: a live page is one web page; name it {path.with_suffix('.html')}.")
+    given = dict(controls or {})
+    step = given.pop("dt", None)
     text = live_page(
-        system,
-        state,
-        controls=controls,
+        as_model(system, state, given),
+        step=step,
         method=method,
         methods=methods,
         dt=dt,
@@ -95,15 +95,16 @@ def live(
     return path
 
 
-def live_page(system: Any, state: Any, *, title: str | None = None, **options: Any) -> str:
-    """The page as text; the options are those of `live`."""
-    plan = as_plan(system, state, **options)
+def live_page(model: Model, *, title: str | None = None, subtitle: str = "", **options: Any) -> str:
+    """The page of a model as text; the options are those of `live`, and `step`, the slider of dt."""
+    plan = as_plan(model, **options)
     name = title or _spoken(type(plan.system).__name__)
     parts = {
         "title": html.escape(name),
         "style": "\n".join(map(resource, ("motion.css", "live.css"))),
         "loader": loader(),
         "script": "\n".join(map(resource, (*SCRIPTS, *OWN))),
+        "subtitle": html.escape(subtitle),
         "data": json.dumps(plan.described(), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], resource("live.html"))
@@ -192,11 +193,10 @@ class Plan(NamedTuple):
 
 
 def as_plan(
-    system: Any,
-    state: Any,
+    model: Model,
     *,
     dt: float,
-    controls: Mapping[str, Any] | None = None,
+    step: Any = None,
     method: AbstractMethod | None = None,
     methods: Mapping[str, AbstractMethod] | None = None,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
@@ -211,10 +211,9 @@ def as_plan(
         raise InputError(f"span = {span!r}; expected a time above 0.")
     if method is not None and methods is not None:
         raise InputError("live: both method and methods are given; give one method, or several by name.")
-    given = dict(controls or {})
-    step = as_slider("dt", given.pop("dt", (dt / FINER, dt * FINER, None, time_unit, "", True)))
-    model = as_model(system, state, given)
-    plain, start = double(model.build)({name: value for name, value in model.values.items()})
+    steps = as_slider("dt", (dt / FINER, dt * FINER, None, time_unit, "", True) if step is None else step)
+    steps = with_value("dt", steps._replace(unit=steps.unit or time_unit, label=steps.label or "step"), dt)
+    plain, start = double(model.build)(model.values | {"dt": np.asarray(dt)})
     if not isinstance(plain, LagrangianSystem):
         raise InputError(f"live: system is {plain!r:.60}; expected a LagrangianSystem, or a function that makes one.")
     start = plain.state(g=start[0], mu=start[1])
@@ -223,9 +222,8 @@ def as_plan(
         each.check(plain)
         if each.noise_size(plain):
             raise InputError("live: a page has no source of noise; give a system without a heat bath, or a method for it.")
-    check_names(plain, outputs or {})
     long = STEPS * dt if span is None else float(span)
-    return Plan(model, plain, start, chosen, with_value("dt", step, dt), dict(outputs or {}), section, long, time_unit)
+    return Plan(model, plain, start, chosen, steps, dict(outputs or {}), section, long, time_unit)
 
 
 def _split(functions: Mapping[str, Callable[..., Any]], plan: Plan) -> dict[str, Callable[..., Any]]:
@@ -252,7 +250,7 @@ def _shape(function: Callable[..., Any], plan: Plan) -> Any:
 
 def _slider(name: str, slider: Slider) -> dict[str, Any]:
     value = np.asarray(slider.value, float)
-    about = {"name": name, "label": slider.label or name, "unit": slider.unit, "log": slider.log}
+    about = {"name": name, "label": slider.label or name, "unit": slider.unit, "log": slider.log, "help": slider.help}
     return about | {"low": slider.low, "high": slider.high, "value": value.reshape(-1).tolist(), "parts": flattened(value.shape)}
 
 

@@ -17,7 +17,7 @@ from naiad.mechanics.functions import with_system
 from naiad.numerics.double import double
 from naiad.simulation import loop
 from naiad.simulation.plan import Cadence, Routine
-from naiad.viz.live.controls import Model, Values
+from naiad.viz.live.controls import Model
 from naiad.viz.live.sections import SectionPlot
 
 ROOM = 512  # rows that a call holds
@@ -56,8 +56,9 @@ class Recipe(NamedTuple):
         sections = {} if self.section is None else {"section": self.section.section}
         return Routine(system, self.method, dict(self.outputs), {}, sections, room=ROOM)
 
-    def begun(self, values: Values, begin: Any, at: Any, carry: Any, t0: Any, h: Any) -> Any:
+    def begun(self, values: dict[str, Any], begin: Any, at: Any, carry: Any, t0: Any, h: Any) -> Any:
         """Where a run stands that begins, and its first frame."""
+        values = values | {"dt": jnp.abs(h)}
         system, state = self.model.build(values)
         routine = self.routine(system)
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), State(*state))
@@ -69,10 +70,10 @@ class Recipe(NamedTuple):
         return loop.begin(routine, self.method.init(system, state, t0, h), 0, t0, h)
 
     def course(
-        self, values: Values, begin: Any, at: Any, standing: Any, none: Any, t0: Any, h: Any, count: Any, every: Any
+        self, values: dict[str, Any], begin: Any, at: Any, standing: Any, none: Any, t0: Any, h: Any, count: Any, every: Any
     ) -> Course:
         """`count` steps of h, of which every `every`-th node is kept, and the last; `none` is like a first frame."""
-        routine = self.routine(self.model.build(values)[0])
+        routine = self.routine(self.model.build(values | {"dt": jnp.abs(h)})[0])
         now, first = jax.lax.cond(
             begin == GO_ON,
             lambda: (standing, jax.tree.map(jnp.asarray, none)),
@@ -116,7 +117,7 @@ def _named(names: list[str], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[str(k)] for k, name in enumerate(names)}
 
 
-def _wanted(function: Callable[..., Any], values: Values) -> dict[str, Any]:
+def _wanted(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a function asks for by name."""
     return {name: values[name] for name in inspect.signature(function).parameters if name in values}
 
