@@ -45,6 +45,11 @@ def scene(runs: Mapping[str, "xr.Dataset"], plain: LagrangianSystem) -> Scene:
         string |= {"unit": 1.0, "middle": [0.0, 0.0, 0.0], "method": k // len(names), "row": k % len(names)}
         string.pop("points")
         string.get("elastic", {}).pop("energy", None)
+    if len(runs) > 1 and len(found) > 1:  # colours tell methods apart, not bodies
+        for body, (method, _) in zip(described["bodies"], order, strict=False):
+            body["colour"] = method
+        first = [next(k for k, (method, _) in enumerate(order) if method == m) for m in range(len(runs))]
+        described["legend"] = [[name, k] for name, k in zip(runs, first, strict=True)]
     described |= {"time": [], "trail": 1}
     described.pop("energy", None)
     S = vertical(datasets[0]).upright

@@ -5,6 +5,10 @@ let mode = "start", h = live.dt.value[0];
 const values = live.sliders.map(({ value }) => [...value]);
 const texts = []; // functions that show the numbers as they are
 
+// The symbols of names: Omega0 is Ω₀.
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", kappa: "κ", mu: "μ", nu: "ν", xi: "ξ", rho: "ρ", tau: "τ", omega: "ω", Pi: "Π", Omega: "Ω" };
+const symbols = (name) => name.replace(/[A-Za-z]+/g, (word) => GREEK[word] ?? word).replace(/(?<=^\p{L}+)\d+$/u, (number) => [...number].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join(""));
+
 const digits = (value) => String(Number(value.toPrecision(6))).replace("-", "−");
 const units = (text) => text.replace(/\^(-?\d)/g, (_, power) => [...power].map((c) => SUPERSCRIPT[c]).join("")).replace(/\bdeg\b/g, "°");
 
@@ -17,13 +21,23 @@ function buildControl(about, numbers) {
     name.className = "name";
     unit.className = "unit";
     parts.className = "parts";
-    name.textContent = about.label;
+    name.append(worded(about));
     unit.textContent = units(about.unit);
     name.append(unit);
     home.append(name, parts);
     numbers.forEach((_, k) => parts.append(buildSlider(about, numbers, k, false)));
   } else home.append(buildSlider(about, numbers, 0, true));
   element("controls").append(home);
+}
+
+// A name, and what it means.
+function worded(about) {
+  const home = document.createElement("span"), help = document.createElement("small");
+  home.textContent = symbols(about.label);
+  help.textContent = about.help;
+  home.title = about.help;
+  home.append(help);
+  return home;
 }
 
 function buildSlider(about, numbers, k, labelled) {
@@ -39,7 +53,7 @@ function buildSlider(about, numbers, k, labelled) {
   text.setAttribute("aria-label", `${name} as a number`);
   if (labelled) {
     const label = document.createElement("label"), value = document.createElement("span"), unit = document.createElement("span");
-    label.textContent = about.label;
+    label.append(worded(about));
     unit.className = "unit";
     unit.textContent = units(about.unit);
     value.append(text, unit);
@@ -91,7 +105,7 @@ function showNumbers() {
   texts.forEach((show) => show());
   const words = everything().map(([about, numbers]) => {
     const text = numbers.length > 1 ? `(${numbers.map(digits).join(", ")})` : digits(numbers[0]);
-    return `${about.label} = ${text}${about.unit ? ` ${units(about.unit)}` : ""}`;
+    return `${symbols(about.label)} = ${text}${about.unit ? ` ${units(about.unit)}` : ""}`;
   });
   element("about").textContent = words.join("  ·  ");
 }

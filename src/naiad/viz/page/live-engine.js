@@ -20,17 +20,17 @@ class Engine {
     this.drawn = Object.fromEntries(own("first.outputs.").map((name) => name.slice(14)).map((key) => [key, {
       first: array(`first.outputs.${key}`).view, rows: array(`frames.rows.outputs.${key}`).view,
     }]));
-    this.pairs = own("end.").map((name) => [this.inputs[name.replace("end", "standing")], array(name).view]);
+    this.places = own("end.").map((name) => this.inputs[name.replace("end", "standing")]);
   }
 
   // Where the run stands, to be taken up again.
-  get standing() { return this.pairs.map(([, from]) => from.slice()); }
-  set standing(kept) { this.pairs.forEach(([to], k) => to.set(kept[k])); }
+  get standing() { return this.places.map((place) => place.slice()); }
+  set standing(kept) { this.places.forEach((place, k) => place.set(kept[k])); }
 
-  begin(how, t0, h, at = [0, 0]) {
+  begin(how, t0, h, at) {
     this.inputs.t0[0] = t0;
     this.inputs.h[0] = h;
-    this.inputs.at?.set(at);
+    this.inputs.at.set(at ?? [0, 0]);
     this.inputs.begin[0] = how;
     this.run(0, 1);
     this.held = this.copied();

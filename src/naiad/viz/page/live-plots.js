@@ -1,6 +1,6 @@
 // Plots that grow beside the motion: errors of what is conserved, on a logarithmic scale, and outputs, over time.
 
-const MARGIN = { left: 46, right: 8, top: 6, bottom: 18 }, LEAST = 1e-17;
+const MARGIN = { left: 46, right: 8, top: 8, bottom: 18 }, LEAST = 1e-17, LOWEST = -16.9;
 const methodColour = (index) => css(colourOf(Math.max(0, bodies.findIndex((body) => body.method === index))));
 const partColour = (index, count) => css(count === 3 ? theme.axes[index] : PALETTE[index % PALETTE.length]);
 
@@ -34,11 +34,11 @@ function preparePlots() {
 const readouts = [];
 function prepareReadout() {
   if (!plots[0].error) return;
-  engines.forEach(({ name }, k) => {
+  engines.forEach((_, k) => {
     const row = document.createElement("div"), words = document.createElement("dt"), value = document.createElement("dd"), key = document.createElement("i");
     key.className = "key";
     key.style.background = methodColour(k);
-    words.append(...(name ? [key, name] : ["energy error"]));
+    words.append(...(engines.length > 1 ? [key] : []), "energy error");
     row.append(words, value);
     element("readout").append(row);
     readouts.push(value);
@@ -70,7 +70,7 @@ function curvesOf(plot) {
     if (!start) return [];
     if (!plot.error) return plot.parts.map((_, k) => ({ colour: engines.length > 1 ? methodColour(method) : partColour(k, plot.parts.length), rows, value: (row) => row[plot.at + k] }));
     const indices = plot.parts.map((_, k) => plot.at + k), size = Math.hypot(...indices.map((k) => start[k])) || 1;
-    return [{ colour: methodColour(method), rows, value: (row) => Math.log10(Math.max(LEAST, errorOf(row, start, indices, size))) }];
+    return [{ colour: methodColour(method), rows: rows.slice(1), value: (row) => Math.log10(Math.max(LEAST, errorOf(row, start, indices, size))) }];
   });
 }
 
@@ -90,9 +90,9 @@ function sizedCanvas(canvas, pen) {
   return [width, height];
 }
 
-function axes(pen, [width, height], [x0, x1, y0, y1], { log, labels = ["", ""], across = 4 }) {
-  const px = (x) => MARGIN.left + ((x - x0) / (x1 - x0)) * (width - MARGIN.left - MARGIN.right);
-  const py = (y) => height - MARGIN.bottom - ((y - y0) / (y1 - y0)) * (height - MARGIN.top - MARGIN.bottom);
+function axes(pen, [width, height], [x0, x1, y0, y1], { log, labels, across = 4, margin = MARGIN }) {
+  const px = (x) => margin.left + ((x - x0) / (x1 - x0)) * (width - margin.left - margin.right);
+  const py = (y) => height - margin.bottom - ((y - y0) / (y1 - y0)) * (height - margin.top - margin.bottom);
   pen.clearRect(0, 0, width, height);
   pen.font = "11px system-ui, sans-serif";
   pen.lineWidth = 1;
@@ -101,20 +101,22 @@ function axes(pen, [width, height], [x0, x1, y0, y1], { log, labels = ["", ""], 
   for (const y of ticks(y0, y1, Math.max(2, height / 46)).filter((y) => !log || Number.isInteger(y))) {
     pen.strokeStyle = css(theme.grid);
     pen.beginPath();
-    pen.moveTo(MARGIN.left, py(y));
-    pen.lineTo(width - MARGIN.right, py(y));
+    pen.moveTo(margin.left, py(y));
+    pen.lineTo(width - margin.right, py(y));
     pen.stroke();
     pen.fillStyle = css(theme.quiet);
-    pen.fillText(log ? `10${[...String(y)].map((c) => SUPERSCRIPT[c]).join("")}` : brief(y), MARGIN.left - 6, py(y));
+    pen.fillText(log ? `10${[...String(y)].map((c) => SUPERSCRIPT[c]).join("")}` : brief(y), margin.left - 6, py(y));
   }
   pen.textAlign = "center";
   pen.textBaseline = "alphabetic";
   const marks = ticks(x0, x1, across);
-  marks.forEach((x) => pen.fillText(brief(x), Math.min(width - 16, Math.max(MARGIN.left + 4, px(x))), height - 5));
-  pen.textAlign = "right";
-  if (labels[0]) pen.fillText(labels[0], width - MARGIN.right, height - MARGIN.bottom - 6);
-  pen.textAlign = "left";
-  if (labels[1]) pen.fillText(labels[1], MARGIN.left + 6, MARGIN.top + 10);
+  marks.forEach((x) => pen.fillText(brief(x), Math.min(width - 16, Math.max(margin.left + 4, px(x))), height - margin.bottom + 13));
+  if (labels) {
+    pen.textAlign = "right";
+    pen.fillText(labels[0], width - margin.right, height - 3);
+    pen.textAlign = "left";
+    pen.fillText(labels[1], 4, 11);
+  }
   return { px, py };
 }
 
@@ -129,10 +131,12 @@ function drawPlot(plot) {
       if (!Number.isFinite(y)) continue;
       if (row[0] < x0) x0 = row[0];
       if (row[0] > x1) x1 = row[0];
+      if (plot.error && y < LOWEST) continue;
       if (y < y0) y0 = y;
       if (y > y1) y1 = y;
     }
   if (!(x1 >= x0)) { pen.clearRect(0, 0, ...size); return; }
+  if (!(y1 >= y0)) [y0, y1] = [-17, -15];
   if (x1 === x0) x1 = x0 + 1;
   if (plot.error) { y0 = Math.max(Math.floor(y0), Math.ceil(y1) - 12); y1 = Math.max(Math.ceil(y1), y0 + 2); }
   else { const pad = 0.06 * (y1 - y0) || Math.abs(0.1 * y1) || 1; y0 -= pad; y1 += pad; }

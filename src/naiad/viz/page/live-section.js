@@ -1,5 +1,6 @@
 // Poincare sections: points of many orbits, in a picture for each method. A click, or a brush, begins orbits.
 
+const SURROUND = { left: 46, right: 8, top: 20, bottom: 32 };
 const ENOUGH = 1200, SPREAD = 16; // points of an orbit; pixels between the starts of a brush
 let sections = [], orbits = [], frameOfSection = null;
 
@@ -31,8 +32,8 @@ function painting(canvas, index) {
     last = place;
     const [x0, x1, y0, y1] = frameOfSection, [width, height] = [box.width, box.height];
     beginOrbit([
-      x0 + ((place[0] - MARGIN.left) / (width - MARGIN.left - MARGIN.right)) * (x1 - x0),
-      y0 + ((height - MARGIN.bottom - place[1]) / (height - MARGIN.top - MARGIN.bottom)) * (y1 - y0),
+      x0 + ((place[0] - SURROUND.left) / (width - SURROUND.left - SURROUND.right)) * (x1 - x0),
+      y0 + ((height - SURROUND.bottom - place[1]) / (height - SURROUND.top - SURROUND.bottom)) * (y1 - y0),
     ]);
   };
   canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); last = null; at(event); });
@@ -110,10 +111,11 @@ function dotAt({ pen, px, py }, colour, x, y) {
 
 function drawSections() {
   sections.forEach((section, k) => {
-    const { canvas, pen } = section, resized = canvas.width !== Math.round(canvas.clientWidth * (window.devicePixelRatio || 1));
-    if ((section.clean && !resized) || !frameOfSection) return;
+    const { canvas, pen } = section;
+    if ((section.clean && section.width === canvas.clientWidth) || !frameOfSection) return;
+    section.width = canvas.clientWidth;
     const size = sizedCanvas(canvas, pen);
-    Object.assign(section, axes(pen, size, frameOfSection, { labels: live.section.labels, across: 5 }), { clean: true });
+    Object.assign(section, axes(pen, size, frameOfSection, { labels: live.section.labels, across: 5, margin: SURROUND }), { clean: true });
     for (const { runs, colour } of orbits) {
       const { points } = runs[k];
       for (let i = 0; i < points.length; i += 2) dotAt(section, colour, points[i], points[i + 1]);

@@ -180,11 +180,11 @@ window.addEventListener("hashchange", () => { if (window.location.hash !== addre
 
 async function load() {
   engines = await Promise.all(live.methods.map(async (about) => new Engine(about, await naiad.load(about.code, about.description))));
+  prepareSection();
   readTheme();
   fit();
   preparePlots();
   prepareReadout();
-  prepareSection();
   readAddress();
   showNumbers();
   restart();

@@ -88,13 +88,13 @@ if (hottest) {
 }
 element("note").hidden = !motion.note;
 element("note").textContent = motion.note || "";
-if (bodies.length > 1 && bodies.length <= 8)
-  bodies.forEach((body, index) => {
-    const item = document.createElement("li"), dot = document.createElement("i");
-    dot.style.background = css(colourOf(index));
-    item.append(dot, body.name);
-    element("legend").append(item);
-  });
+const named = motion.legend ?? (bodies.length > 1 && bodies.length <= 8 ? bodies.map((body, index) => [body.name, index]) : []);
+for (const [name, index] of named) {
+  const item = document.createElement("li"), dot = document.createElement("i");
+  dot.style.background = css(colourOf(index));
+  item.append(dot, name);
+  element("legend").append(item);
+}
 
 window.addEventListener("resize", () => { fit(); stale = true; });
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); stale = true; });
