@@ -80,5 +80,5 @@ def _slider(study: "Study", name: str, given: Any) -> Slider | None:
     low, high = max(slider.low, *bounds, -np.inf), min(slider.high, *tops, np.inf)
     if options.above is not None and low <= options.above:
         raise InputError(f"{study.name}: the slider of {name} begins at {low:g}, which {name} must be above.")
-    words = {"unit": options.unit, "help": options.help, "label": slider.label or name}
+    words = {"unit": options.unit, "help": options.help.partition(":")[0], "label": slider.label or name}
     return with_value(name, slider._replace(low=float(low), high=float(high), **words), value)

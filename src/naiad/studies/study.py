@@ -57,8 +57,9 @@ class Study(Block, ABC):
 
         def run(self, progress): ...
 
-    The docstring's first line is the summary. `live` says what its live page shows, if it has one. `validate` checks parameters against each other. Parameters that several
-    studies share are declared once, in a `Block` that each of them inherits besides.
+    The docstring's first line is the summary. `live` says what its live page shows, if it has one. `validate` checks
+    parameters against each other. Parameters that several studies share are declared once, in a `Block` that each of
+    them inherits besides.
     """
 
     name: ClassVar[str]

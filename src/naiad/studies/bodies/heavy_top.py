@@ -66,7 +66,7 @@ class HeavyTopStudy(Study, name="heavy-top"):
     def start(self) -> tuple[HeavyTop, nd.State]:
         """The top of these parameters, and its initial state."""
         top = HeavyTop(nd.models.body_inertia("J", as_matrix(self.J), unphysical=self.unphysical), self.mgl)
-        return top, top.state(R=nd.SO3().exp(jnp.array([0.0, self.tilt, 0.0])), Omega=self.Omega0)
+        return top, top.state(R=(0.0, self.tilt, 0.0), Omega=self.Omega0)
 
     def live(self) -> LivePage:
         return LivePage(

@@ -56,7 +56,10 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
                 "m": (0.1, 5.0),
                 "l": (0.2, 3.0),
             },
-            {_WORDS.get(self.method, GENERAL.get(self.method, "")): self.symplectic(), "implicit Euler": nd.ImplicitEuler()},
+            {
+                _WORDS.get(self.method, GENERAL.get(self.method, "")): self.symplectic(),
+                "implicit Euler": nd.ImplicitEuler(),
+            },
             self.dt,
             60.0,
             section=nd.SectionPlot(
@@ -113,7 +116,7 @@ def section_starts(pendulum: nd.models.SphericalPendulum, energy: float, count: 
 
 
 def on_section(pendulum: nd.models.SphericalPendulum, energy: Any, x: Any, rate: Any) -> nd.State:
-    """The state at u_y = 0 with u_x = x, u_x' = rate, u_y' > 0 and the given energy above rest; NaN if there is none."""
+    """The state at u_y = 0 with u_x = x, u_x' = rate, u_y' > 0 and an energy above rest; NaN if there is none."""
     height = -jnp.sqrt(1.0 - x**2)
     u, fall = jnp.stack([x, 0.0, height]), -x * rate / height
     kinetic = energy - pendulum.m * pendulum.l * pendulum.gravity - pendulum.potential(u)

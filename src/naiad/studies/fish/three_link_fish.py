@@ -85,7 +85,8 @@ class ThreeLinkFish(Study, Links, LinkMass, BoundaryMethod, name="three-link-fis
         rows = {"mean": gait.mean, "cosines": gait.cosines[0], "sines": gait.sines[0]}
         words = {"mean": "mean", "cosines": "cos t", "sines": "sin t"}
         sliders = {
-            name: Slider(-1.5, 1.5, row, "rad", f"gait: {words[name]}", help="of θ₁ and θ₂") for name, row in rows.items()
+            name: Slider(-1.5, 1.5, row, "rad", f"gait: {words[name]}", help="of θ₁ and θ₂")
+            for name, row in rows.items()
         }
         return LivePage(
             lambda study: swimming(fish, gait, (self.a, self.b), study),

@@ -77,7 +77,7 @@ class OblateEarth(Study, name="oblate-earth"):
         speed = math.sqrt(self.GM / distance)
         up = np.array([1.0, 0.0, 0.0])
         along = np.array([0.0, math.cos(self.inclination), math.sin(self.inclination)])
-        R = np.stack([along, np.cross(up, along), up], axis=1) @ np.asarray(nd.SO3().exp(jnp.asarray(self.tilt)))
+        R = np.stack([along, np.cross(up, along), up], axis=1) @ np.asarray(nd.SO3().exp(self.tilt))
         turning = speed / distance * np.cross(up, along)
         return satellite.state(R=R, x=distance * up, R_Omega=R.T @ turning, x_v=speed * along)
 

@@ -90,7 +90,7 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
 
     def start(self, jupiter: Any = 1.0) -> tuple[nd.models.PointMasses, nd.State]:
         """Sun and planets, and where they were; with a Jupiter so many times as heavy."""
-        masses = MASSES * jnp.where(np.arange(6) == 1, jupiter, 1.0) if jupiter is not 1.0 else MASSES
+        masses = MASSES * jnp.where(np.arange(6) == 1, jupiter, 1.0) if jupiter != 1.0 else MASSES
         system = nd.models.PointMasses(masses, G, nd.Chain(3), names=NAMES)
         return system, system.state(q=POSITIONS, v=VELOCITIES)
 

@@ -91,7 +91,13 @@ class StringPendulum(Study, name="string-pendulum"):
     def live(self) -> LivePage:
         moment = Slider(-5.0, 5.0, CASES[self.case].u if self.u is None else self.u)
         sliders = {} if self.case == "fixed" else {"u": moment}
-        sliders |= {"v_end0": (-3.0, 3.0), "Omega0": (-5.0, 5.0), "EA": (5.0, 200.0), "mu": (0.005, 0.2), "g": (0.0, 20.0)}
+        sliders |= {
+            "v_end0": Slider(-3.0, 3.0, label="v_end"),
+            "Omega0": (-5.0, 5.0),
+            "EA": (5.0, 200.0),
+            "mu": (0.005, 0.2),
+            "g": (0.0, 20.0),
+        }
         system = pendulum(self)
         if not system.turning:
             del sliders["Omega0"]

@@ -20,6 +20,7 @@ from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 from naiad.studies.trees.invariants import METHODS, largest_changes, watched
 from naiad.studies.trees.three_ellipsoids import INERTIAS, JOINTS, OMEGA, XDOT, three_ellipsoids
+from naiad.viz.live import Slider
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,7 +68,7 @@ class ConnectedBodies(Study, name="connected-bodies"):
         words = CHOICES[self.scheme].partition(",")[0]
         return LivePage(
             ConnectedBodies.start,
-            {"xdot0": (-2.0, 2.0)},
+            {"xdot0": Slider(-2.0, 2.0, label="ẋ₀")},
             {f"{self.scheme}: {words}": METHODS[self.scheme]},
             self.dt,
             min(self.t1, 30.0),

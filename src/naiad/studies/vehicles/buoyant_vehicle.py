@@ -17,6 +17,7 @@ from naiad.studies.live import LivePage
 from naiad.studies.parameters import Friction, Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 MAPS = {"cay": "Cayley map", "exp": "exponential map"}
 SCHEMES = {
@@ -92,7 +93,7 @@ class BuoyantVehicle(Study, name="buoyant-vehicle"):
                 "r": (-0.02, 0.02),
                 "m": (120.0, 128.0),
                 "J": (2.0, 12.0),
-                "added_mass": (0.0, 150.0),
+                "added_mass": Slider(0.0, 150.0, label="added mass"),
             },
             {f"{MAPS[self.map]}, {self.scheme} scheme": self.plan(self.map, self.scheme).method},
             self.dt,

@@ -18,6 +18,7 @@ from naiad.studies.study import Findings, Study
 from naiad.studies.vehicles import section_figures
 from naiad.studies.vehicles.section_panels import Coordinate, Panel, Sections, columns
 from naiad.studies.vehicles.vehicle import Inertias, vehicle
+from naiad.viz.live import Slider
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -88,7 +89,13 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
 
         return LivePage(
             build,
-            {"energy": (1.0, 12.0), "p_norm": (1.0, 10.0), "pi_dot_p": (-5.0, 5.0), "I": (0.5, 12.0), "M": (2.0, 16.0)},
+            {
+                "energy": (1.0, 12.0),
+                "p_norm": Slider(1.0, 10.0, label="|p|"),
+                "pi_dot_p": Slider(-5.0, 5.0, label="Π·p"),
+                "I": (0.5, 12.0),
+                "M": (2.0, 16.0),
+            },
             {FREE_CHOICES[self.method]: method(self.method)},
             self.dt,
             40.0,
@@ -213,9 +220,7 @@ class LevelSet(NamedTuple):
         return float(0.5 * centre @ inverse @ centre), centre, plane, np.linalg.cholesky(form)
 
 
-def on_level(
-    K: Any, axis: int, direction: int, shown: tuple[Any, Any], pi_dot_p: Any, p_norm: Any, energy: Any
-) -> Any:
+def on_level(K: Any, axis: int, direction: int, shown: tuple[Any, Any], pi_dot_p: Any, p_norm: Any, energy: Any) -> Any:
     """(Pi, p) on the level set whose plotted components of Pi are `shown`, and which crosses in the direction; NaN if
     there is none. For JAX to trace.
 

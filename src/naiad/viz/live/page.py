@@ -20,7 +20,6 @@ from naiad.integrators import AbstractMethod, default_method
 from naiad.io.places import whole_file
 from naiad.mechanics import LagrangianSystem, has_symmetry, keeps_energy
 from naiad.mechanics.functions import explained
-from naiad.mechanics.labels import labels
 from naiad.numerics.arguments import checked
 from naiad.numerics.double import double
 from naiad.simulation import Outcome, observables, simulate
@@ -63,7 +62,7 @@ def live(
       `"J[2,2]"`, a field of a field `"tree.M[0,1,1]"`), components of the initial state (`"Omega[0]"`, `"x"`, `"p"`)
       and `"dt"`. What several numbers follow from is an argument of a function: `system` may be a function of controls,
       by their names, and `state` one of the system and controls:
-      `lambda top, tilt: top.state(R=nd.SO3().exp(jnp.stack([0.0, tilt, 0.0])), Omega=(0, 0, 8))`.
+      `lambda top, tilt: top.state(R=(0.0, tilt, 0.0), Omega=(0.0, 0.0, 8.0))`.
     - `method`: the integrator (that which fits the system, if not given), or `methods`: several by name, side by side.
     - `dt`: the step; functions may take it by this name.
     - `outputs`: functions f(state, t) or f(system, state, t), which are drawn over time; the energy and the momentum
@@ -173,8 +172,12 @@ class Plan(NamedTuple):
     def _columns(self) -> list[str]:
         """The names of the numbers of a state, for tables."""
         names, group = self.system.group.names, self.system.group
-        leaves = [(name, np.shape(leaf)) for name, leaf in zip(names.element, jax.tree.leaves(self.state.g), strict=True)]
-        return [name + each for name, shape in leaves for each in flattened(shape)] + [f"mu[{k}]" for k in range(group.dim)]
+        leaves = [
+            (name, np.shape(leaf)) for name, leaf in zip(names.element, jax.tree.leaves(self.state.g), strict=True)
+        ]
+        return [name + each for name, shape in leaves for each in flattened(shape)] + [
+            f"mu[{k}]" for k in range(group.dim)
+        ]
 
     def _series(self) -> list[dict[str, Any]]:
         """What is drawn over time."""
@@ -221,7 +224,9 @@ def as_plan(
     for each in chosen.values():
         each.check(plain)
         if each.noise_size(plain):
-            raise InputError("live: a page has no source of noise; give a system without a heat bath, or a method for it.")
+            raise InputError(
+                "live: a page has no source of noise; give a system without a heat bath, or a method for it."
+            )
     long = STEPS * dt if span is None else float(span)
     return Plan(model, plain, start, chosen, steps, dict(outputs or {}), section, long, time_unit)
 
@@ -251,7 +256,12 @@ def _shape(function: Callable[..., Any], plan: Plan) -> Any:
 def _slider(name: str, slider: Slider) -> dict[str, Any]:
     value = np.asarray(slider.value, float)
     about = {"name": name, "label": slider.label or name, "unit": slider.unit, "log": slider.log, "help": slider.help}
-    return about | {"low": slider.low, "high": slider.high, "value": value.reshape(-1).tolist(), "parts": flattened(value.shape)}
+    return about | {
+        "low": slider.low,
+        "high": slider.high,
+        "value": value.reshape(-1).tolist(),
+        "parts": flattened(value.shape),
+    }
 
 
 def _spoken(name: str) -> str:

@@ -70,7 +70,16 @@ class Recipe(NamedTuple):
         return loop.begin(routine, self.method.init(system, state, t0, h), 0, t0, h)
 
     def course(
-        self, values: dict[str, Any], begin: Any, at: Any, standing: Any, none: Any, t0: Any, h: Any, count: Any, every: Any
+        self,
+        values: dict[str, Any],
+        begin: Any,
+        at: Any,
+        standing: Any,
+        none: Any,
+        t0: Any,
+        h: Any,
+        count: Any,
+        every: Any,
     ) -> Course:
         """`count` steps of h, of which every `every`-th node is kept, and the last; `none` is like a first frame."""
         routine = self.routine(self.model.build(values | {"dt": jnp.abs(h)})[0])

@@ -190,6 +190,7 @@ async function load() {
   restart();
   show();
   drawPlots(true);
+  performance.mark("shown");
   window.requestAnimationFrame(tick);
 }
 load().catch((error) => { tell(`This browser cannot compute the motion: ${error.message}`); throw error; });

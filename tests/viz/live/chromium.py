@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -13,7 +14,22 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 60.0  # seconds that an answer may take
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe", "--no-first-run")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+    "--no-first-run",
+)
+
+LAUNCH = """
+import fcntl, os, sys
+pipes = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
+for pipe, place in zip(pipes, (3, 4)):  # where Chromium looks for them
+    os.dup2(pipe, place)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Chromium:
@@ -24,9 +40,12 @@ class Chromium:
         theirs, self._to = os.pipe()
         self._from, ours = os.pipe()
         command = [path, *FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
-        script = f'exec "$0" "$@" 3<&{theirs} 4>&{ours}'  # where Chromium looks for its pipes
+        launcher = [sys.executable, "-c", LAUNCH, str(theirs), str(ours)]
         self._process = subprocess.Popen(
-            ["sh", "-c", script, *command], pass_fds=(theirs, ours), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            [*launcher, *command],
+            pass_fds=(theirs, ours),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
         )
         os.close(theirs)
         os.close(ours)
@@ -55,7 +74,9 @@ class Chromium:
             raise RuntimeError(f"{method}: {found['error']['message']}")
         return found["result"]
 
-    def page(self, path: Path, fragment: str = "", *, width: int = 1280, height: int = 800, phone: bool = False) -> "Page":
+    def page(
+        self, path: Path, fragment: str = "", *, width: int = 1280, height: int = 800, phone: bool = False
+    ) -> "Page":
         """A page of a file, once it is loaded."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
