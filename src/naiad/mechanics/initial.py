@@ -94,7 +94,7 @@ def _as_matrix(name: str, value: Any, shape: tuple[int, ...]) -> Any:
     turn = SO3().exp if rows.shape[-1] == 3 else _rotation
     with jax.enable_x64(True):
         matrices = jax.vmap(turn)(jnp.reshape(jnp.asarray(rows), (-1, rows.shape[-1]))).reshape(shape)
-    return np.asarray(matrices) if is_known(rows) else matrices
+    return np.asarray(matrices) if is_known(matrices) else matrices
 
 
 def _rotation(q: Any) -> Any:

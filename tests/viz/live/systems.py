@@ -29,7 +29,12 @@ def tilted(top, tilt=0.6):
 
 
 TOP = HeavyTop(np.diag([2.0, 2.0, 1.0]), 4.0)
-CONTROLS = {"mgl": nd.Slider(0.1, 8.0, unit="N m"), "J[2,2]": (0.5, 2.0), "tilt": (0.0, 3.0), "dt": (0.0005, 5.0)}
+CONTROLS = {
+    "mgl": nd.Slider(0.1, 8.0, unit="N m"),
+    "J[2,2]": (0.5, 2.0),
+    "tilt": (0.0, 3.0),
+    "dt": nd.Slider(0.0005, 5.0, log=True),
+}
 METHODS = {"variational": nd.Variational(), "RK4": nd.RK4()}
 
 PENDULUM = nd.models.SphericalPendulum(epsilon=0.25)

@@ -226,7 +226,7 @@ def test_orbits_begin_where_one_clicks(browser, pendulum_file):
     assert page.run("orbits[2].start") == pytest.approx([0.1, 0.05], abs=0.02)
     assert page.run("Math.abs(instants[0])") == 0.0  # the scene shows that orbit, from its start
     page.run("beginOrbit([0.99, 5.0])")
-    assert page.run("document.getElementById('telling').textContent") == "No state of this energy lies there."
+    assert page.run("document.getElementById('telling').textContent") == "No orbit begins there."
     assert page.run("orbits.length") == 3
     assert page.complaints == []
     assert page.requests == []

@@ -195,6 +195,14 @@ def test_what_cannot_be_a_page_is_refused(tmp_path):
         nd.live(TOP, state, tmp_path / "top.html", dt=DT, controls={"R[0,0]": (0.0, 1.0)})
     with pytest.raises(InputError, match="no control for the argument tilt"):
         nd.live(TOP, lambda top, tilt: tilted(top, tilt), tmp_path / "top.html", dt=DT)
+    with pytest.raises(InputError, match=r"compute with jax\.numpy, and do not branch"):
+        nd.live(
+            TOP,
+            lambda top, tilt=0.6: tilted(top, tilt if tilt > 0.0 else -tilt),
+            tmp_path / "top.html",
+            dt=DT,
+            controls={"tilt": (0.0, 1.0)},
+        )
     bath = nd.models.IsothermalRigidBody((1.0, 2.0, 3.0), (0.1, 0.1, 0.1), 1.0)
     with pytest.raises(InputError, match="no source of noise"):
         nd.live(bath, bath.state(Pi=(1.0, 0.0, 0.0)), tmp_path / "bath.html", dt=DT)

@@ -88,9 +88,9 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
     dt: float = parameter(10.0, unit="day", above=0.0, help="time step")
     t1: float = parameter(185000.0, unit="day", above=0.0, help="duration, from 5 September 1994")
 
-    def start(self, jupiter: Any = 1.0) -> tuple[nd.models.PointMasses, nd.State]:
-        """Sun and planets, and where they were; with a Jupiter so many times as heavy."""
-        masses = MASSES * jnp.where(np.arange(6) == 1, jupiter, 1.0) if jupiter != 1.0 else MASSES
+    def start(self, jupiter: Any = None) -> tuple[nd.models.PointMasses, nd.State]:
+        """Sun and planets, and where they were; with a Jupiter so many times as heavy, if that is given."""
+        masses = MASSES if jupiter is None else MASSES * jnp.where(np.arange(6) == 1, jupiter, 1.0)
         system = nd.models.PointMasses(masses, G, nd.Chain(3), names=NAMES)
         return system, system.state(q=POSITIONS, v=VELOCITIES)
 

@@ -19,7 +19,7 @@ from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.io.places import whole_file
 from naiad.mechanics import LagrangianSystem, has_symmetry, keeps_energy
-from naiad.mechanics.functions import explained
+from naiad.mechanics.functions import explained, with_system
 from naiad.numerics.arguments import checked
 from naiad.numerics.double import double
 from naiad.simulation import Outcome, observables, simulate
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "view.js")
 OWN = ("live-history.js", "live-engine.js", "live-plots.js", "live-section.js", "live-controls.js", "live.js")
 STEPS = 2000  # that the camera and the speed fit, where nothing is said
+ENDS = (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.EVENT)
 FINER = 10.0  # the range of the step, from its value
 
 
@@ -137,7 +138,7 @@ class Plan(NamedTuple):
                 {
                     "name": name,
                     "symmetric": bool(method.symmetric(self.system)),
-                    "failures": {int(each): self._words(method, each) for each in Outcome if each},
+                    "failures": {int(each): self._words(method, each) for each in ENDS},
                     "code": base64.b64encode(module.bytes).decode(),
                     "description": module.description,
                 }
@@ -246,8 +247,6 @@ def _split(functions: Mapping[str, Callable[..., Any]], plan: Plan) -> dict[str,
 
 def _shape(function: Callable[..., Any], plan: Plan) -> Any:
     """What a function of the system's motion gives, as zeros."""
-    from naiad.mechanics.functions import with_system
-
     with jax.enable_x64(True):
         shapes = jax.eval_shape(with_system(function, plan.system), plan.state, 0.0)
     return jax.tree.map(lambda leaf: np.zeros(leaf.shape), shapes)

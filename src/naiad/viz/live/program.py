@@ -11,6 +11,7 @@ from jaxtyping import Array, Int
 
 from naiad.compiler import Compiled
 from naiad.compiler.backends import WasmModule
+from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.mechanics.functions import with_system
@@ -113,7 +114,14 @@ class Recipe(NamedTuple):
         def begun(values, at):
             return self.begun(_named(names, values), AFRESH, at, None, t0, h)
 
-        example = jax.eval_shape(begun, values, np.zeros(2))
+        try:
+            example = jax.eval_shape(begun, values, np.zeros(2))
+        except jax.errors.JAXTypeError as error:
+            raise InputError(
+                "live: the functions that make the system, the state or the outputs are traced by JAX, with the "
+                "numbers of the sliders not known yet; compute with jax.numpy, and do not branch on them: "
+                f"{str(error).strip().splitlines()[0]}"
+            ) from None
         standing, none = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), example)
 
         def course(values, begin, at, standing, t0, h, count, every):

@@ -1,7 +1,7 @@
 // Poincare sections: points of many orbits, in a picture for each method. A click, or a brush, begins orbits.
 
 const SURROUND = { left: 46, right: 8, top: 20, bottom: 32 };
-const ENOUGH = 1200, SPREAD = 16; // points of an orbit; pixels between the starts of a brush
+const ENOUGH = 1200, LONGEST = 3e6, SPREAD = 16; // points and steps of an orbit; pixels between the starts of a brush
 let sections = [], orbits = [], frameOfSection = null;
 
 function prepareSection() {
@@ -41,12 +41,13 @@ function painting(canvas, index) {
 }
 
 // An orbit from a point of the picture, or from where the sliders say; the scene goes on with it.
-function beginOrbit(at) {
+function beginOrbit(at, asked = true) {
   const how = at ? AT_POINT : AFRESH, kept = engines.map((engine) => engine.standing);
   const runs = engines.map((engine) => ({ good: engine.begin(how, 0, Math.abs(h), at), standing: engine.standing, points: [], steps: 0 }));
   if (at && !runs.every(({ good }) => good)) {
     engines.forEach((engine, k) => { engine.standing = kept[k]; });
-    return tell("No state of this energy lies there.", 2);
+    if (asked) tell("No orbit begins there.", 2);
+    return;
   }
   orbits.push({ runs, colour: css(PALETTE[orbits.length % PALETTE.length]), start: at || null });
   showOrbit(how, at);
@@ -61,7 +62,8 @@ function clearOrbits() {
 function fillSection(milliseconds) {
   if (!orbits.length) return;
   const until = performance.now() + milliseconds;
-  let open = orbits.flatMap((orbit) => orbit.runs.map((run, k) => ({ orbit, run, k }))).filter(({ run }) => run.good && run.points.length < 2 * ENOUGH);
+  const unfinished = ({ run }) => run.good && run.points.length < 2 * ENOUGH && run.steps < LONGEST;
+  let open = orbits.flatMap((orbit) => orbit.runs.map((run, k) => ({ orbit, run, k }))).filter(unfinished);
   if (!open.length) return;
   const kept = engines.map((engine) => engine.standing);
   while (open.length && performance.now() < until) {
@@ -75,7 +77,7 @@ function fillSection(milliseconds) {
     run.steps += 400;
     run.good = engine.outcome === 0;
     addPoints(engine, orbit, run, sections[k]);
-    open = open.filter(({ run }) => run.good && run.points.length < 2 * ENOUGH);
+    open = open.filter(unfinished);
   }
   engines.forEach((engine, k) => {
     engine.standing = kept[k];

@@ -1,5 +1,6 @@
 // The page: steps are taken as they are shown. Space pauses, an arrow takes one step, B turns time round.
 
+const NOWHERE = -1; // how a motion has stopped that cannot begin
 const BUDGET = 9, RECOMPUTED = 20000; // milliseconds of a frame for steps; steps that are computed again at once
 let playing = !still, direction = 1, now = 0, before = null, dirty = null, telling = null;
 let base = { clock: 0, t: 0, net: 0 }; // where the last beginning was: on the clock, in time, in steps from the start
@@ -20,7 +21,7 @@ function begin(how, t, clock, net, at) {
   engines.forEach((engine) => values.forEach((numbers, k) => engine.inputs[`values.${k}`].set(numbers)));
   base = { clock, t, net };
   taken = 0;
-  engines.forEach((engine) => { engine.begin(how, t, h, at); engine.stopped = engine.outcome; });
+  engines.forEach((engine) => { engine.stopped = engine.begin(how, t, h, at) ? engine.outcome : NOWHERE; });
   if (how !== AGAIN) {
     forget();
     engines.forEach((engine) => { engine.table.clear(); engine.table.push(engine.row(t)); });
@@ -29,6 +30,7 @@ function begin(how, t, clock, net, at) {
   remember(clock, t, (method) => engines[method].held);
   now = clock;
   stale = true;
+  if (engines.some(failed)) explain();
 }
 
 function restart() {
@@ -36,7 +38,7 @@ function restart() {
   h = Math.abs(h);
   tell("");
   begin(AFRESH, 0, 0, 0);
-  if (live.section) { clearOrbits(); live.section.orbits.forEach((at) => beginOrbit(at)); beginOrbit(null); }
+  if (live.section) { clearOrbits(); live.section.orbits.forEach((at) => beginOrbit(at, false)); beginOrbit(null, false); }
 }
 
 function showOrbit(how, at) { direction = 1; h = Math.abs(h); tell(""); begin(how, 0, 0, 0, at); }
@@ -69,9 +71,8 @@ function compute(count, every) {
 }
 
 function explain() {
-  const words = engines.filter(failed).map((engine) => `${engine.name ? `${engine.name} stopped` : "Stopped"} at t = ${digits(engine.table.last[0])} ${live.unit}: ${engine.failures[engine.stopped]}`);
+  const words = engines.filter(failed).map((engine) => `${engine.name ? `${engine.name} stopped` : "Stopped"} at t = ${digits(engine.table.last[0])} ${live.unit}: ${engine.stopped === NOWHERE ? "with these parameters there is no initial state." : engine.failures[engine.stopped]}`);
   tell(words.join("\n"));
-  if (engines.every(failed)) playing = false;
 }
 
 // What a slider has changed is computed again, up to the same time if that is soon done; or the motion goes on with it.
@@ -97,6 +98,7 @@ function changed() { dirty = true; showNumbers(); }
 
 // As many steps as it takes to come to `now`, or as there is time for.
 function advance(seconds) {
+  if (engines.every(failed)) return;
   now += seconds * SPEEDS[speed];
   let count = Math.ceil((now - reached().clock) / Math.abs(h) - 1e-9);
   if (direction < 0) count = Math.min(count, reached().net);
@@ -107,7 +109,7 @@ function advance(seconds) {
     compute(count, Math.max(1, Math.ceil(count / 4)));
     cost = 0.8 * cost + 0.2 * ((performance.now() - begun) / count);
   }
-  if (engines.every(failed)) now = Math.min(now, t1);
+  if (engines.every(failed)) now = t1;
   if (direction < 0 && reached().net <= 0) returned();
 }
 
@@ -116,6 +118,7 @@ function returned() {
   playing = false;
   now = t1;
   const words = engines.map((engine, k) => {
+    if (failed(engine)) return `${engine.name || "The motion"} stopped on the way.`;
     const off = apart(engine.table.last, started[k], live.columns.length), much = off < 1e-9 ? "to round-off" : "but not to round-off";
     return `${engine.name ? `${engine.name} is` : "The motion is"} back where it began, ${much}: off by ${power(off)}${engine.symmetric ? "" : " (the method is not symmetric)"}.`;
   });
@@ -132,8 +135,8 @@ function single() {
 
 function play(on) {
   if (on && direction < 0 && reached().net <= 0) reverse();
-  playing = on && !engines.every(failed);
-  if (on) tell("");
+  playing = on;
+  if (on && !engines.some(failed)) tell("");
   stale = true;
 }
 
