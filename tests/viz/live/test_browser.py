@@ -39,8 +39,11 @@ def numbers(page, method: int = 0) -> np.ndarray:
     return np.array(page.run(f"Array.from(engines[{method}].table.last)"))
 
 
-def test_it_starts_soon_and_runs_by_itself(top):
-    assert top.run("performance.getEntriesByName('shown')[0].startTime") < 2000.0  # of a machine that has much to do
+def test_it_starts_soon(browser, top_file):
+    assert browser.page(top_file).cpu() < 0.5
+
+
+def test_it_runs_by_itself(top):
     top.run("play(true)")
     before = numbers(top)[0]
     top.wait(f"engines[0].table.last[0] > {before} + 0.2 && times.length > 5")
@@ -87,33 +90,27 @@ def test_a_slider_can_also_let_the_motion_go_on(top):
 
 def test_ten_thousand_steps_are_computed_again_in_a_moment(top):
     fresh(top)
-    top.run("compute(10000, 100)")
-    taken = top.run(
-        """(() => { let best = 1e9; for (let k = 0; k < 12; k++) {
-          values[0][0] = 4 + 0.1 * k;
-          engines.forEach((engine) => engine.inputs["values.0"].set(values[0]));
-          const begun = performance.now();
-          engines[0].begin(AFRESH, 0, h); engines[0].run(10000, 20);
-          best = Math.min(best, performance.now() - begun); } return best; })()"""
-    )
-    assert taken < 20.0
+    slide(top, "step", 0.0)
+    top.run("restart(); play(false); compute(10000, 100)")
+    top.run("apply()")  # once, so that the browser has made good code of it
+    assert top.cpu("values[0][0] = 5; apply()") < 0.060  # both methods, and the frames
+    assert top.run("engines[0].table.last[0]") == pytest.approx(5.0)
+    assert top.cpu("engines[0].begin(AFRESH, 0, h); engines[0].run(10000, 20)") < 0.020
 
 
 def test_a_frame_takes_less_than_a_sixtieth_of_a_second(top):
     fresh(top)
     top.run("play(true)")
     top.wait("times.length > 200")
-    best = top.run(
-        """(() => { let best = 1e9; for (let k = 0; k < 60; k++) {
-          const begun = performance.now(); advance(1 / 60); show(); drawPlots(false);
-          best = Math.min(best, performance.now() - begun); } return best; })()"""
-    )
-    assert best < 1000.0 / 60.0
+    top.run("play(false)")
+    frames = "for (let k = 0; k < 30; k++) { advance(1 / 60); show(); drawPlots(false); }"
+    assert min(top.cpu(frames) for _ in range(3)) / 30 < 1.0 / 60.0
 
 
 @pytest.mark.long
-def test_sixty_frames_a_second(browser, top_file):
+def test_sixty_frames_a_second_and_a_start_in_half_a_second(browser, top_file):
     page = browser.page(top_file)
+    assert page.run("performance.getEntriesByName('shown')[0].startTime") < 500.0
     page.run("window.drawn = 0; (function count() { window.drawn++; requestAnimationFrame(count); })()")
     time.sleep(1.0)
     before, started = page.run("window.drawn"), time.monotonic()

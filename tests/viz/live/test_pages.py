@@ -235,3 +235,23 @@ def test_sections_are_those_of_a_run_and_orbits_begin_where_one_points(pendulum_
     np.testing.assert_allclose(points[:, 0], crossings["R"].to_numpy()[:, 0, 2], atol=1e-10)
     nowhere = module.run(begin=AT_POINT, at=(0.99, 3.0), count=0)
     assert np.isnan(nowhere["first.state.mu"]).any()
+
+
+def test_bad_calls_are_refused_in_a_line(tmp_path, monkeypatch):
+    from tests.test_door import BAD
+
+    monkeypatch.setattr("naiad.viz.live.page.Plan.described", lambda plan: {})
+    good = {"system": TOP, "state": tilted(TOP, 0.6), "path": tmp_path / "top.html", "dt": DT, "controls": {}}
+    others = ("method", "methods", "outputs", "section", "title", "span", "time_unit")
+    failures = []
+    for name in (*good, *others):
+        for value in BAD:
+            for given in (value, {"mgl": value}) if name == "controls" else (value,):
+                try:
+                    nd.live(**{**good, name: given})
+                except nd.NaiadError as error:
+                    if "\n" in str(error):
+                        failures.append(f"{name}={given!r:.40}: {error}")
+                except Exception as error:
+                    failures.append(f"{name}={given!r:.40}: {type(error).__name__}: {error}")
+    assert not failures, "\n".join(failures)

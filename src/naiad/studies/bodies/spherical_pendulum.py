@@ -57,7 +57,7 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
                 "l": (0.2, 3.0),
             },
             {
-                _WORDS.get(self.method, GENERAL.get(self.method, "")): self.symplectic(),
+                CHOICES[self.method].partition(":")[0]: self.symplectic(),
                 "implicit Euler": nd.ImplicitEuler(),
             },
             self.dt,
@@ -188,7 +188,9 @@ def _figure(study: SphericalPendulum, points: dict[str, list[np.ndarray]]) -> An
         for ax, (prefix, orbits) in zip(axes, points.items(), strict=True):
             x, y = np.concatenate(orbits).T
             number = np.repeat(np.arange(len(orbits)), [len(orbit) for orbit in orbits])
-            title = titles[prefix].replace(study.method, _WORDS.get(study.method, study.method), 1)
+            title = titles[prefix].replace(
+                study.method, {"euler": "variational Euler"}.get(study.method, study.method), 1
+            )
             viz.section_scatter(x, y, xlabel="$u_x$", ylabel="$u_x'$ [1/s]", groups=number, title=title, ax=ax)
         return figure
 
@@ -205,7 +207,6 @@ def _dataset(points: dict[str, list[np.ndarray]]) -> Any:
     return xr.Dataset(found)
 
 
-_WORDS = {"euler": "variational Euler"}
 _UNITS = {"spin_max": "kg m^2/s", "implicit_spin_max": "kg m^2/s"}
 
 _NOTES = (

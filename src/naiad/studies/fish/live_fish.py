@@ -67,7 +67,9 @@ def swimming(fish: Swimmer, gait: FourierGait, axes: tuple[float, float], study:
     """The fish with the mean and the first harmonic of a study with these values; it begins at rest."""
     cosines, sines = np.asarray(gait.cosines)[1:], np.asarray(gait.sines)[1:]
     wave = FourierGait(
-        study.mean, jnp.concatenate([study.cosines[None], cosines]), jnp.concatenate([study.sines[None], sines])
+        mean=study.mean,
+        cosines=jnp.concatenate([study.cosines[None], cosines]),
+        sines=jnp.concatenate([study.sines[None], sines]),
     )
     system = SwimmingFish(fish, wave, axes)
     return system, system.state(mu=jnp.zeros(3))

@@ -8,6 +8,7 @@ import numpy as np
 import naiad as nd
 from naiad.diagnostics import watched_run
 from naiad.studies.methods import GENERAL, method
+from naiad.numerics import double
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -71,13 +72,14 @@ class OblateEarth(Study, name="oblate-earth"):
         overview = {"overview": lambda: nd.viz.plot(dataset())}
         return Findings(results, dataset, overview | _figures(run), notes=_NOTES, units=_UNITS)
 
+    @double
     def _start(self, satellite: nd.models.OblateSatellite) -> nd.State:
         """At the ascending node, on a circular orbit, turning with the local frame."""
         distance = self.radius + self.altitude
         speed = math.sqrt(self.GM / distance)
         up = np.array([1.0, 0.0, 0.0])
         along = np.array([0.0, math.cos(self.inclination), math.sin(self.inclination)])
-        R = np.stack([along, np.cross(up, along), up], axis=1) @ np.asarray(nd.SO3().exp(self.tilt))
+        R = np.stack([along, np.cross(up, along), up], axis=1) @ np.asarray(nd.SO3().exp(jnp.asarray(self.tilt)))
         turning = speed / distance * np.cross(up, along)
         return satellite.state(R=R, x=distance * up, R_Omega=R.T @ turning, x_v=speed * along)
 

@@ -125,7 +125,9 @@ class Eel(Study, name="eel"):
             amplitude = study.amplitude / self.amplitude * bodies.torque.amplitude
             wave = {"amplitude": amplitude, "frequency": study.frequency, "wavelength": study.wavelength}
             changes["torque"] = bodies.torque.replaced(**wave)
-        turns = jnp.outer(jnp.arange(bodies.tree.count) * study.bend, UP)  # all about one axis: they add up
+        turns = jnp.outer(
+            jnp.arange(bodies.tree.count) * study.bend, jnp.asarray(UP)
+        )  # all about one axis: they add up
         eel = bodies.replaced(**changes)
         return eel, eel.state(R=jax.vmap(nd.SO3().exp)(turns))
 

@@ -84,8 +84,8 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
 
         def build(study: PoincareSection) -> tuple[nd.models.KirchhoffBody, nd.State]:
             body = vehicle(study.I, study.M, study.S)
-            given = (study.pi_dot_p, study.p_norm, study.energy)
-            return body, start(body, *map(jnp.asarray, point[0]), *given)
+            x, y = point[0]
+            return body, start(body, x, y, study.pi_dot_p, study.p_norm, study.energy)
 
         return LivePage(
             build,
@@ -103,7 +103,7 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
                 nd.Section(Coordinate(3 + axis), direction),
                 lambda state, t: state.mu[across],
                 lambda state, t: state.mu[up],
-                tuple(f"{section_figures.NAMES[k]} [kg m²/s]" for k in (across, up)),
+                (f"{section_figures.NAMES[across]} [kg m²/s]", f"{section_figures.NAMES[up]} [kg m²/s]"),
                 start=start,
                 orbits=point[1:],
                 frame=(low[0] - pad[0], high[0] + pad[0], low[1] - pad[1], high[1] + pad[1]),

@@ -76,7 +76,8 @@ def as_model(system: Any, state: Any, controls: Mapping[str, Any]) -> Model:
         for name, change in ways.items():
             made = change.of_system(made, values[name])
         if callable(state):
-            return made, state(made, **{name: values[name] for name in starts if name in values})
+            begun: Any = state(made, **{name: values[name] for name in starts if name in values})
+            return made, begun
         start = State(*state)
         held = [change.velocity for change in ways.values() if change.velocity is not None]
         if held:

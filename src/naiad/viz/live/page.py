@@ -18,7 +18,7 @@ from naiad.compiler.backends.wasm.module import loader
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.io.places import whole_file
-from naiad.mechanics import LagrangianSystem, has_symmetry, keeps_energy
+from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy
 from naiad.mechanics.functions import explained, with_system
 from naiad.numerics.arguments import checked
 from naiad.numerics.double import double
@@ -42,8 +42,8 @@ FINER = 10.0  # the range of the step, from its value
 @checked
 @explained
 def live(
-    system: Any,
-    state: Any,
+    system: LagrangianSystem | Callable[..., Any],
+    state: State | Callable[..., Any],
     path: str | os.PathLike[str],
     *,
     controls: Mapping[str, Any] | None = None,
