@@ -57,6 +57,7 @@ class Model(NamedTuple):
 def as_model(system: Any, state: Any, controls: Mapping[str, Any]) -> Model:
     """The model of a system and a state, or of functions of the sliders' names that make them."""
     makes, starts = _arguments("system", system, 0), _arguments("state", state, 1)
+    start_of: Any = state
     ways: dict[str, _Change] = {}
     sliders = {}
     for name, given in controls.items():
@@ -76,8 +77,7 @@ def as_model(system: Any, state: Any, controls: Mapping[str, Any]) -> Model:
         for name, change in ways.items():
             made = change.of_system(made, values[name])
         if callable(state):
-            begun: Any = state(made, **{name: values[name] for name in starts if name in values})
-            return made, begun
+            return made, start_of(made, **{name: values[name] for name in starts if name in values})
         start = State(*state)
         held = [change.velocity for change in ways.values() if change.velocity is not None]
         if held:

@@ -34,7 +34,7 @@ function buildControl(about, numbers) {
 function worded(about) {
   const home = document.createElement("span"), help = document.createElement("small");
   home.textContent = symbols(about.label);
-  help.textContent = about.help;
+  help.textContent = about.help === about.label ? "" : about.help;
   home.title = about.help;
   home.append(help);
   return home;
