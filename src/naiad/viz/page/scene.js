@@ -5,7 +5,7 @@ const PALETTE = ["#3b82c4", "#e07b39", "#2fa37c", "#c878a8", "#d9a62e", "#62b6e8
 const AXES = ["#d55e00", "#009e73", "#0072b2"].map(rgb);
 const START = motion.planar ? { yaw: -Math.PI / 2, pitch: Math.PI / 2 } : motion.wall ? { yaw: -1.4, pitch: 0.16 } : { yaw: -0.9, pitch: 0.38 };
 const camera = { ...START, zoom: 1, target: motion.centre, follow: false };
-const dense = bodies.length > 60 ? 12 : bodies.length > 12 ? 20 : bodies.length > 3 ? 36 : bodies.length > 1 ? 56 : 80;
+const dense = bodies.length > 60 ? 12 : bodies.length > 12 ? 20 : bodies.length > 3 ? 36 : bodies.length > 1 || motion.live ? 56 : 80;
 let theme = {}, size = [1, 1], eye, light, right, up, toward, scale;
 
 function rgb(hex) { return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)); }
@@ -131,7 +131,7 @@ function drawSolid(body, frame, place, tint) {
     for (let k = 1; k < 4; k++) path.lineTo(screen[2 * corners[k]], screen[2 * corners[k] + 1]);
     path.closePath();
   }
-  pen.lineJoin = "round";
+  pen.lineJoin = "bevel";
   pen.lineWidth = 0.7;
   for (const [key, path] of shades) {
     const lit = Math.floor((key % 4096) / 64) / 63, matt = key >= 4096 ? blend(paleDeep, pale, lit) : blend(deep, tint, lit);
