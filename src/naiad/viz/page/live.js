@@ -179,6 +179,7 @@ listen({
 }, ({ key, target }) => target.type === "text" || (target.type === "range" && key.length > 1));
 for (const [id, act] of Object.entries({ play: () => play(!playing), step: single, reverse, again: restart, link: copyLink, data: downloadTable, defaults }))
   element(id).addEventListener("click", act);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => sections.forEach((section) => { section.clean = false; }));
 window.addEventListener("hashchange", () => { if (window.location.hash !== address()) { readAddress(); changed(); } });
 
 async function load() {
