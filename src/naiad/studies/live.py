@@ -1,5 +1,6 @@
 """The live page of a study: what it computes, and which of the study's parameters are sliders."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,5 +81,9 @@ def _slider(study: "Study", name: str, given: Any) -> Slider | None:
     low, high = max(slider.low, *bounds, -np.inf), min(slider.high, *tops, np.inf)
     if options.above is not None and low <= options.above:
         raise InputError(f"{study.name}: the slider of {name} begins at {low:g}, which {name} must be above.")
-    words = {"unit": options.unit, "help": options.help.partition(":")[0], "label": slider.label or name}
+    words = {
+        "unit": options.unit,
+        "help": slider.help or re.split(r": | \(", options.help)[0],
+        "label": slider.label or name,
+    }
     return with_value(name, slider._replace(low=float(low), high=float(high), **words), value)
