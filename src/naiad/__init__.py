@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
     from naiad.strings import StringSystem, StringVariational
     from naiad.trees import Tree, TreeSystem, TreeVariational
+    from naiad.viz.live import SectionPlot, Slider, live
 
 _HOMES = {
     "compiler": "compile",
@@ -81,6 +82,7 @@ _HOMES = {
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
     "strings": "StringSystem StringVariational",
     "trees": "Tree TreeSystem TreeVariational",
+    "viz.live": "SectionPlot Slider live",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = (
@@ -148,9 +150,11 @@ __all__ = [
     "RunWarning",
     "SOn",
     "Section",
+    "SectionPlot",
     "SimoWong",
     "SimoWongPerp",
     "Skew",
+    "Slider",
     "Sparse",
     "Splitting",
     "State",
@@ -178,6 +182,7 @@ __all__ = [
     "hydro",
     "integrators",
     "io",
+    "live",
     "load",
     "load_many",
     "locomotion",

@@ -136,6 +136,10 @@ def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):
         (["run", "pond", "-p", "damped=yes"], ["damped=true needs Pi0"]),
         (["view", "nowhere"], ["nowhere: there is no such folder"]),
         (["view", "."], [".: it holds no result.zarr"]),
+        (["live", "crane"], ["crane has no live page", "buoyant-vehicle", "underwater-vehicle"]),
+        (["live", "heavy-top", "--out", "top.txt"], ["--out top.txt", "name it top.html"]),
+        (["live", "heavy-top", "--beside", "magic"], ["method=magic", "cay"]),
+        (["live", "eel", "--beside", "rk4"], ["eel has no parameter method"]),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(naiad, arguments, parts):
@@ -169,6 +173,24 @@ def test_view_makes_the_page_once_and_opens_it(naiad, viewed):
     viz.animate = None
     assert naiad("view", "out/pond", "--no-open").exit_code == 0
     assert len(opened) == 1
+
+
+def test_live_writes_the_page_of_a_study_and_opens_it(naiad, monkeypatch, tmp_path):
+    opened, asked = [], []
+
+    def page(study, beside):
+        asked.append((study.mgl, study.method, None if beside is None else (beside.mgl, beside.method)))
+        return "a page"
+
+    monkeypatch.setattr("naiad.studies.live.study_page", page)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert naiad("live", "heavy-top", "-p", "mgl=5").stdout.strip() == "heavy-top.html"
+    assert (tmp_path / "heavy-top.html").read_text() == "a page"
+    assert opened == [(tmp_path / "heavy-top.html").resolve().as_uri()]
+    done = naiad("live", "heavy-top", "-p", "mgl=6", "--beside", "rk4", "--out", "top.html", "--no-open")
+    assert done.exit_code == 0
+    assert len(opened) == 1
+    assert asked == [(5.0, "cay", None), (6.0, "cay", (6.0, "rk4"))]
 
 
 def test_view_says_why_there_is_no_page(naiad, viewed):

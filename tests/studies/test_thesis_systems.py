@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 
 from naiad.numerics import double
+from naiad.studies.bodies.heavy_top import HeavyTopStudy
 from naiad.studies.bodies.interacting_bodies import InteractingBodies, total_momentum
 from naiad.studies.bodies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
 from naiad.studies.bodies.spherical_pendulum import SphericalPendulum
@@ -119,3 +121,12 @@ def test_implicit_euler_spirals_to_rest_where_the_variational_method_keeps_the_t
     # small swings decay as exp(-h omega^2 t), energy relative
     assert results["implicit_energy_error_max"] == pytest.approx(1 - np.exp(-0.005 * 300.0), abs=0.05)
     assert max(results["spin_max"], results["implicit_spin_max"]) < 1e-14
+
+
+@pytest.mark.parametrize("tilt", [0.6, 1e-3])
+def test_initial_attitudes_have_all_digits(tilt):
+    """Of a tilt in single precision eight would be left."""
+    turned = Rotation.from_rotvec([0.0, tilt, 0.0]).as_matrix()
+    np.testing.assert_allclose(HeavyTopStudy(tilt=tilt).start()[1].g, turned, rtol=0, atol=1e-15)
+    straight, tilted = (OblateEarth(tilt=(0.0, each, 0.0)).start()[1].g.R for each in (0.0, tilt))
+    np.testing.assert_allclose(straight.T @ tilted, turned, rtol=0, atol=1e-15)

@@ -1,4 +1,4 @@
-"""The command line: `naiad list`, `show`, `run`, `sweep`, `resume`, `view`, `info`."""
+"""The command line: `naiad list`, `show`, `run`, `sweep`, `resume`, `view`, `live`, `info`."""
 
 import contextlib
 import os

@@ -86,15 +86,15 @@ def _configuration(group: AbstractGroup, g: Any, components: dict[str, Any]) -> 
 def _as_matrix(name: str, value: Any, shape: tuple[int, ...]) -> Any:
     """What was given, or the matrices of rotations that were given as unit quaternions (w, x, y, z) or as rotation
     vectors (axis times angle)."""
-    if shape[-2:] != (3, 3) or np.shape(value) not in ((*shape[:-2], 4), (*shape[:-2], 3)):
+    rows = floats(name, value) if shape[-2:] == (3, 3) else np.zeros(0)
+    if rows.shape not in ((*shape[:-2], 4), (*shape[:-2], 3)):
         return value
-    rows = _array(name, value, np.shape(value))
     if rows.shape[-1] == 4 and is_known(rows) and np.max(np.abs(np.sum(rows**2, axis=-1) - 1.0)) > 2e-9:
         raise InputError(f"{name} = {shown(value)} is no unit quaternion (w, x, y, z); divide it by its norm.")
     turn = SO3().exp if rows.shape[-1] == 3 else _rotation
     with jax.enable_x64(True):
         matrices = jax.vmap(turn)(jnp.reshape(jnp.asarray(rows), (-1, rows.shape[-1]))).reshape(shape)
-    return np.asarray(matrices) if is_known(rows) else matrices
+    return np.asarray(matrices) if is_known(matrices) else matrices
 
 
 def _rotation(q: Any) -> Any:

@@ -305,6 +305,20 @@ class Trajectory:
         viz.animate(self.dataset, path, **options)
 
     @checked
+    def live(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """A web page that computes this motion as it shows it, from the first saved state on, with the step of the run:
+        see `naiad.live`, of which the options are; `controls` are its sliders."""
+        from naiad.viz.live import live
+
+        start = State(*jax.tree.map(lambda leaf: leaf[0], self.states))
+        given: dict[str, Any] = {"dt": self.attrs["dt"]} | options
+        if "methods" not in given:
+            given.setdefault("method", self.method)
+        if self.attrs["t"] > self.attrs["t0"]:
+            given.setdefault("span", min(self.attrs["t"] - self.attrs["t0"], 20000 * self.attrs["dt"]))
+        live(self.system, start, path, **given)
+
+    @checked
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run as a Zarr directory; `load` reads it back bit by bit."""
         io.check_directory(path)

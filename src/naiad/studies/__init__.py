@@ -46,6 +46,22 @@ STUDIES: dict[str, str] = {
 }
 """Name -> "module:Class"."""
 
+LIVE = (
+    "buoyant-vehicle",
+    "connected-bodies",
+    "eel",
+    "heavy-top",
+    "outer-solar-system",
+    "poincare-section",
+    "rigid-body",
+    "rotor-spacecraft",
+    "spherical-pendulum",
+    "string-pendulum",
+    "three-link-fish",
+    "underwater-vehicle",
+)
+"""The studies that have a live page: those with a method `live`."""
+
 
 def find(name: str) -> "type[Study]":
     """The class of a study."""

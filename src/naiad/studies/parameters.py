@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_args
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.numerics.checks import namespace
 from naiad.studies.kinds import Boolean, Integer, Kind, NameList, NameOr, Numbers, Real, Size, SymmetricPositive, Text
 from naiad.studies.matches import did_you_mean
 
@@ -139,7 +140,7 @@ class Parameter:
 
 def as_matrix(inertia: np.ndarray) -> np.ndarray:
     """The matrix of an `Inertia` or a `Friction` that was given as a matrix or as its diagonal."""
-    return np.diag(inertia) if inertia.ndim == 1 else inertia
+    return namespace(inertia).diag(inertia) if inertia.ndim == 1 else inertia
 
 
 def _kind(name: str, annotation: Any) -> tuple[Kind, bool]:

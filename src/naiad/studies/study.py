@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+    from naiad.studies.live import LivePage
+
 
 class Table(NamedTuple):
     """A table for the report: texts, a column for each head."""
@@ -55,8 +57,9 @@ class Study(Block, ABC):
 
         def run(self, progress): ...
 
-    The docstring's first line is the summary. `validate` checks parameters against each other. Parameters that several
-    studies share are declared once, in a `Block` that each of them inherits besides.
+    The docstring's first line is the summary. `live` says what its live page shows, if it has one. `validate` checks
+    parameters against each other. Parameters that several studies share are declared once, in a `Block` that each of
+    them inherits besides.
     """
 
     name: ClassVar[str]
@@ -129,6 +132,12 @@ class Study(Block, ABC):
     @abstractmethod
     def run(self, progress: Progress) -> Findings:
         """Do the experiment."""
+
+    def live(self) -> "LivePage":
+        """What its live page shows, if it has one."""
+        from naiad.studies import LIVE
+
+        raise InputError(f"{self.name} has no live page; those that have one are {', '.join(LIVE)}")
 
     @classmethod
     def unknown(cls, key: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -13,6 +14,7 @@ from naiad.forces.weight import Weight
 from naiad.mechanics import Picture, Scalar, State
 from naiad.numerics import check_double, static
 from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.checks import is_known
 from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
 from naiad.trees.joint_torques import AbstractJointTorque, as_torque
@@ -121,7 +123,7 @@ class ConnectedBodies(TreeSystem):
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`), in which no two bodies overlap unless that is allowed."""
         state = super().state(g, xi, mu, t=t, **components)
-        if self.shapes is not None and not self.overlap:
+        if self.shapes is not None and not self.overlap and all(map(is_known, jax.tree.leaves((self, state)))):
             pairs = overlapping(np.asarray(self.shapes), np.asarray(state.g.R), np.asarray(self.tree.centres(state.g)))
             if pairs:
                 raise InputError(

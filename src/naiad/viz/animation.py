@@ -19,7 +19,7 @@ from naiad.viz.motion import describe_motion
 if TYPE_CHECKING:
     import xarray as xr
 
-SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "player.js")
+SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "view.js", "player.js")
 
 
 @checked_throughout
@@ -53,12 +53,13 @@ def motion_page(dataset: "xr.Dataset", *, shapes: Sequence[ArrayLike] | None = N
     motion = json.dumps(describe_motion(dataset, shapes), separators=(",", ":"), allow_nan=False)
     parts = {
         "title": html.escape(title or "Motion"),
-        "style": _resource("motion.css"),
-        "script": "\n".join(_resource(name) for name in SCRIPTS),
+        "style": resource("motion.css"),
+        "script": "\n".join(resource(name) for name in SCRIPTS),
         "data": motion.replace("<", "\\u003c"),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _resource("motion.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], resource("motion.html"))
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """A file of the pages."""
     return (resources.files("naiad.viz") / "page" / name).read_text(encoding="utf-8")

@@ -1,25 +1,36 @@
 """The bodies of a trajectory: what turns, what moves, and which rotation belongs to which position."""
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from naiad.viz.roles import Element, elements
+from naiad.viz.roles import Element, Kind, elements
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
+class Part(NamedTuple):
+    """What a body is read from: a variable, what it is, and which of the bodies in it."""
+
+    variable: str
+    kind: Kind
+    index: int
+
+
 @dataclass(frozen=True)
 class Body:
-    """One thing that moves: a turn in space (quaternion[time, 4]) or in the plane (angle[time]), a position, both."""
+    """One thing that moves: a turn in space (quaternion[time, 4]) or in the plane (angle[time]), a position, both; and
+    what they were read from."""
 
     name: str
     quaternion: np.ndarray | None = None
     angle: np.ndarray | None = None
     position: np.ndarray | None = None
+    turn: Part | None = None
+    place: Part | None = None
 
     @property
     def planar(self) -> bool:
@@ -39,9 +50,13 @@ def bodies(dataset: "xr.Dataset") -> list[Body]:
             places.remove(place)
         for k in range(turn.values.shape[1]):
             position = None if place is None else place.values[:, k]
-            result.append(_body(_name(turn, k), turn, k, position))
+            body = _body(_name(turn, k), turn, k, position)
+            result.append(replace(body, turn=_part(turn, k), place=None if place is None else _part(place, k)))
     for place in places:
-        result += [Body(_name(place, k), position=place.values[:, k]) for k in range(place.values.shape[1])]
+        result += [
+            Body(_name(place, k), position=place.values[:, k], place=_part(place, k))
+            for k in range(place.values.shape[1])
+        ]
     return result
 
 
@@ -86,6 +101,10 @@ def _partner(turn: Element, turns: list[Element], places: list[Element]) -> Elem
 
 def _name(element: Element, index: int) -> str:
     return f"{element.name}[{index}]" if element.values.shape[1] > 1 else element.name
+
+
+def _part(element: Element, index: int) -> Part:
+    return Part(element.name, element.kind, index)
 
 
 def _body(name: str, turn: Element, index: int, position: np.ndarray | None) -> Body:

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 import naiad as nd
 from naiad.diagnostics import watched_run
+from naiad.studies.live import LivePage
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
@@ -62,9 +63,23 @@ class HeavyTopStudy(Study, name="heavy-top"):
     dt: float = parameter(0.005, unit="s", above=0.0, help="time step")
     t1: float = parameter(20.0, unit="s", above=0.0, help="duration")
 
-    def run(self, progress: Progress) -> Findings:
+    def start(self) -> tuple[HeavyTop, nd.State]:
+        """The top of these parameters, and its initial state."""
         top = HeavyTop(nd.models.body_inertia("J", as_matrix(self.J), unphysical=self.unphysical), self.mgl)
-        state = top.state(R=nd.SO3().exp(jnp.array([0.0, self.tilt, 0.0])), Omega=self.Omega0)
+        return top, top.state(R=(0.0, self.tilt, 0.0), Omega=self.Omega0)
+
+    def live(self) -> LivePage:
+        return LivePage(
+            HeavyTopStudy.start,
+            {"mgl": (0.0, 10.0), "tilt": (0.0, math.pi), "Omega0": (-12.0, 12.0), "J": (0.2, 4.0)},
+            {CHOICES[self.method]: method(self.method)},
+            self.dt,
+            self.t1,
+            outputs={"tilt": lambda state, t: jnp.arccos(jnp.clip(state.g[2, 2], -1.0, 1.0))},
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        top, state = self.start()
         invariants = {
             "energy": top.energy,
             "vertical_momentum": lambda state, t: top.noether(state),

@@ -9,10 +9,12 @@ import naiad as nd
 from naiad.diagnostics import Energy, SpaceMomentum, watched_run
 from naiad.errors import InputError
 from naiad.numerics import double
+from naiad.studies.live import LivePage
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 DEFAULT_MOMENTUM = (0.7, 0.8, -1.5)
 GROUPS = {"so3": "rotation matrices", "s3": "unit quaternions (w, x, y, z)"}
@@ -50,11 +52,30 @@ class RigidBody(Study, name="rigid-body"):
         if self.Pi0 is not None and self.Omega0 is not None:
             raise InputError("Pi0 and Omega0 are both given; give one of them")
 
-    def run(self, progress: Progress) -> Findings:
+    def start(self) -> tuple[nd.models.RigidBody, nd.State]:
+        """The body of these parameters, and its initial state."""
         group = nd.S3() if self.group == "s3" else nd.SO3()
         body = nd.models.RigidBody(as_matrix(self.J), group=group, unphysical=self.unphysical)
         momentum = DEFAULT_MOMENTUM if self.Pi0 is None else self.Pi0
-        state = body.state(Pi=momentum) if self.Omega0 is None else body.state(Omega=self.Omega0)
+        return body, body.state(Pi=momentum) if self.Omega0 is None else body.state(Omega=self.Omega0)
+
+    def live(self) -> LivePage:
+        first: dict[str, Any] = {"Omega0": (-3.0, 3.0)}
+        if self.Omega0 is None:
+            momentum = self.parameters["Pi0"].options
+            given = DEFAULT_MOMENTUM if self.Pi0 is None else self.Pi0
+            first = {"Pi0": Slider(-3.0, 3.0, given, unit=momentum.unit, help="initial momentum in the body")}
+        return LivePage(
+            RigidBody.start,
+            {"J": (0.2, 4.0), **first},
+            {FREE_CHOICES[self.method]: method(self.method)},
+            self.dt,
+            max(self.t1, 20.0),
+            outputs={"Pi": lambda state, t: state.mu},
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        body, state = self.start()
         invariants = {"energy": Energy(body), "momentum": SpaceMomentum(body), "casimir": casimir}
         run, errors = watched_run(
             body, state, t1=self.t1, dt=self.dt, method=method(self.method), progress=progress, invariants=invariants

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
 from naiad.diagnostics import watched_run
+from naiad.numerics import solve
+from naiad.studies.live import LivePage
 from naiad.studies.methods import GENERAL, method
 from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
@@ -44,9 +47,41 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
         """The system of these parameters."""
         return nd.models.RotorSpacecraft(as_matrix(self.I), self.J_r, self.kappa, self.n)
 
-    def run(self, progress: Progress) -> Findings:
+    def start(self) -> tuple[nd.models.RotorSpacecraft, nd.State]:
+        """The craft, and its initial state."""
         craft = self.craft()
-        state = craft.state(alpha=[self.alpha0], R_Pi=self.Pi0, alpha_p=[self.p0])
+        return craft, craft.state(alpha=[self.alpha0], R_Pi=self.Pi0, alpha_p=[self.p0])
+
+    def live(self) -> LivePage:
+        """The methods of `compare` with steps of `section_dt`, and the section."""
+        craft, state = self.start()
+        orbits = [_drawn(start.mu) for start in section_starts(craft, state, self.orbits)]
+        return LivePage(
+            RotorSpacecraft.start,
+            {
+                "J_r": (0.05, 1.5),
+                "kappa": (0.0, 5.0),
+                "Pi0": (-2.0, 2.0),
+                "alpha0": (-2.0, 2.0),
+                "p0": (-1.0, 1.0),
+                "I": (0.5, 4.0),
+            },
+            {GENERAL[name]: method(name) for name in self.compare},
+            self.section_dt,
+            60.0,
+            section=nd.SectionPlot(
+                nd.Section(_angle),
+                lambda state, t: _drawn(state.mu)[0],
+                lambda state, t: _drawn(state.mu)[1],
+                ("angle of (Π₁, Π₂) [rad]", "Π₃/|Π|"),
+                start=on_section,
+                orbits=[(float(x), float(y)) for x, y in orbits],
+                frame=(-np.pi, np.pi, -1.0, 1.0),
+            ),
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        craft, state = self.start()
         invariants = {
             "energy": craft.energy,
             "momentum": lambda state, t: craft.noether(state),
@@ -89,6 +124,23 @@ def section_starts(craft: nd.models.RotorSpacecraft, state: nd.State, count: int
             starts.append(craft.state(R_Pi=Pi, alpha_p=[(b + np.sqrt(discriminant)) / a]))
     chosen = np.linspace(0, len(starts) - 1, min(count, len(starts))).round().astype(int)
     return [starts[index] for index in chosen]
+
+
+def on_section(craft: nd.models.RotorSpacecraft, x: Any, y: Any, Pi0: Any, alpha0: Any, p0: Any) -> nd.State:
+    """The state at alpha = 0, alpha' > 0 with Pi at a point of the picture, and energy and |Pi| of the initial one."""
+    energy = craft.energy(craft.state(alpha=[alpha0], R_Pi=Pi0, alpha_p=[p0]))
+    across = jnp.sqrt(1.0 - y**2)
+    Pi = jnp.sqrt(Pi0 @ Pi0) * jnp.stack([across * jnp.cos(x), across * jnp.sin(x), y])
+    I, n = jnp.asarray(craft.I), jnp.asarray(craft.n)  # noqa: E741
+    turned, carried = solve(I, Pi), solve(I, n)
+    a, b = 1.0 / craft.J_r + n @ carried, n @ turned
+    p = (b + jnp.sqrt(b**2 - a * (Pi @ turned - 2.0 * energy))) / a
+    return craft.state(alpha=jnp.zeros(1), R_Pi=Pi, alpha_p=p[None])
+
+
+def _drawn(mu: Any) -> tuple[Any, Any]:
+    """Where Pi lies in the picture: coordinates that keep areas on its sphere."""
+    return jnp.arctan2(mu[1], mu[0]), mu[2] / jnp.sqrt(mu[:3] @ mu[:3])
 
 
 def section_points(

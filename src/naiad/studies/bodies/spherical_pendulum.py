@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from naiad.integrators import AbstractMethod
+from naiad.studies.live import LivePage
 from naiad.studies.methods import EULER, GENERAL, method
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
@@ -40,11 +43,48 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
         """The system of these parameters."""
         return nd.models.SphericalPendulum(self.m, self.l, self.gravity, self.epsilon, self.n)
 
+    def live(self) -> LivePage:
+        """The symplectic method and implicit Euler with the same step, and the section."""
+        starts = section_starts(self.pendulum(), self.energy, self.orbits)
+        places = [float(start.g[0, 2]) for start in starts]
+        return LivePage(
+            lambda study: study.start(places[0]),
+            {
+                "energy": (0.02, 1.9),
+                "epsilon": (-1.0, 1.0),
+                "gravity": (0.1, 10.0),
+                "m": (0.1, 5.0),
+                "l": (0.2, 3.0),
+            },
+            {
+                CHOICES[self.method].partition(":")[0]: self.symplectic(),
+                "implicit Euler": nd.ImplicitEuler(),
+            },
+            self.dt,
+            60.0,
+            section=nd.SectionPlot(
+                nd.Section(_side),
+                lambda state, t: state.g[0, 2],
+                lambda system, state, t: _sideways(system, state),
+                ("u_x", "u_x' [1/s]"),
+                start=lambda pendulum, x, y, energy: on_section(pendulum, energy, x, y),
+                orbits=[(x, 0.0) for x in places[1:]],
+            ),
+        )
+
+    def start(self, x: float) -> tuple[nd.models.SphericalPendulum, nd.State]:
+        """The pendulum of these parameters, on the section at u_x = x."""
+        pendulum = self.pendulum()
+        return pendulum, on_section(pendulum, self.energy, x, 0.0)
+
+    def symplectic(self) -> AbstractMethod:
+        """The integrator that is compared with implicit Euler."""
+        return EULER if self.method == "euler" else method(self.method)
+
     def run(self, progress: Progress) -> Findings:
         pendulum = self.pendulum()
         starts = section_starts(pendulum, self.energy, self.orbits)
-        symplectic = EULER if self.method == "euler" else method(self.method)
-        chosen = {"": (symplectic, self.dt), "implicit_": (nd.ImplicitEuler(), self.dt_implicit)}
+        chosen = {"": (self.symplectic(), self.dt), "implicit_": (nd.ImplicitEuler(), self.dt_implicit)}
         results: dict[str, Any] = {}
         points: dict[str, list[np.ndarray]] = {}
         first: nd.Trajectory | None = None
@@ -73,6 +113,21 @@ def section_starts(pendulum: nd.models.SphericalPendulum, energy: float, count: 
             starts.append((u, speed))
     places = (np.arange(count) + 0.7) / (count + 0.2) * len(starts)  # not mirror images of each other
     return [pendulum.from_rod(starts[i][0], (0.0, starts[i][1], 0.0)) for i in places.astype(int)]
+
+
+def on_section(pendulum: nd.models.SphericalPendulum, energy: Any, x: Any, rate: Any) -> nd.State:
+    """The state at u_y = 0 with u_x = x, u_x' = rate, u_y' > 0 and an energy above rest; NaN if there is none."""
+    height = -jnp.sqrt(1.0 - x**2)
+    u, fall = jnp.stack([x, 0.0, height]), -x * rate / height
+    kinetic = energy - pendulum.m * pendulum.l * pendulum.gravity - pendulum.potential(u)
+    square = 2.0 * kinetic / (pendulum.m * pendulum.l**2) - rate**2 - fall**2
+    return pendulum.from_rod(u, jnp.stack([rate, jnp.sqrt(square), fall]))
+
+
+def _sideways(pendulum: Any, state: nd.State) -> Any:
+    """u_x', the first component of R (Omega x e_3)."""
+    Omega = state.mu / (pendulum.m * pendulum.l**2)
+    return state.g[0, 0] * Omega[1] - state.g[0, 1] * Omega[0]
 
 
 def section_points(run: nd.Trajectory) -> np.ndarray:
@@ -127,14 +182,15 @@ def _figure(study: SphericalPendulum, points: dict[str, list[np.ndarray]]) -> An
     from naiad import viz
 
     titles = {"": f"{study.method}, h = {study.dt:g} s", "implicit_": f"implicit Euler, h = {study.dt_implicit:g} s"}
-    words = {"euler": "variational Euler"}
     with viz.house():
         figure = viz.new_figure(9.4, 4.4)
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
         for ax, (prefix, orbits) in zip(axes, points.items(), strict=True):
             x, y = np.concatenate(orbits).T
             number = np.repeat(np.arange(len(orbits)), [len(orbit) for orbit in orbits])
-            title = titles[prefix].replace(study.method, words.get(study.method, study.method), 1)
+            title = titles[prefix].replace(
+                study.method, {"euler": "variational Euler"}.get(study.method, study.method), 1
+            )
             viz.section_scatter(x, y, xlabel="$u_x$", ylabel="$u_x'$ [1/s]", groups=number, title=title, ax=ax)
         return figure
 

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import naiad as nd
 from naiad.errors import InputError
 from naiad.hydro import Ellipse
-from naiad.locomotion import AbstractGait, Swimmer, gait_torques, link_poses, three_link_fish
+from naiad.locomotion import AbstractGait, FourierGait, Swimmer, gait_torques, link_poses, three_link_fish
 from naiad.studies.fish.frames import motion_dataset, periodic_flow
 from naiad.studies.fish.motion import GAIT_TEXTS, GAITS, FishMotion, fourier_gait, one_period
 from naiad.studies.flow.links import HYDRO, MASSES, BoundaryMethod, LinkMass, Links
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import NameOrMatrix, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study, Table
+from naiad.viz.live import Slider
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,6 +73,29 @@ class ThreeLinkFish(Study, Links, LinkMass, BoundaryMethod, name="three-link-fis
         density = self.rho * (self.density_ratio if ratio is None else ratio)
         options: dict[str, Any] = {"points": self.points, "boundary": self.boundary} if coupled else {}
         return three_link_fish(self.a, self.b, self.c, fluid=self.rho, density=density, coupled=coupled, **options)
+
+    def live(self) -> LivePage:
+        """The gait's mean and first harmonic are sliders; the links meet the fluid as if they were alone."""
+        from naiad.studies.fish.live_fish import swimming
+
+        if self.hydro == "coupled":
+            raise InputError("hydro=coupled has boundary elements in every step; a live page has hydro=decoupled")
+        fish, gait = self.fish(coupled=False), self.shape_motion
+        assert isinstance(gait, FourierGait)
+        rows = {"mean": gait.mean, "cosines": gait.cosines[0], "sines": gait.sines[0]}
+        words = {"mean": "mean", "cosines": "cos t", "sines": "sin t"}
+        sliders = {
+            name: Slider(-1.5, 1.5, row, "rad", f"gait: {words[name]}", help="of θ₁ and θ₂")
+            for name, row in rows.items()
+        }
+        return LivePage(
+            lambda study: swimming(fish, gait, (self.a, self.b), study),
+            sliders,
+            {"variational, Cayley map": nd.Variational()},
+            float(gait.period) / 200.0,
+            4.0 * float(gait.period),
+            outputs={"theta": lambda system, state, t: system.gait(t)},
+        )
 
     def run(self, progress: Progress) -> Findings:
         fish, gait = self.fish(coupled=self.hydro == "coupled"), self.shape_motion

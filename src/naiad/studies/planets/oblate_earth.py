@@ -7,6 +7,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.diagnostics import watched_run
+from naiad.numerics import double
 from naiad.studies.methods import GENERAL, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
@@ -38,8 +39,7 @@ class OblateEarth(Study, name="oblate-earth"):
     t1: float = parameter(86400.0, unit="s", above=0.0, help="duration")
 
     def run(self, progress: Progress) -> Findings:
-        satellite = nd.models.OblateSatellite(self.m, as_matrix(self.J), self.GM, self.J2, self.radius)
-        state = self._start(satellite)
+        satellite, state = self.start()
         invariants = {"energy": satellite.energy, "axial_momentum": lambda state, t: satellite.noether(state)}
         run, errors = watched_run(
             satellite,
@@ -71,15 +71,17 @@ class OblateEarth(Study, name="oblate-earth"):
         overview = {"overview": lambda: nd.viz.plot(dataset())}
         return Findings(results, dataset, overview | _figures(run), notes=_NOTES, units=_UNITS)
 
-    def _start(self, satellite: nd.models.OblateSatellite) -> nd.State:
-        """At the ascending node, on a circular orbit, turning with the local frame."""
+    @double
+    def start(self) -> tuple[nd.models.OblateSatellite, nd.State]:
+        """The satellite, at the ascending node, on a circular orbit, turning with the local frame."""
+        satellite = nd.models.OblateSatellite(self.m, as_matrix(self.J), self.GM, self.J2, self.radius)
         distance = self.radius + self.altitude
         speed = math.sqrt(self.GM / distance)
         up = np.array([1.0, 0.0, 0.0])
         along = np.array([0.0, math.cos(self.inclination), math.sin(self.inclination)])
         R = np.stack([along, np.cross(up, along), up], axis=1) @ np.asarray(nd.SO3().exp(jnp.asarray(self.tilt)))
         turning = speed / distance * np.cross(up, along)
-        return satellite.state(R=R, x=distance * up, R_Omega=R.T @ turning, x_v=speed * along)
+        return satellite, satellite.state(R=R, x=distance * up, R_Omega=R.T @ turning, x_v=speed * along)
 
 
 def node_angle(run: nd.Trajectory) -> np.ndarray:

@@ -7,10 +7,12 @@ import numpy as np
 
 import naiad as nd
 from naiad.diagnostics import watched_run
+from naiad.studies.live import LivePage
 from naiad.studies.methods import EULER
 from naiad.studies.parameters import Names, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 # The outer solar system on 5 September 1994, 0 h, relative to the sun [hairer2006, section I.2.4]: distances in AU,
 # velocities in AU/day, masses relative to the sun's; the sun's mass includes the inner planets.
@@ -86,9 +88,26 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
     dt: float = parameter(10.0, unit="day", above=0.0, help="time step")
     t1: float = parameter(185000.0, unit="day", above=0.0, help="duration, from 5 September 1994")
 
+    def start(self, jupiter: Any = None) -> tuple[nd.models.PointMasses, nd.State]:
+        """Sun and planets, and where they were; with a Jupiter so many times as heavy, if that is given."""
+        masses = MASSES if jupiter is None else MASSES * jnp.where(np.arange(6) == 1, jupiter, 1.0)
+        system = nd.models.PointMasses(masses, G, nd.Chain(3), names=NAMES)
+        return system, system.state(q=POSITIONS, v=VELOCITIES)
+
+    def live(self) -> LivePage:
+        heavy = Slider(0.1, 300.0, 1.0, label="Jupiter", log=True, help="its mass, times what it is")
+        return LivePage(
+            lambda study: study.start(study.jupiter),
+            {"jupiter": heavy},
+            {_words(name): METHODS[name][1] for name in self.methods},
+            self.dt,
+            min(self.t1, 60000.0),
+            time_unit="day",
+            step=(0.1 * self.dt, 30.0 * self.dt),
+        )
+
     def run(self, progress: Progress) -> Findings:
-        system = nd.models.PointMasses(MASSES, G, nd.Chain(3), names=NAMES)
-        state = system.state(q=POSITIONS, v=VELOCITIES)
+        system, state = self.start()
         invariants = {
             "energy": system.energy,
             "angular_momentum": lambda state, t: jnp.sum(jnp.cross(state.g, _rows(state.mu)), axis=0),

@@ -114,8 +114,7 @@ def start(study: Any, system: StringPendulum) -> nd.State:
         q = _rows("q0", study.q0, count)
     if study.qdot0 is None:
         growing = 0.0 if system.link_length is None else study.sdot0 / (study.L - s_p)
-        v = -growing * q
-        v[-1] += study.v_end0
+        v = -growing * q + (np.arange(count) == count - 1)[:, None] * study.v_end0
     else:
         v = _rows("qdot0", study.qdot0, count)
     parts: dict[str, Any] = {"q": q, "q_v": v}

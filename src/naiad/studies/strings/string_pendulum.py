@@ -12,6 +12,7 @@ from naiad.numerics import Module
 from naiad.strings import StringPendulum as Pendulum
 from naiad.strings.carnot import CARNOT
 from naiad.strings.kinetic import KINETIC
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Inertia, Matrix, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.strings.cases import (
@@ -28,6 +29,7 @@ from naiad.studies.strings.cases import (
 )
 from naiad.studies.strings.motion import FORCES, OBSERVED, Observed, StringMotion, string_motion
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 OUT, IN = "the reel ran out of string", "the body was wound in"
 PROMINENCE = 0.25
@@ -86,9 +88,34 @@ class StringPendulum(Study, name="string-pendulum"):
         if self.order not in ORDERS:
             raise InputError(f"order={self.order}: expected one of {', '.join(map(str, ORDERS))}")
 
-    def run(self, progress: Progress) -> Findings:
+    def live(self) -> LivePage:
+        moment = Slider(-5.0, 5.0, CASES[self.case].u if self.u is None else self.u)
+        sliders = {} if self.case == "fixed" else {"u": moment}
+        sliders |= {
+            "v_end0": Slider(-3.0, 3.0, label="v_end"),
+            "Omega0": (-5.0, 5.0),
+            "EA": (5.0, 200.0),
+            "mu": (0.005, 0.2),
+            "g": (0.0, 20.0),
+        }
         system = pendulum(self)
-        state = start(self, system)
+        if not system.turning:
+            del sliders["Omega0"]
+        return LivePage(
+            _begun,
+            sliders,
+            {f"{self.scheme} scheme": string_method(system, self.scheme, self.order)},
+            self.dt,
+            CASES[self.case].t1 if self.t1 is None else self.t1,
+            outputs={
+                "stretched length": lambda system, state, t: system.stretched_length(state.g),
+                "elastic energy": lambda system, state, t: system.elastic_energy(state.g, t),
+            },
+            step=(0.1 * self.dt, 2.0 * self.dt),
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        system, state = _begun(self)
         t1 = CASES[self.case].t1 if self.t1 is None else self.t1
         asked = [] if self.report_times is None else sorted(self.report_times.tolist())
         if asked and asked[-1] > t1:
@@ -133,6 +160,12 @@ class StringPendulum(Study, name="string-pendulum"):
         assert system.reel is not None
         weight = self.g * (self.M + self.mu * (self.L - float(state.g.s[0])))
         return SPARE * (abs(float(system.reel.moment)) / self.d + weight)
+
+
+def _begun(study: StringPendulum) -> tuple[Pendulum, nd.State]:
+    """The system of a study, and its initial state."""
+    system = pendulum(study)
+    return system, start(study, system)
 
 
 class Outside(Module):

@@ -11,14 +11,16 @@ import numpy as np
 import naiad as nd
 from naiad.compiler import execute_rows
 from naiad.diagnostics import Energy, adaptive_run
-from naiad.errors import RunError
+from naiad.errors import InputError, RunError
 from naiad.mechanics import split_rows
 from naiad.mechanics.labels import along_time, coordinates
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 from naiad.studies.trees.invariants import METHODS, largest_changes, watched
 from naiad.studies.trees.three_ellipsoids import INERTIAS, JOINTS, OMEGA, XDOT, three_ellipsoids
+from naiad.viz.live import Slider
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,9 +57,26 @@ class ConnectedBodies(Study, name="connected-bodies"):
         """The bodies of these parameters."""
         return three_ellipsoids(self.joints, self.inertia)
 
-    def run(self, progress: Progress) -> Findings:
+    def start(self) -> tuple[nd.models.ConnectedBodies, nd.State]:
+        """The bodies, and their initial state."""
         bodies = self.bodies()
-        state = bodies.state(R_Omega=OMEGA, x_v=self.xdot0)
+        return bodies, bodies.state(R_Omega=OMEGA, x_v=self.xdot0)
+
+    def live(self) -> LivePage:
+        if self.scheme == "rk45":
+            raise InputError("scheme=rk45 chooses its own steps, and a live page has a slider for them; take another")
+        words = CHOICES[self.scheme].partition(",")[0]
+        return LivePage(
+            ConnectedBodies.start,
+            {"xdot0": Slider(-2.0, 2.0, label="ẋ₀")},
+            {f"{self.scheme}: {words}": METHODS[self.scheme]},
+            self.dt,
+            min(self.t1, 30.0),
+            step=(0.2 * self.dt, 50.0 * self.dt),
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        bodies, state = self.start()
         motion, errors = self._motion(bodies, state, self.scheme, progress)
         tree, last = bodies.tree, jax.tree.map(lambda leaf: leaf[-1], motion.states)
         results = {

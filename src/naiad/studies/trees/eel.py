@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -10,6 +11,7 @@ from naiad.diagnostics import Energy, WorkRate
 from naiad.errors import InputError
 from naiad.numerics import Module
 from naiad.simulation.work import integral_over_time
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -96,6 +98,38 @@ class Eel(Study, name="eel"):
         """At rest, every joint turned by `bend`."""
         turns = np.outer(np.arange(bodies.tree.count) > 0, self.bend * UP)
         return bodies.joint_state(turns)
+
+    def live(self) -> LivePage:
+        bodies = self.bodies(self.N)
+        ranges = {"stiffness": (0.0, 100.0), "damping": (0.0, 10.0)}
+        sliders = {name: each for name, each in ranges.items() if getattr(bodies, name) is not None}
+        if bodies.torque is not None:
+            sliders |= {"amplitude": (0.0, 100.0), "frequency": (0.05, 2.0), "wavelength": (2.0, 2.0 * self.N)}
+        return LivePage(
+            lambda study: self._moved(bodies, study),
+            sliders | {"bend": (-0.6, 0.6)},
+            {f"{self.scheme}: {CHOICES[self.scheme]}": METHODS[self.scheme]},
+            self.dt,
+            self.t1,
+            outputs={"place of the middle": lambda system, state, t: jnp.mean(system.tree.centres(state.g), axis=0)},
+        )
+
+    def _moved(self, bodies: nd.models.ConnectedBodies, study: "Eel") -> tuple[nd.models.ConnectedBodies, nd.State]:
+        """This eel with the torques, springs and dampers of another, bent as that is at the start."""
+        changes: dict[str, Any] = {}
+        if bodies.stiffness is not None:
+            changes["stiffness"] = study.stiffness / self.stiffness * bodies.stiffness
+        if bodies.damping is not None:
+            changes["damping"] = study.damping / self.damping * bodies.damping
+        if isinstance(bodies.torque, nd.models.TravellingWave):
+            amplitude = study.amplitude / self.amplitude * bodies.torque.amplitude
+            wave = {"amplitude": amplitude, "frequency": study.frequency, "wavelength": study.wavelength}
+            changes["torque"] = bodies.torque.replaced(**wave)
+        turns = jnp.outer(
+            jnp.arange(bodies.tree.count) * study.bend, jnp.asarray(UP)
+        )  # all about one axis: they add up
+        eel = bodies.replaced(**changes)
+        return eel, eel.state(R=jax.vmap(nd.SO3().exp)(turns))
 
     def run(self, progress: Progress) -> Findings:
         bodies = self.bodies(self.N)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 
 import naiad as nd
@@ -11,9 +12,12 @@ from naiad.compiler import execute
 from naiad.diagnostics import Energy, KelvinNoether, watched_run
 from naiad.diagnostics.watching import Observable
 from naiad.numerics import Module
+from naiad.numerics.checks import is_known, namespace
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Friction, Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 MAPS = {"cay": "Cayley map", "exp": "exponential map"}
 SCHEMES = {
@@ -79,11 +83,35 @@ class BuoyantVehicle(Study, name="buoyant-vehicle"):
         }
         return Findings(results, lambda: run.dataset, figures(self, run), notes=_NOTES, units=_UNITS)
 
+    def live(self) -> LivePage:
+        return LivePage(
+            BuoyantVehicle.start,
+            {
+                "v0": (-1.0, 1.0),
+                "omega0": (-1.0, 1.0),
+                "buoyancy": (1205.0, 1225.0),
+                "r": (-0.02, 0.02),
+                "m": (120.0, 128.0),
+                "J": (2.0, 12.0),
+                "added_mass": Slider(0.0, 150.0, label="added mass"),
+            },
+            {f"{MAPS[self.map]}, {self.scheme} scheme": self.plan(self.map, self.scheme).method},
+            self.dt,
+            min(self.t1, 100.0),
+            outputs={"depth": lambda state, t: state.g.q[2]},
+        )
+
+    def start(self) -> tuple[nd.models.BuoyantVehicle, nd.State]:
+        """The vehicle of these parameters, and its initial state."""
+        chosen = self.plan(self.map, self.scheme)
+        return chosen.vehicle, chosen.state
+
     def plan(self, map: str, scheme: str) -> "Plan":
         """The vehicle of these parameters with a map and a scheme."""
         vehicle = nd.models.BuoyantVehicle(self.m, as_matrix(self.added_mass), as_matrix(self.J), self.buoyancy, self.r)
         g = vehicle.state(q=self.q0).g
-        return plan(vehicle, g, np.concatenate([self.omega0, self.v0]), map=map, scheme=scheme, dt=self.dt)
+        xi = namespace(self.omega0, self.v0).concatenate([self.omega0, self.v0])
+        return plan(vehicle, g, xi, map=map, scheme=scheme, dt=self.dt)
 
 
 class StepVelocity(Module):
@@ -153,7 +181,10 @@ def plan(vehicle: nd.models.BuoyantVehicle, g: Any, xi: np.ndarray, *, map: str,
         method = nd.Variational(tau, nd.Midpoint())
         return Plan(vehicle, method, vehicle.state(g, xi), Energy(vehicle), NodeVelocity(vehicle))
     method = nd.Variational(tau, nd.Left())
-    state = execute(_first_step, vehicle, method, g, xi, dt, parameters=(0,))
+    if all(is_known(leaf) for leaf in jax.tree.leaves((vehicle, g, xi, dt))):
+        state = execute(_first_step, vehicle, method, g, xi, dt, parameters=(0,))
+    else:
+        state = _first_step(vehicle, method, g, xi, dt)
     return Plan(vehicle, method, state, StepEnergy(vehicle, method, dt), StepVelocity(vehicle, method, dt))
 
 

@@ -1,18 +1,24 @@
 """Poincaré sections of Kirchhoff's equations."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError, RunError
+from naiad.numerics import solve
+from naiad.studies.live import LivePage
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Names, Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.studies.vehicles import section_figures
 from naiad.studies.vehicles.section_panels import Coordinate, Panel, Sections, columns
 from naiad.studies.vehicles.vehicle import Inertias, vehicle
+from naiad.viz.live import Slider
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,6 +28,7 @@ PLASTIC = 1.32471795724474602596
 """The plastic number: multiples of its first two inverse powers fill the unit square evenly."""
 SECTIONS = {"pz": "the plane p_z = 0", "py": "the plane p_y = 0", "px": "the plane p_x = 0"}
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
+ANGLES = 257  # between which roots are looked for; odd, so that none is a multiple of pi
 FRACTIONS = (0.25, 0.5, 1.0)
 
 
@@ -61,6 +68,47 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
         self._level().spread(self.orbits, DIRECTIONS[self.direction])  # says it if there are no such states
         for name in self._compared():
             method(name).check(vehicle(self.I, self.M, self.S))
+
+    def live(self) -> LivePage:
+        """One paints the section: an orbit begins where one clicks."""
+        level, direction = self._level(), DIRECTIONS[self.direction]
+        starts, axis = level.spread(self.orbits, direction), level.axis
+        across, up = section_figures.plotted(level)
+        low, high = section_figures.extent(level)
+        pad = 0.05 * (high - low)
+        point = [(float(mu[across]), float(mu[up])) for mu in starts]
+
+        def start(body: Any, x: Any, y: Any, pi_dot_p: Any, p_norm: Any, energy: Any) -> nd.State:
+            mu = on_level(body.K, axis, direction, (x, y), pi_dot_p, p_norm, energy)
+            return nd.State(body.group.identity(), mu)
+
+        def build(study: PoincareSection) -> tuple[nd.models.KirchhoffBody, nd.State]:
+            body = vehicle(study.I, study.M, study.S)
+            x, y = point[0]
+            return body, start(body, x, y, study.pi_dot_p, study.p_norm, study.energy)
+
+        return LivePage(
+            build,
+            {
+                "energy": (1.0, 12.0),
+                "p_norm": Slider(1.0, 10.0, label="|p|"),
+                "pi_dot_p": Slider(-5.0, 5.0, label="Π·p"),
+                "I": (0.5, 12.0),
+                "M": (2.0, 16.0),
+            },
+            {FREE_CHOICES[self.method]: method(self.method)},
+            self.dt,
+            40.0,
+            section=nd.SectionPlot(
+                nd.Section(Coordinate(3 + axis), direction),
+                lambda state, t: state.mu[across],
+                lambda state, t: state.mu[up],
+                (f"{section_figures.NAMES[across]} [kg m²/s]", f"{section_figures.NAMES[up]} [kg m²/s]"),
+                start=start,
+                orbits=point[1:],
+                frame=(low[0] - pad[0], high[0] + pad[0], low[1] - pad[1], high[1] + pad[1]),
+            ),
+        )
 
     def run(self, progress: Progress) -> Findings:
         level, direction = self._level(), DIRECTIONS[self.direction]
@@ -105,8 +153,6 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
         return [[(name, dt) for dt in dts] for name in self._compared()]
 
     def _figures(self, main: Panel, rows: Sequence[Sequence[Panel]], level: "LevelSet") -> dict:
-        from naiad.studies.vehicles import section_figures
-
         figures = {"section": lambda: section_figures.one_panel(main, level)}
         if rows:
             figures["comparison"] = lambda: section_figures.panel_grid(rows, level, timed=self.cpu is not None)
@@ -172,6 +218,48 @@ class LevelSet(NamedTuple):
         form = plane.T @ inverse @ plane
         centre = base - plane @ np.linalg.solve(form, plane.T @ inverse @ base)
         return float(0.5 * centre @ inverse @ centre), centre, plane, np.linalg.cholesky(form)
+
+
+def on_level(K: Any, axis: int, direction: int, shown: tuple[Any, Any], pi_dot_p: Any, p_norm: Any, energy: Any) -> Any:
+    """(Pi, p) on the level set whose plotted components of Pi are `shown`, and which crosses in the direction; NaN if
+    there is none. For JAX to trace.
+
+    p = |p| (cos phi e_1 + sin phi e_2), and Pi = (shown_1, c, shown_2) along (e_1, e_2, e_axis), c being what Pi.p
+    asks for: one equation for phi, the energy, whose roots are looked for between many angles, and then by bisection.
+    """
+    order = np.array([(axis + 1) % 3, (axis + 2) % 3, axis])  # the numbers of e_1, e_2, e_axis
+
+    def momentum(phi: Any) -> Any:
+        c = (pi_dot_p / p_norm - shown[0] * jnp.cos(phi)) / jnp.sin(phi)
+        Pi = jnp.stack([shown[0], c, shown[1]])
+        p = p_norm * jnp.stack([jnp.cos(phi), jnp.sin(phi), jnp.zeros_like(phi)])
+        back = np.argsort(order)
+        return jnp.concatenate([Pi[back], p[back]])
+
+    def excess(phi: Any) -> Any:
+        mu = momentum(phi)
+        return (0.5 * mu @ solve(jnp.asarray(K), mu) - energy) * jnp.sin(phi) ** 2  # bounded where c is not
+
+    def rate(phi: Any) -> Any:
+        mu = momentum(phi)
+        return jnp.cross(mu[3:], solve(jnp.asarray(K), mu)[:3])[axis]
+
+    angles = (np.arange(ANGLES) + 0.5) * 2.0 * np.pi / ANGLES
+    values = jax.lax.map(excess, angles)
+    after = jnp.roll(values, -1)
+    right = jax.lax.map(rate, angles) * direction >= 0.0
+    found = (values * after <= 0.0) & right
+    first = jnp.argmax(found)
+
+    def halve(_: Any, bracket: Any) -> Any:
+        low, high = bracket
+        middle = 0.5 * (low + high)
+        same = excess(middle) * excess(low) > 0.0
+        return jnp.where(same, middle, low), jnp.where(same, high, middle)
+
+    start = jnp.asarray(angles)[first]
+    low, high = jax.lax.fori_loop(0, 60, halve, (start, start + 2.0 * np.pi / ANGLES))
+    return jnp.where(jnp.any(found), momentum(0.5 * (low + high)), jnp.nan)
 
 
 def dataset(panels: Sequence[Panel]) -> "xr.Dataset":

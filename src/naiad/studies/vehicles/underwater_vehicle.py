@@ -5,6 +5,7 @@ import numpy as np
 import naiad as nd
 from naiad.diagnostics import Energy, SpaceMomentum, relative_drift, watched_run
 from naiad.errors import InputError
+from naiad.studies.live import LivePage
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
@@ -49,9 +50,24 @@ class UnderwaterVehicle(Study, Inertias, name="underwater-vehicle"):
             return vehicle(self.I, self.M, self.S)
         return nd.models.KirchhoffBody.ellipsoid(self.axes, self.density)
 
-    def run(self, progress: Progress) -> Findings:
+    def start(self) -> tuple[nd.models.KirchhoffBody, nd.State]:
+        """The body of these parameters, and its initial state."""
         body = self._body()
-        state = body.state(Pi=self.Pi0, p=self.p0)
+        return body, body.state(Pi=self.Pi0, p=self.p0)
+
+    def live(self) -> LivePage:
+        inertias = {} if self.axes is not None else {"I": (0.5, 12.0), "M": (2.0, 16.0)}
+        return LivePage(
+            UnderwaterVehicle.start,
+            {"Pi0": (-6.0, 6.0), "p0": (-8.0, 8.0), **inertias},
+            {FREE_CHOICES[self.method]: method(self.method)},
+            self.dt,
+            max(self.t1, 40.0),
+            outputs={"v": lambda system, state, t: system.velocity(state.g, state.mu, t)[3:]},
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        body, state = self.start()
         run, errors = watched_run(
             body,
             state,

@@ -1,8 +1,16 @@
 // The data, and where everything is at a time between two frames.
 
 const motion = JSON.parse(document.getElementById("motion").textContent);
-const times = motion.time, bodies = motion.bodies, frames = times.length;
-const t0 = times[0], t1 = times[frames - 1], duration = t1 - t0;
+const times = motion.time, bodies = motion.bodies;
+let frames, t0, t1, duration;
+
+function measure() {
+  frames = times.length;
+  t0 = times[0];
+  t1 = times[frames - 1];
+  duration = t1 - t0;
+}
+measure();
 
 const add = (a, b, s = 1) => [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]];
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -5,13 +5,13 @@ const PALETTE = ["#3b82c4", "#e07b39", "#2fa37c", "#c878a8", "#d9a62e", "#62b6e8
 const AXES = ["#d55e00", "#009e73", "#0072b2"].map(rgb);
 const START = motion.planar ? { yaw: -Math.PI / 2, pitch: Math.PI / 2 } : motion.wall ? { yaw: -1.4, pitch: 0.16 } : { yaw: -0.9, pitch: 0.38 };
 const camera = { ...START, zoom: 1, target: motion.centre, follow: false };
-const dense = bodies.length > 60 ? 12 : bodies.length > 12 ? 20 : bodies.length > 3 ? 36 : bodies.length > 1 ? 56 : 80;
+const dense = bodies.length > 60 ? 12 : bodies.length > 12 ? 20 : bodies.length > 3 ? 36 : bodies.length > 1 || motion.live ? 56 : 80;
 let theme = {}, size = [1, 1], eye, light, right, up, toward, scale;
 
 function rgb(hex) { return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)); }
 function css(colour) { return `rgb(${colour[0] | 0},${colour[1] | 0},${colour[2] | 0})`; }
 function blend(a, b, s) { return [mix(a[0], b[0], s), mix(a[1], b[1], s), mix(a[2], b[2], s)]; }
-const colourOf = (index) => PALETTE[(index + (motion.strings ? 7 : 0)) % PALETTE.length]; // grey beside a coloured string
+const colourOf = (index) => PALETTE[((bodies[index]?.colour ?? index) + (motion.strings ? 7 : 0)) % PALETTE.length]; // grey beside a coloured string
 
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
@@ -69,7 +69,7 @@ function mesh(nu, nv) {
       const normal = [Math.cos(centre[1]) * Math.cos(centre[0]), Math.cos(centre[1]) * Math.sin(centre[0]), Math.sin(centre[1])];
       faces.push({ corners: [v * nu + u, v * nu + next, (v + 1) * nu + next, (v + 1) * nu + u], normal, odd: normal[0] * normal[1] * normal[2] < 0 });
     }
-  return { points, faces };
+  return { points, faces, screen: new Float64Array(2 * points.length) };
 }
 const ball = mesh(dense, dense / 2);
 
@@ -98,30 +98,47 @@ function drawBody({ body, index, frame: own, place: origin, solid }) {
   if (pixels < 4) {
     spot(at, css(tint), 4);
   } else {
-    const corners = ball.points.map((p) => project(inSpace(frame, place, [a * p[0], b * p[1], c * p[2]])));
-    const pale = blend(tint, [255, 255, 255], body.point ? 0 : 0.7), half = unit(add(light, toward));
-    const deep = blend(tint, [10, 16, 40], 0.62), paleDeep = blend(pale, deep, 0.62);
-    pen.lineJoin = "round";
-    pen.lineWidth = 0.7;
-    for (const face of ball.faces) {
-      const n = face.normal, local = [n[0] / a, n[1] / b, n[2] / c];
-      const normal = unit(inSpace(frame, [0, 0, 0], local));
-      const surface = inSpace(frame, place, [a * n[0], b * n[1], c * n[2]]);
-      if (dot(normal, add(eye, surface, -1)) <= 0) continue;
-      const lit = Math.min(1, 0.3 + 0.16 * dot(normal, up) + 0.74 * Math.max(0, dot(normal, light)));
-      const shine = Math.pow(Math.max(0, dot(normal, half)), 28);
-      const matt = face.odd ? blend(paleDeep, pale, lit) : blend(deep, tint, lit);
-      const colour = blend(matt, [255, 255, 255], 0.38 * shine);
-      pen.fillStyle = pen.strokeStyle = css(colour);
-      pen.beginPath();
-      face.corners.forEach((k, order) => (order ? pen.lineTo(corners[k][0], corners[k][1]) : pen.moveTo(corners[k][0], corners[k][1])));
-      pen.closePath();
-      pen.fill();
-      pen.stroke();
-    }
+    drawSolid(body, frame, place, tint);
   }
   if (pivot && pivot[2] >= at[2]) drawPivot(body, solid, origin);
   if (!body.point) drawAxes(body, own, place, true);
+}
+
+// The visible faces of an ellipsoid, those of one shade at once: they do not cover each other. In the frame of its axes,
+// and without a new array for each, as there are thousands in every frame.
+function drawSolid(body, frame, place, tint) {
+  const [a, b, c] = body.axes, far = 7 * motion.radius, near = 0.05 * motion.radius, from = add(place, camera.target, -1);
+  const [r, u, d] = [right, up, toward].map((e) => [dot(from, e), a * dot(frame[0], e), b * dot(frame[1], e), c * dot(frame[2], e)]);
+  const { points, screen } = ball;
+  for (let k = 0; k < points.length; k++) {
+    const [x, y, z] = points[k], f = (far * scale) / Math.max(near, far - (d[0] + d[1] * x + d[2] * y + d[3] * z));
+    screen[2 * k] = size[0] / 2 + (r[0] + r[1] * x + r[2] * y + r[3] * z) * f;
+    screen[2 * k + 1] = size[1] / 2 - 26 - (u[0] + u[1] * x + u[2] * y + u[3] * z) * f;
+  }
+  const inBody = (e) => [dot(frame[0], e) / a, dot(frame[1], e) / b, dot(frame[2], e) / c];
+  const [toEye, toLight, toUp, toHalf] = [add(eye, place, -1), light, up, unit(add(light, toward))].map(inBody);
+  const pale = blend(tint, [255, 255, 255], body.point ? 0 : 0.7), deep = blend(tint, [10, 16, 40], 0.62), paleDeep = blend(pale, deep, 0.62);
+  const shades = new Map();
+  for (const { normal: [x, y, z], corners, odd } of ball.faces) {
+    if (x * toEye[0] + y * toEye[1] + z * toEye[2] <= 1) continue;
+    const length = Math.hypot(x / a, y / b, z / c);
+    const along = (e) => (x * e[0] + y * e[1] + z * e[2]) / length;
+    const lit = Math.min(1, 0.3 + 0.16 * along(toUp) + 0.74 * Math.max(0, along(toLight))), shine = Math.max(0, along(toHalf)) ** 28;
+    const key = (odd ? 4096 : 0) + 64 * Math.round(63 * Math.max(0, lit)) + Math.round(24 * shine);
+    let path = shades.get(key);
+    if (!path) shades.set(key, (path = new Path2D()));
+    path.moveTo(screen[2 * corners[0]], screen[2 * corners[0] + 1]);
+    for (let k = 1; k < 4; k++) path.lineTo(screen[2 * corners[k]], screen[2 * corners[k] + 1]);
+    path.closePath();
+  }
+  pen.lineJoin = "bevel";
+  pen.lineWidth = 0.7;
+  for (const [key, path] of shades) {
+    const lit = Math.floor((key % 4096) / 64) / 63, matt = key >= 4096 ? blend(paleDeep, pale, lit) : blend(deep, tint, lit);
+    pen.fillStyle = pen.strokeStyle = css(blend(matt, [255, 255, 255], (0.38 * (key % 64)) / 24));
+    pen.fill(path);
+    pen.stroke(path);
+  }
 }
 
 // The point about which a body turns that is held there, and a stay to its surface.
@@ -208,8 +225,8 @@ function strokeSide(curve, centre, e, front, colour, width, strength = 1) {
 }
 
 function tipTrail(body, t) {
-  const span = 0.3 * duration, begin = Math.max(t0, t - span), from = locate(begin)[0], to = locate(t)[0];
-  const count = Math.round(Math.min(1200, 12000 / bodies.length, Math.max(60, 3 * (to - from))));
+  const span = (motion.trail || 0.3) * duration, begin = Math.max(t0, t - span), from = locate(begin)[0], to = locate(t)[0];
+  const count = Math.round(Math.min(motion.live ? 500 : 1200, 12000 / bodies.length, Math.max(60, 3 * (to - from))));
   return Array.from({ length: count + 1 }, (_, k) => add(body.offset, axesOf(body, locate(mix(begin, t, k / count)))[2]));
 }
 
@@ -221,7 +238,8 @@ function drawGlobes(t, front) {
     const tint = bodies.length === 1 ? theme.axes[2] : colourOf(index), fade = theme.paper;
     const shades = Array.from({ length: 24 }, (_, k) => css(blend(tint, fade, (front ? 0.9 : 0.95) - (front ? 0.9 : 0.45) * Math.pow(k / 23, 0.8))));
     pen.lineCap = "round";
-    strokeSide(tipTrail(body, t), body.offset, add(eye, body.offset, -1), front, (s) => shades[Math.round(23 * s)], bodies.length > 12 ? 1.2 : 2);
+    if (!front) body.traced = tipTrail(body, t); // the side that is drawn first
+    strokeSide(body.traced, body.offset, add(eye, body.offset, -1), front, (s) => shades[Math.round(23 * s)], bodies.length > 12 ? 1.2 : 2);
   });
 }
 
@@ -255,7 +273,7 @@ function drawFloor(where) {
 }
 
 // The path of every body that has one, thinned to what a screen can show.
-const paths = bodies.map((body) => {
+let paths = bodies.map((body) => {
   if (!body.x) return null;
   const count = Math.min(frames, Math.max(160, Math.round(1600 / bodies.length)));
   return Array.from({ length: count }, (_, k) => placeOf(body, locate(mix(t0, t1, count > 1 ? k / (count - 1) : 0))));
@@ -264,7 +282,7 @@ const paths = bodies.map((body) => {
 function trailPieces({ body, index, place, solid }, t) {
   const path = paths[index];
   if (!path || path.length < 2) return [];
-  const now = ((t - t0) / (duration || 1)) * (path.length - 1), last = Math.floor(now), pieces = [];
+  const now = motion.live ? path.length - 1 : ((t - t0) / (duration || 1)) * (path.length - 1), last = Math.floor(now), pieces = [];
   const inside = (p) => depthIn(body, solid, p) < 1;
   const put = (p, q, age, past) => {
     const middle = scaled(add(p, q), 0.5);
@@ -274,7 +292,7 @@ function trailPieces({ body, index, place, solid }, t) {
     const depth = motion.planar ? (past ? -9 : -10) * motion.radius : project(middle)[2];
     pieces.push({ depth, draw: () => stroke([a, b], css(blend(colourOf(index), theme.paper, fade)), past ? (bodies.length > 12 ? 1.3 : 2.2) : 1.1) });
   };
-  const crowd = bodies.length > 12, first = crowd ? Math.max(0, last - Math.ceil(path.length / 8)) : 0;
+  const crowd = bodies.length > 12 && !motion.live, first = crowd ? Math.max(0, last - Math.ceil(path.length / 8)) : 0;
   for (let k = first; k < last; k++) put(path[k], path[k + 1], now - k, true);
   put(path[last], place, 0, true);
   if (crowd) return pieces;

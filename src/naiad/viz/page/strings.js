@@ -2,7 +2,7 @@
 
 const RAMP = ["#3f66c9", "#2fa3a0", "#d9a62e", "#d5401e"].map(rgb), STAY = 6;
 const strings = (motion.strings || []).map((string) => ({
-  ...string, steps: unpack(string.points), energies: string.elastic ? unpack(string.elastic.energy) : null,
+  ...string, steps: string.points ? unpack(string.points) : [], energies: string.elastic?.energy ? unpack(string.elastic.energy) : [],
 }));
 const hottest = Math.max(0, ...strings.filter((s) => s.elastic).map((s) => 32767 * s.elastic.unit));
 
