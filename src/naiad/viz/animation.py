@@ -15,6 +15,7 @@ from naiad.errors import InputError
 from naiad.io.places import whole_file
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz.motion import describe_motion
+from naiad.viz.titles import titles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,8 +30,11 @@ def animate(
     *,
     shapes: Sequence[ArrayLike] | None = None,
     title: str | None = None,
+    subtitle: str | None = None,
 ) -> Path:
     """Write the motion of `dataset` to the HTML file `path`, which opens in any browser, and return the path.
+
+    The page says what it shows: `title` and `subtitle`, else the system, its method and step, as far as they are known.
 
     Every rotation is drawn as a shaded ellipsoid with its body axes, with a trail of its position, or of the tip of its
     third axis on a sphere where there is no position. `shapes` gives the semi-axes of each body [m], or of all at once
@@ -44,15 +48,23 @@ def animate(
     if not path.is_dir() and path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: a motion is written as one web page; name it {path.with_suffix('.html')}.")
     with whole_file(path) as file:
-        file.write_text(motion_page(dataset, shapes=shapes, title=title), encoding="utf-8")
+        file.write_text(motion_page(dataset, shapes=shapes, title=title, subtitle=subtitle), encoding="utf-8")
     return path
 
 
-def motion_page(dataset: "xr.Dataset", *, shapes: Sequence[ArrayLike] | None = None, title: str | None = None) -> str:
+def motion_page(
+    dataset: "xr.Dataset",
+    *,
+    shapes: Sequence[ArrayLike] | None = None,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> str:
     """The page as text."""
+    shown = titles(dataset)
     motion = json.dumps(describe_motion(dataset, shapes), separators=(",", ":"), allow_nan=False)
     parts = {
-        "title": html.escape(title or "Motion"),
+        "title": html.escape(shown.title if title is None else title),
+        "subtitle": html.escape(shown.subtitle if subtitle is None else subtitle),
         "style": _resource("motion.css"),
         "script": "\n".join(_resource(name) for name in SCRIPTS),
         "data": motion.replace("<", "\\u003c"),

@@ -115,9 +115,9 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
         from naiad.studies.fish import spatial_fish_figures as figures
 
         return {
+            "fish": lambda: figures.fish(self),
             "displacement": lambda: figures.displacement(results),
             "paths": lambda: figures.paths(paths),
-            "fish": lambda: figures.fish(self),
         }
 
 
