@@ -28,7 +28,7 @@ def fitting_view(points: np.ndarray, sizes: np.ndarray, radius: float, *, planar
     span = np.zeros(2)
     for _ in range(3):  # what is nearer is larger: the middle of the picture is not that of space
         local = points - centre
-        near = DISTANCE * radius / np.maximum(DISTANCE * radius - local @ toward - sizes, 0.05 * radius)
+        near = DISTANCE * radius / np.maximum(DISTANCE * radius - local @ toward, 0.05 * radius)
         seen = np.stack([local @ right, local @ up], 1) * near[:, None]
         reach = (sizes * near)[:, None]
         low, high = (seen - reach).min(0), (seen + reach).max(0)
