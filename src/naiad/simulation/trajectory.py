@@ -338,6 +338,11 @@ class Trajectory:
         steps, end = self.attrs["steps"], self.outcome.name.lower()
         return f"Trajectory({type(self.system).__name__}, {span}, {steps} steps, {end})"
 
+    def _repr_html_(self) -> str:
+        from naiad import viz
+
+        return viz.card(self)
+
     def _labelled(self, name: str, values: Any) -> "xr.DataArray":
         import xarray as xr
 

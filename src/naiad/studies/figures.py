@@ -81,10 +81,16 @@ def _remark(text: str) -> "Figure":
         return figure
 
 
-def _rendered(figure: "Figure", form: str) -> bytes:
+def small_image(name: str, make: "Callable[[], Figure]") -> Image:
+    """A figure for a notebook: a PNG in few bytes."""
+    png = _rendered(make(), "png", dpi=96)
+    return Image(name, _data_url("image/png", png), int.from_bytes(png[16:20]))
+
+
+def _rendered(figure: "Figure", form: str, dpi: int = DPI) -> bytes:
     buffer = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else None
-    figure.savefig(buffer, format=form, dpi=DPI, bbox_inches="tight", facecolor="white", metadata=metadata)
+    figure.savefig(buffer, format=form, dpi=dpi, bbox_inches="tight", facecolor="white", metadata=metadata)
     return buffer.getvalue()
 
 

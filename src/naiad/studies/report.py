@@ -4,7 +4,7 @@ import html
 import shlex
 from collections.abc import Collection, Iterable
 
-from naiad.studies.figures import Image
+from naiad.studies.figures import Image, small_image
 from naiad.studies.page import figure, footer, header, inline, link, page, paragraphs, section, tabulated
 from naiad.studies.study import Findings, Study, Table
 from naiad.studies.values import found
@@ -45,6 +45,15 @@ def report(
 def _beside(files: Collection[str]) -> str:
     links = [f"{link(file, file)}, {inline(words)}" for file, words in BESIDE.items() if file in files]
     return f'<p class="beside">Beside this page: {"; ".join(links)}.</p>' if links else ""
+
+
+def card(findings: Findings) -> str:
+    """What a notebook shows of findings: the results, and the first figure; plain text if that fails."""
+    try:
+        first = [small_image(name, make) for name, make in list(findings.figures.items())[:1]]
+        return "".join([_results(findings), *map(figure, first)])
+    except Exception:  # a figure may need a run that fails
+        return f"<pre>{html.escape(repr(dict(findings.results)))}</pre>"
 
 
 def command(study: Study) -> str:

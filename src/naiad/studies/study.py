@@ -41,6 +41,11 @@ class Findings:
     tables: Mapping[str, Callable[[], Table]] = dataclasses.field(default_factory=dict)
     units: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        from naiad.studies import report
+
+        return report.card(self)
+
 
 class Study(Block, ABC):
     """An experiment with named parameters. A subclass becomes a frozen dataclass that checks its values when made.
