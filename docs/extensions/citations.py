@@ -4,7 +4,7 @@ import posixpath
 import re
 from typing import Any
 
-LIST = "references/"
+LIST = "references.html"
 KEY = r"[a-z]+\d{4}|advected"
 _CODE_OR_CITATION = re.compile(rf"<(pre|code)\b.*?</\1>|\[({KEY})((?:,[^\[\]<>]*)?)\]", re.DOTALL)
 _ENTRY = re.compile(rf"<td><code>({KEY})</code></td>")
@@ -17,12 +17,12 @@ def on_page_content(html: str, *, page: Any, **_: Any) -> str:
 
 def linked(html: str, url: str) -> str:
     """The content of the page at `url`, with a link for each citation outside code."""
-    place = posixpath.relpath(LIST, url or ".")
+    place = posixpath.relpath(LIST, posixpath.dirname(url) or ".")
 
     def link(found: re.Match[str]) -> str:
         if found[1]:
             return found[0]
-        return f'[<a href="{place}/#{found[2]}">{found[2]}</a>{found[3]}]'
+        return f'[<a href="{place}#{found[2]}">{found[2]}</a>{found[3]}]'
 
     return _CODE_OR_CITATION.sub(link, html)
 
