@@ -49,16 +49,19 @@ def faults(site: Path) -> list[str]:
         here = path.relative_to(site)
         found += [f"{here} loads {each} from another host" for each in page.loaded if urlsplit(each).netloc]
         for link in dict.fromkeys([*page.links, *page.loaded]):
-            fault = _fault(link, path, pages)
+            fault = _fault(link, path, pages, site)
             found += [f"{here}: {fault}"] if fault else []
     return found
 
 
-def _fault(link: str, path: Path, pages: dict[Path, Page]) -> str:
+def _fault(link: str, path: Path, pages: dict[Path, Page], site: Path) -> str:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return ""
-    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    place = unquote(parts.path)
+    if path.name == "404.html":  # which only a server shows, and which may stand for a page in any folder
+        place = str(site / place.lstrip("/"))
+    target = (path.parent / place).resolve() if place else path
     if target.is_dir():
         return f"{link} is a folder, which a browser does not open from a file"
     if not target.is_file():

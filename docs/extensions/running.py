@@ -35,7 +35,7 @@ def on_files(files: Any, *, config: Any) -> Any:
     chosen = {uri: path for uri, path in pages.items() if is_run(uri, path.read_text(encoding="utf-8"))}
     sources = _digest(*sorted((ROOT / "src" / "naiad").rglob("*.py")), RUNNER)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        places = dict(zip(chosen, pool.map(lambda path: _kept(path, sources), chosen.values()), strict=True))
+        places = dict(zip(chosen, pool.map(lambda uri: _kept(uri, chosen[uri], sources), chosen), strict=True))
     for uri, place in places.items():
         _shown[uri] = json.loads((place / "shown.json").read_text(encoding="utf-8"))
         for name in sorted({part["file"] for parts in _shown[uri] for part in parts if "file" in part}):
@@ -88,12 +88,13 @@ def _picture(path: str) -> str:
     return f"\n\n![What this block draws]({path})\n"
 
 
-def _kept(page: Path, sources: str) -> Path:
+def _kept(uri: str, page: Path, sources: str) -> Path:
     """Where what a page shows is kept; it is run if it never was."""
-    place = CACHE / f"{page.stem}-{_digest(page)[:16]}-{sources[:16]}"
+    folder = CACHE / uri.removesuffix(".md").replace("/", "--")
+    place = folder / f"{_digest(page)[:16]}-{sources[:16]}"
     if (place / "shown.json").is_file():
         return place
-    log.info("running the examples of %s", page.name)
+    log.info("running the examples of %s", uri)
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, str(RUNNER), str(page), str(place)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -102,8 +103,8 @@ def _kept(page: Path, sources: str) -> Path:
 
         shutil.rmtree(place, ignore_errors=True)
         raise PluginError(f"{page}: an example fails:\n{done.stderr[-3000:]}")
-    for old in CACHE.glob(f"{page.stem}-*"):
-        if old != place and (old / "shown.json").is_file():
+    for old in folder.iterdir():
+        if old != place:
             shutil.rmtree(old, ignore_errors=True)
     return place
 
