@@ -22,7 +22,8 @@ CITATIONS, FORMULAS = extension("citations"), extension("formulas")
 
 
 @pytest.mark.parametrize(
-    ("url", "place"), [("index.html", ""), ("methods.html", ""), ("api/groups.html", "../"), ("gallery/heat.html", "../")]
+    ("url", "place"),
+    [("index.html", ""), ("methods.html", ""), ("api/groups.html", "../"), ("gallery/heat.html", "../")],
 )
 def test_a_citation_is_a_link_from_every_page(url, place):
     made = CITATIONS.linked("as in [bourabee2007, eq. (4.6.3)], not <code>[advected]</code>", url)
