@@ -120,7 +120,7 @@ def test_names_cannot_leave_the_data(trajectories):
     data = trajectories["product"].rename(R1="R_</script><script>_R1", R1_Omega="R_</script><script>_R1_Omega")
     page = Page(motion_page(data))
     assert sum(tag == "script" for tag, _ in page.tags) == 2
-    assert page.motion["bodies"][1]["name"] == "R_</script><script>_R1"
+    assert page.motion["bodies"][1]["name"] == "R_</script><script> 1"
 
 
 def test_frames_are_those_of_the_data(trajectories):

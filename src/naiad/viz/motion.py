@@ -230,9 +230,8 @@ def _notes(count: int, names: list[str], *, unknown: bool, factor: float) -> lis
     if unknown:
         notes.append("Sizes are not to scale.")
     elif factor != 1.0:
-        notes.append(
-            f"{names[0] if len(names) == 1 else 'Small bodies'}: drawn {factor:.2g} times larger than to scale."
-        )
+        alone = "The body" if names[0] in ("R", "q", "x", "beta") else names[0]
+        notes.append(f"{alone if len(names) == 1 else 'Small bodies'}: drawn {factor:.2g} times larger than to scale.")
     return notes
 
 
