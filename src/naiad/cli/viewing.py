@@ -48,8 +48,8 @@ def write_motion(dataset: "xr.Dataset", page: Path) -> None:
     from naiad.viz import animate
 
     study = _study(dataset)
-    words = {} if study is None else {"subtitle": " ".join(filter(None, (study.summary(), study.settings())))}
-    animate(dataset, page, **words)
+    words = None if study is None else " ".join(filter(None, (study.summary(), study.settings())))
+    animate(dataset, page, subtitle=words)
 
 
 def _study(dataset: "xr.Dataset") -> "Study | None":

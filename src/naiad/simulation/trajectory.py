@@ -305,7 +305,8 @@ class Trajectory:
         from naiad import viz
         from naiad.viz.titles import how, in_words
 
-        words = {"title": in_words(type(self.system).__name__), "subtitle": how(self.method, self.attrs["dt"])}
+        words: dict[str, Any] = {"title": in_words(type(self.system).__name__)}
+        words["subtitle"] = how(self.method, self.attrs["dt"])
         return viz.animate(self.dataset, path, **words | options)
 
     @checked

@@ -51,8 +51,8 @@ def _points_of_line(line: Any) -> np.ndarray:
 
 def _points_of_scatter(collection: Any) -> np.ndarray:
     in_space = getattr(collection, "_offsets3d", None)
-    data = np.asarray(collection.get_offsets(), float) if in_space is None else np.stack(np.ma.asarray(in_space), 1)
-    return _finite(np.asarray(data, float))
+    columns = np.transpose(collection.get_offsets()) if in_space is None else in_space
+    return _finite(np.stack([np.asarray(each, float) for each in columns], axis=1))
 
 
 def _finite(points: np.ndarray) -> np.ndarray:

@@ -166,7 +166,9 @@ def _pictured(make: Any) -> str:
 
 
 def _image(motion: dict[str, Any]) -> str:
-    drawn = Still(motion, SIZE).at(motion["time"][-1]).quantize(COLOURS, dither=0)
+    from PIL.Image import Dither
+
+    drawn = Still(motion, SIZE).at(motion["time"][-1]).quantize(COLOURS, dither=Dither.NONE)
     buffer = io.BytesIO()
     drawn.save(buffer, "PNG", optimize=True)
     url = base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -55,7 +55,9 @@ class Film:
     def write(self, file: Path) -> None:
         """Draw every image, and write the film."""
         if self.kind == ".gif":
-            first, *others = [image.quantize(COLOURS, dither=0) for image in self._images()]
+            from PIL.Image import Dither
+
+            first, *others = [image.quantize(COLOURS, dither=Dither.NONE) for image in self._images()]
             duration = round(1000 / self.fps)
             first.save(file, "GIF", save_all=True, append_images=others, duration=duration, loop=0, optimize=False)
             return
