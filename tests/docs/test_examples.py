@@ -53,7 +53,7 @@ def with_examples():
             yield pytest.param(page, id=str(page.relative_to(ROOT)), marks=late)
 
 
-@pytest.mark.parametrize("page", with_examples())
+@pytest.mark.parametrize("page", list(with_examples()))
 def test_python_blocks_run_in_order_in_one_namespace(page, tmp_path, monkeypatch):
     """Every `python` block of a page is run, in a temporary directory."""
     monkeypatch.chdir(tmp_path)
