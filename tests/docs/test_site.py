@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from benchmarks.javascript import engines
 from tests.docs.test_examples import PAGES, ROOT, text
 from tests.docs.test_extensions import extension
 
@@ -91,6 +92,18 @@ def test_live_pages_are_framed_where_they_exist():
     made = LIVE.with_live_pages(page, "gallery/x.md", {"live/heavy-top.html"})
     assert 'src="../live/heavy-top.html"' in made
     assert "<!-- live: heavy-top -->" in text(ROOT / "docs" / "index.md")
+
+
+def test_search_runs_in_a_frame_where_the_site_is_a_file():
+    """In Chromium, if it is here: what stands for a worker gets messages and answers them."""
+    script = text(ROOT / "docs" / "javascripts" / "iframe-worker.js")
+    ask = """addEventListener("DOMContentLoaded", () => {
+      const worker = new Worker("data:text/javascript,addEventListener(%22message%22,(e)=>postMessage(2*e.data))");
+      worker.addEventListener("message", (event) => report(String(event.data)));
+      worker.postMessage(21);
+    });"""
+    for run in [run for name, run in engines().items() if name == "Chromium"]:
+        assert run(script + ask) == "42"
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,10 @@ def test_the_page_needs_nothing_else(trajectories):
 
 def test_the_title_is_escaped(trajectories):
     title = '</title><script>alert("1")</script> & {{data}} \\1'
-    page = Page(motion_page(trajectories["SO3"], title=title))
+    page = Page(motion_page(trajectories["SO3"], title=title, subtitle=title))
     assert page.text["title"] == title
     assert page.text["h1"] == title
+    assert page.text["subtitle"] == title
     assert sum(tag == "script" for tag, _ in page.tags) == 2
 
 
