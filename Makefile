@@ -55,7 +55,7 @@ pictures: $(VENV)/.has-run ## Draw the pictures of the studies' page again, with
 	$(BIN)/python docs/images/make_studies.py
 
 clean: ## Remove .venv and all that was made
-	rm -rf $(VENV) site out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks
+	rm -rf $(VENV) site .docs-cache out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One file per set of packages says that it is installed; a change of the requirements installs again.

@@ -10,7 +10,7 @@ from typing import Any
 
 _DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
 _SKIPPED = re.compile(r"<(pre|code|h[1-6]|a|math|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
-_NAMES = "Ad|ad|tau|dtau|mu|xi|eta|nu|ell|theta|phi|lambda|kappa|Pi|Omega|Theta|dτ|DΦ|cos|sin"
+_NAMES = "Ad|ad|tau|dtau|dexp|sum|mu|xi|eta|nu|ell|theta|phi|lambda|kappa|Pi|Omega|Theta|dτ|DΦ|cos|sin"
 _EXPONENT = re.compile(r"(?<=[^\s^])\^(\{[^{}]*\}|\([^()]*\)|[-−+]?(?:\d+|½|[^\W\d_])(?![^\W_])|[-−+](?=[\s,.;)]|$))")
 _BRACED = re.compile(r"(?<=[^\s_])_\{([^{}]*)\}")
 _INDEX = re.compile(rf"(?<![A-Za-z0-9_.])(δ?(?:{_NAMES}|[^\W\d_]|∂)[*⁻¹⁺′']*)_([^\W_]{{1,2}})(?!\w)")

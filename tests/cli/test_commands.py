@@ -159,7 +159,7 @@ def viewed(monkeypatch, naiad, tmp_path):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     viz = types.ModuleType("naiad.viz")
-    viz.animate = lambda dataset, path: path.write_text(f"motion of {sorted(dataset.variables)}")
+    viz.animate = lambda dataset, path, **words: path.write_text(f"motion of {sorted(dataset.variables)}")
     monkeypatch.setitem(sys.modules, "naiad.viz", viz)
     return viz, tmp_path / "out" / "pond" / "motion.html", opened
 
@@ -197,7 +197,7 @@ def test_view_says_why_there_is_no_page(naiad, viewed):
     viz, page, opened = viewed
     before = sorted(page.parent.iterdir())
 
-    def breaks(dataset, path):
+    def breaks(dataset, path, **words):
         raise InputError("this dataset has no motion to show")
 
     viz.animate = breaks

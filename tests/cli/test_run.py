@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from naiad import io
+from naiad import io, studies
 from naiad.studies import figures
 
-FILES = ["report.html", "result.zarr", "study.toml", "summary.json", "wave_height.png"]
+FILES = ["report.html", "result.zarr", "study.toml", "summary.json", "wave_height.csv", "wave_height.png"]
 
 
 def names(folder):
@@ -32,6 +32,26 @@ def test_a_run_shows_and_keeps_its_findings(naiad, tmp_path):
     assert (summary["study"], summary["params"]["dt"]) == ("pond", 0.5)
     assert summary["files"] == [name for name in FILES if name != "summary.json"]
     assert "Ripples on a &lt;small&gt; pond." in (folder / "report.html").read_text()
+
+
+def test_what_moves_is_shown_beside_the_report(naiad, tmp_path, monkeypatch):
+    monkeypatch.setitem(studies.STUDIES, "spin", "tests.studies.spin:Spin")
+    assert naiad("run", "spin", "-p", "t1=2").exit_code == 0
+    folder = tmp_path / "out" / "spin"
+    page = (folder / "motion.html").read_text()
+    assert "<h1>Spin</h1>" in page
+    assert '<p id="subtitle">A body that turns. t1 = 2 s</p>' in page
+    report = (folder / "report.html").read_text()
+    assert '<a href="motion.html">' in report
+    assert "t1 = 2 s" in report
+    (folder / "motion.html").unlink()
+    assert naiad("view", "out/spin", "--no-open").exit_code == 0
+    assert (folder / "motion.html").read_text() == page
+    other = io.read(folder / "result.zarr").assign_attrs(study="gone")
+    io.write(other, folder / "result.zarr", overwrite=True)
+    (folder / "motion.html").unlink()
+    assert naiad("view", "out/spin", "--no-open").exit_code == 0
+    assert "<h1>Gone</h1>" in (folder / "motion.html").read_text()
 
 
 def test_json_is_one_object_and_no_files(naiad, tmp_path):

@@ -9,7 +9,7 @@ from naiad import io
 from naiad.cli import sweep_progress
 from naiad.cli.growing import growing_folder
 
-FILES = ["report.html", "results.png", "summary.json", "sweep.toml", "table.csv", "table.zarr"]
+FILES = ["report.html", "results.csv", "results.png", "summary.json", "sweep.toml", "table.csv", "table.zarr"]
 
 
 def names(folder):

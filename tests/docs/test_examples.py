@@ -16,7 +16,10 @@ from naiad.studies.methods import FREE_CHOICES
 from naiad.studies.sweeps.sweep import Sweep
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *GALLERY]
+QUICK = {"first-run.md", "compile.md"}
+"""Pages of the gallery that stand for the others where time is short."""
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
 
@@ -42,7 +45,15 @@ def citations(written):
     return set(re.findall(r"\[([a-z]+\d{4}|advected)(?=[,\]])", written))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def with_examples():
+    """The pages that have some; those of the gallery take longer."""
+    for page in PAGES:
+        late = [pytest.mark.long] if page in GALLERY and page.name not in QUICK else []
+        if blocks(page, "python"):
+            yield pytest.param(page, id=str(page.relative_to(ROOT)), marks=late)
+
+
+@pytest.mark.parametrize("page", list(with_examples()))
 def test_python_blocks_run_in_order_in_one_namespace(page, tmp_path, monkeypatch):
     """Every `python` block of a page is run, in a temporary directory."""
     monkeypatch.chdir(tmp_path)

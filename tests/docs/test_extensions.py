@@ -22,11 +22,40 @@ CITATIONS, FORMULAS = extension("citations"), extension("formulas")
 
 
 @pytest.mark.parametrize(
-    ("url", "place"), [("", "references"), ("methods/", "../references"), ("api/groups/", "../../references")]
+    ("url", "place"),
+    [("index.html", ""), ("methods.html", ""), ("api/groups.html", "../"), ("gallery/heat.html", "../")],
 )
 def test_a_citation_is_a_link_from_every_page(url, place):
     made = CITATIONS.linked("as in [bourabee2007, eq. (4.6.3)], not <code>[advected]</code>", url)
-    assert made == f'as in [<a href="{place}/#bourabee2007">bourabee2007</a>, eq. (4.6.3)], not <code>[advected]</code>'
+    link = f'<a href="{place}references.html#bourabee2007">bourabee2007</a>'
+    assert made == f"as in [{link}, eq. (4.6.3)], not <code>[advected]</code>"
+
+
+def test_the_reference_links_to_the_equations_of_the_guides():
+    known = CITATIONS.homes(
+        {
+            "algorithm.html": "x [lee2009,\neqs. (4.1)–(4.3)] and [lee2009, section 2], `[lee2009, eq. (9)]`",
+            "hydro.html": "again [lee2009, eq. (4.2)], and [lee2010, eq. (5), corrected]",
+        }
+    )
+    assert {mark: home.url for (_, mark), home in known.items() if mark != "(9)"} == {
+        "(4.1)": "algorithm.html",
+        "(4.2)": "algorithm.html",
+        "(4.3)": "algorithm.html",
+        "section 2": "algorithm.html",
+        "(5)": "hydro.html",
+    }
+    made = CITATIONS.linked("[lee2009, eq. (4.2)], [lee2009, eq. (7)]", "api/trees.html", known)
+    assert '<a href="../algorithm.html#lee2009-4-2">eq. (4.2)</a>' in made
+    assert "</a>, eq. (7)]" in made
+    here = CITATIONS.linked("[lee2009, eqs. (4.1)–(4.3)], [lee2009, eq. (4.2)]", "algorithm.html", known)
+    assert re.findall(r'id="([^"]+)"', here) == ["lee2009-4-1", "lee2009-4-2", "lee2009-4-3"]
+
+
+def test_some_citations_of_the_code_lead_to_equations():
+    known = CITATIONS.homes({f"{name}.html": text(ROOT / "docs" / f"{name}.md") for name in CITATIONS.GUIDES})
+    made = "".join(CITATIONS.linked(text(path), "api/x.html", known) for path in SOURCES)
+    assert len(re.findall(r'<a href="\.\./(?!references)[\w-]+\.html#', made)) >= 25
 
 
 def test_every_citation_of_pages_and_docstrings_is_linked_to_an_entry_of_the_list():
@@ -34,7 +63,7 @@ def test_every_citation_of_pages_and_docstrings_is_linked_to_an_entry_of_the_lis
     page = CITATIONS.with_targets("".join(f"<td><code>{key}</code></td>" for key in rows))
     targets = set(re.findall(r'<td id="(\w+)">', page))
     for path in [*SOURCES, *PAGES]:
-        linked = set(re.findall(r'href="\.\./references/#(\w+)"', CITATIONS.linked(text(path), "x/")))
+        linked = set(re.findall(r'href="\.\./references\.html#(\w+)"', CITATIONS.linked(text(path), "x/y.html")))
         assert linked == citations(text(path)), path
         assert linked <= targets, path
 

@@ -42,6 +42,19 @@ def test_the_two_energies_of_the_papers_scheme_have_names_of_their_own():
     assert labels("symmetric") == ["energy error\n$(E-E_0)/|E_0|$"]
 
 
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("energy-growth", [3]),
+        pytest.param("energy", [2, 2], marks=pytest.mark.long),
+        pytest.param("kelvin-noether", [2, 2], marks=pytest.mark.long),
+    ],
+)
+def test_figures_with_runs_of_their_own_are_drawn(name, lines):
+    figure = BuoyantVehicle(t1=0.2).run(Progress()).figures[name]()
+    assert [len(ax.lines) for ax in figure.axes] == lines
+
+
 def test_the_symmetric_scheme_is_of_second_order_and_its_energy_error_far_smaller():
     exact = np.array([0.9726537439726, 0.9998587394444, 8.6677158014495])
     coarse, fine = (np.abs(results(scheme="symmetric", t1=10.0, dt=dt)["q"] - exact).max() for dt in (0.02, 0.01))

@@ -9,6 +9,7 @@ import pytest
 from naiad.errors import RunError
 from naiad.studies import figures
 from naiad.studies.figures import Image, draw
+from naiad.studies.points import points_csv
 from naiad.studies.progress import Progress
 from naiad.studies.report import command, report
 from naiad.studies.study import Findings
@@ -68,9 +69,10 @@ def test_the_page_says_everything(study):
 
 def test_the_page_stands_alone(study, tmp_path):
     pictures = draw(study.run(Progress()).figures, tmp_path)
-    parsed = page(study, pictures=pictures)
-    assert len(parsed.links) == 1
-    assert parsed.links[0].startswith("data:image/svg+xml;base64,")
+    image, *files = page(study, pictures=pictures).links
+    assert image.startswith("data:image/svg+xml;base64,")
+    assert files == ["wave_height.png", "wave_height.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == set(files)
     source = report(study, Findings({}), pictures, elapsed=0.0)
     assert not re.search(r"<script|<link|@import|url\(", source)
 
@@ -105,7 +107,39 @@ def test_large_figures_are_embedded_as_png(study, tmp_path, monkeypatch):
 def test_figure_names_stay_in_the_folder(study, tmp_path):
     make = study.run(Progress()).figures["wave_height"]
     draw({"../up & away": make}, tmp_path / ".")
-    assert [path.name for path in tmp_path.iterdir()] == ["up-away.png"]
+    assert {path.name for path in tmp_path.iterdir()} == {"up-away.png", "up-away.csv"}
+
+
+def test_the_page_opens_with_the_first_figure_and_names_what_lies_beside_it(study):
+    pictures = [Image("first", "data:,1"), Image("second", "data:,2")]
+    made = report(study, study.run(Progress()), pictures, 1.0, files=["result.zarr", "live.html", "first.png"])
+    first, second = made.index("data:,1"), made.index("data:,2")
+    assert first < made.index("<h2>Results</h2>") < made.index("<h2>Figures</h2>") < second
+    assert Page(made).links == ["data:,1", "live.html", "result.zarr", "data:,2"]
+    assert "live.html" not in page(study).text
+    assert "<h1>Pond</h1>" in made
+    assert "dt = 0.25 s" in Page(made).text
+
+
+def test_the_points_of_a_figure_are_those_of_its_lines_and_scatters():
+    from naiad import viz
+
+    curve = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    figure = viz.errors_over_time([0.0, 1.0], {"a": [0.5, 0.25], "b": [1.0, np.nan]}, "size\n[m]")
+    figure.axes[0].axhline(3.0)
+    figure.axes[0].scatter([7.0, 8.0], [1.0, 2.0], label="dots")
+    rows = points_csv(figure).splitlines()
+    assert rows[0] == "panel,curve,x,y,z"
+    assert rows[1:] == [
+        "size [m],a,0,0.5",
+        "size [m],a,1,0.25",
+        "size [m],b,0,1",
+        "size [m],dots,7,1",
+        "size [m],dots,8,2",
+    ]
+    sphere = points_csv(viz.sphere_curve(curve, title="axis")).splitlines()[1:]
+    assert [row.split(",")[2:] for row in sphere] == [[f"{value:.12g}" for value in point] for point in curve]
+    assert points_csv(viz.new_figure()) == ""
 
 
 def test_a_figure_whose_run_fails_says_so_and_the_others_are_drawn(study, tmp_path):

@@ -7,6 +7,7 @@ from naiad.errors import InputError
 from naiad.hydro import Ellipsoid, EllipticCylinder
 from naiad.studies.fish.spatial_fish import TAPER, SpatialFish
 from naiad.studies.progress import Progress
+from naiad.viz.motion import describe_motion
 
 
 @pytest.mark.parametrize("kind", ["added_inertia", "inertia"])
@@ -19,7 +20,8 @@ def test_wide_ellipsoids_have_four_fifths_of_the_moments_of_cylinders(kind):
 
 
 def test_the_fish_of_growing_width():
-    found = SpatialFish(widths="5,40,640,1280").run(Progress()).results
+    findings = SpatialFish(widths="5,40,640,1280").run(Progress())
+    found = findings.results
     np.testing.assert_allclose(found["planar"], (0.0, 41.4127260433, -16.2821494068), atol=1e-9)
     off = found["difference_from_limit"]
     assert 1e-4 < off[3] < 5e-4 < off[0]
@@ -31,6 +33,10 @@ def test_the_fish_of_growing_width():
     swum = np.linalg.norm(found["displacement"][:, 1:], axis=1)
     assert np.all(np.diff(swum) > 0.0)
     assert found["out_of_plane_max"] < 1e-12
+    shown = describe_motion(findings.dataset())["bodies"]
+    assert [body["name"] for body in shown] == ["w = 5 m", "w = 40 m", "w = 640 m", "w = 1280 m"]
+    ends = [[*body["beta"][-1:], *body["x"][-3:]] for body in shown]
+    np.testing.assert_allclose(ends, np.insert(found["displacement"], 3, 0.0, axis=1), rtol=1e-5, atol=1e-9)
 
 
 def test_the_turning_neutral_fish_has_its_limit_too():

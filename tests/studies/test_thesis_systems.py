@@ -70,7 +70,9 @@ def test_the_planets_are_where_they_should_be():
 
 def test_methods_for_long_runs_of_the_planets():
     names = ("splitting6", "splitting8", "wisdom-holman")
-    results = OuterSolarSystem(methods=names, dt=200.0, t1=20000.0).run(Progress()).results
+    findings = OuterSolarSystem(methods=names, dt=200.0, t1=20000.0).run(Progress())
+    results, data = findings.results, findings.dataset()
+    assert (data.time.attrs["units"], data.q.attrs["units"], data.v.attrs["units"]) == ("day", "AU", "AU/day")
     for name, error in zip(names, (2e-9, 6e-10, 3e-14), strict=True):
         assert 0.1 * error < results["energy_error_max"][name] < 1.5 * error
         assert results["angular_momentum_error_max"][name] < 1e-14

@@ -117,7 +117,7 @@ def test_the_claim_about_coupling_is_true_only_for_massless_links():
     assert "<h3>Coupling</h3>" in page
     assert "−4.8%" in page
     figures = {name: make() for name, make in findings.figures.items()}
-    assert list(figures) == ["path", "fish", "torques", "paper"]
+    assert list(figures) == ["fish", "path", "torques", "paper"]
     dashed, solid = figures["path"].axes[0].lines[0], figures["path"].axes[0].lines[2]
     assert (dashed.get_linestyle(), solid.get_linestyle()) == ("--", "-")
     assert dashed.get_xdata()[-1] == pytest.approx(41.4127260433, abs=1e-9)

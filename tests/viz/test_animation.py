@@ -80,17 +80,48 @@ def test_the_page_needs_nothing_else(trajectories):
 
 def test_the_title_is_escaped(trajectories):
     title = '</title><script>alert("1")</script> & {{data}} \\1'
-    page = Page(motion_page(trajectories["SO3"], title=title))
+    page = Page(motion_page(trajectories["SO3"], title=title, subtitle=title))
     assert page.text["title"] == title
     assert page.text["h1"] == title
+    assert page.text["subtitle"] == title
     assert sum(tag == "script" for tag, _ in page.tags) == 2
+
+
+@pytest.mark.parametrize(
+    ("attributes", "title", "subtitle"),
+    [
+        ({}, "Motion", ""),
+        ({"run": {"system": "HeavyTop", "method": "Variational(retraction=Cayley())", "dt": 0.01}}, "Heavy top", None),
+        ({"run": None, "study": "outer-solar-system"}, "Outer solar system", ""),
+    ],
+)
+def test_the_page_says_what_it_shows(trajectories, attributes, title, subtitle):
+    page = Page(motion_page(trajectories["SO3"].assign_attrs(attributes)))
+    assert page.text["title"] == page.text["h1"] == title
+    assert page.text["subtitle"].strip() == ("Variational, dt = 0.01 s" if subtitle is None else subtitle)
+
+
+def test_a_run_says_its_system_method_and_step(tmp_path):
+    import naiad as nd
+
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    run = nd.simulate(body, body.state(Pi=(0.1, 1.0, 0.1)), t1=0.2, dt=0.1)
+    page = Page(run.animate(tmp_path / "a.html").read_text(encoding="utf-8"))
+    assert page.text["h1"] == "Rigid body"
+    assert page.text["subtitle"] == "Variational, dt = 0.1 s"
+
+
+def test_the_clock_has_the_units_of_the_data(trajectories):
+    data = trajectories["SO3"].assign_coords(time=trajectories["SO3"]["time"].assign_attrs(units="day"))
+    assert Page(motion_page(data)).motion["unit"] == "day"
+    assert "unit" not in Page(motion_page(trajectories["SO3"])).motion
 
 
 def test_names_cannot_leave_the_data(trajectories):
     data = trajectories["product"].rename(R1="R_</script><script>_R1", R1_Omega="R_</script><script>_R1_Omega")
     page = Page(motion_page(data))
     assert sum(tag == "script" for tag, _ in page.tags) == 2
-    assert page.motion["bodies"][1]["name"] == "R_</script><script>_R1"
+    assert page.motion["bodies"][1]["name"] == "R_</script><script> 1"
 
 
 def test_frames_are_those_of_the_data(trajectories):

@@ -133,7 +133,12 @@ def test_bodies_of_a_product_by_dashes(trajectories):
     np.testing.assert_array_equal(drawn[5].get_ydata(), data["R1_Omega"][:, 2])
     assert drawn[0].get_linestyle() != drawn[3].get_linestyle()
     assert drawn[0].get_color() == drawn[3].get_color()
-    assert texts(ax)[3:] == ["R0", "R1"]
+    assert texts(ax)[3:] == ["body 0", "body 1"]
+
+
+def test_bodies_have_the_names_that_they_were_given(trajectories):
+    data = trajectories["power_SE3"].assign_attrs(bodies=["hull", "float", "tip"])
+    assert texts(plot(data).axes[0])[3:] == ["hull", "float", "tip"]
 
 
 def test_many_bodies_are_sampled(trajectories):

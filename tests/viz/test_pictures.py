@@ -218,7 +218,7 @@ def test_bad_centres():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("hull_R", "hull"), ("R[2]", "body 2"), ("R", "R"), ("fin_x[1]", "fin[1]"), ("R1", "R1")]
+    ("name", "words"), [("hull_R", "hull"), ("R[2]", "body 2"), ("R", "R"), ("fin_x[1]", "fin 1"), ("R1", "body 1")]
 )
 def test_bodies_are_called_after_what_they_belong_to(name, words):
     assert spoken(name) == words

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
-from naiad.cli.folder import CONFIG, REPORT, RESULT, RUNS, result_folder, seal
+from naiad.cli.folder import CONFIG, MOTION, REPORT, RESULT, RUNS, SUMMARY, result_folder, seal
 from naiad.cli.options import Gpu, Json, asked_for, assignments, study_names
+from naiad.cli.viewing import write_motion
 from naiad.errors import InputError
 from naiad.interrupts import listening
 
@@ -60,8 +61,9 @@ def run_study(
 ) -> None:
     """Run a study, show what it found, and keep it.
 
-    The folder gets the figures, report.html, result.zarr, summary.json, and study.toml, which repeats the run with
-    --config; all at once when the run has ended well. `naiad resume` goes on with one that was killed.
+    The folder gets the figures with their points, report.html, motion.html, result.zarr, summary.json, and study.toml,
+    which repeats the run with --config; all at once when the run has ended well. `naiad resume` goes on with one that
+    was killed.
     """
     asked_for(gpu)
     study = _given(name, param or [], config)
@@ -154,13 +156,17 @@ def _write(study: "Study", findings: "Findings", started: float, folder: Path, p
     if findings.dataset is not None:
         progress.says("writing the data")
         given = json.loads(to_json(study.values()))
-        io.write(findings.dataset().assign_attrs(study=study.name, study_parameters=given), folder / RESULT)
+        dataset = findings.dataset().assign_attrs(study=study.name, study_parameters=given)
+        io.write(dataset, folder / RESULT)
+        with contextlib.suppress(InputError):  # there may be nothing that moves
+            write_motion(dataset, folder / MOTION)
     (folder / CONFIG).write_text(write_config(study), encoding="utf-8")
     elapsed = time.perf_counter() - started
-    (folder / REPORT).write_text(report(study, findings, pictures, elapsed), encoding="utf-8")
-    origin = {"naiad": provenance.version(), "date": provenance.now()}
-    files = {"files": sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))}
-    seal(folder, to_json(_record(study, findings, elapsed) | origin | files, indent=2))
+    files = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    text = report(study, findings, pictures, elapsed, files=files | {SUMMARY})
+    (folder / REPORT).write_text(text, encoding="utf-8")
+    origin = {"naiad": provenance.version(), "date": provenance.now(), "files": sorted(files | {REPORT})}
+    seal(folder, to_json(_record(study, findings, elapsed) | origin, indent=2))
     return elapsed
 
 

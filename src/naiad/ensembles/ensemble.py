@@ -78,6 +78,11 @@ class Ensemble(Sequence[Trajectory]):
         ends = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in self.outcomes.items())
         return f"Ensemble({type(self.job.program.family.system).__name__}, {len(self)} runs: {ends})"
 
+    def _repr_html_(self) -> str:
+        from naiad import viz
+
+        return viz.card(self)
+
     @property
     def method(self) -> AbstractMethod:
         """The integrator."""

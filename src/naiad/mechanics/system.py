@@ -74,6 +74,11 @@ class LagrangianSystem(Module):
     labels: ClassVar[Any] = types.MappingProxyType({})
     definite = False
 
+    def _repr_html_(self) -> str:
+        from naiad import viz
+
+        return viz.card(self)
+
     @abc.abstractmethod
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """ell(g, xi, t)."""

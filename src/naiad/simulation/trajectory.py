@@ -3,6 +3,7 @@
 import functools
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -298,11 +299,15 @@ class Trajectory:
         return viz.plot(shown, variables=variables, outputs=outputs, **options)
 
     @checked
-    def animate(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """The motion as one HTML page that opens in any browser (see `naiad.viz.animate`)."""
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """The motion as one HTML page that opens in any browser, or as a film for talks, `x.gif` or `x.mp4` (see
+        `naiad.viz.animate`); the path of the file."""
         from naiad import viz
+        from naiad.viz.titles import how, in_words
 
-        viz.animate(self.dataset, path, **options)
+        words: dict[str, Any] = {"title": in_words(type(self.system).__name__)}
+        words["subtitle"] = how(self.method, self.attrs["dt"])
+        return viz.animate(self.dataset, path, **words | options)
 
     @checked
     def live(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -347,6 +352,11 @@ class Trajectory:
             span += f" of {self.attrs['t1']:g} s"
         steps, end = self.attrs["steps"], self.outcome.name.lower()
         return f"Trajectory({type(self.system).__name__}, {span}, {steps} steps, {end})"
+
+    def _repr_html_(self) -> str:
+        from naiad import viz
+
+        return viz.card(self)
 
     def _labelled(self, name: str, values: Any) -> "xr.DataArray":
         import xarray as xr

@@ -1,4 +1,4 @@
-"""Figures of a study as files, and as images that a page can hold within itself."""
+"""Figures of a study as files, with the points that they show, and as images that a page can hold within itself."""
 
 import base64
 import io
@@ -10,20 +10,26 @@ from typing import TYPE_CHECKING
 
 from naiad import interrupts
 from naiad.errors import RunError
+from naiad.studies.points import points_csv
+from naiad.viz.titles import in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DPI = 200
 LARGEST_SVG = 600_000
 """Bytes; a figure with more points than this is embedded as PNG, which browsers draw at once."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A drawn figure: its name, and its image as a data URL."""
+    """A drawn figure: its name, its image as a data URL, its width in pixels of a page, and the files of it that lie
+    beside the page."""
 
     name: str
     url: str
+    width: int = 640
+    files: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -31,16 +37,11 @@ class Image:
         return in_words(self.name)
 
 
-def in_words(name: str) -> str:
-    """A name as a title."""
-    words = re.sub(r"[_-]+", " ", name).strip()
-    return words[:1].upper() + words[1:]
-
-
 def draw(
     figures: "Mapping[str, Callable[[], Figure]]", folder: Path, told: Callable[[str], None] = lambda _: None
 ) -> list[Image]:
-    """Draw every figure, write it to `folder` as PNG, and return what a page needs; `told` hears which is drawn.
+    """Draw every figure, write it to `folder` as PNG and its points as CSV, and return what a page needs; `told` hears
+    which is drawn.
 
     A figure that needs a run of its own which fails says so in its place: what the study found is kept.
     """
@@ -61,10 +62,13 @@ def draw(
             figure = _remark(str(error))
         png = _rendered(figure, "png")
         svg = _rendered(figure, "svg")
+        written = {"png": png, "csv": points_csv(figure).encode()}
         pyplot.close(figure)
-        (folder / f"{_file_stem(name)}.png").write_bytes(png)
-        small = len(svg) <= LARGEST_SVG
-        pictures.append(Image(name, _data_url("image/svg+xml", svg) if small else _data_url("image/png", png)))
+        files = {f"{_file_stem(name)}.{suffix}": content for suffix, content in written.items() if content}
+        for file, content in files.items():
+            (folder / file).write_bytes(content)
+        url = _data_url("image/svg+xml", svg) if len(svg) <= LARGEST_SVG else _data_url("image/png", png)
+        pictures.append(Image(name, url, _width(png), tuple(files)))
     return pictures
 
 
@@ -77,11 +81,22 @@ def _remark(text: str) -> "Figure":
         return figure
 
 
-def _rendered(figure: "Figure", form: str) -> bytes:
+def small_image(name: str, make: "Callable[[], Figure]") -> Image:
+    """A figure for a notebook: a PNG in few bytes."""
+    png = _rendered(make(), "png", dpi=96)
+    return Image(name, _data_url("image/png", png), int.from_bytes(png[16:20]))
+
+
+def _rendered(figure: "Figure", form: str, dpi: int = DPI) -> bytes:
     buffer = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else None
-    figure.savefig(buffer, format=form, dpi=200, bbox_inches="tight", facecolor="white", metadata=metadata)
+    figure.savefig(buffer, format=form, dpi=dpi, bbox_inches="tight", facecolor="white", metadata=metadata)
     return buffer.getvalue()
+
+
+def _width(png: bytes) -> int:
+    """As wide as it was drawn, at 96 pixels an inch; the second number after the signature is the width."""
+    return round(int.from_bytes(png[16:20]) * 96 / DPI)
 
 
 def _data_url(media_type: str, content: bytes) -> str:

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterable
 from importlib import resources
+from urllib.parse import quote
 
 from naiad.studies import provenance
 from naiad.studies.figures import Image
@@ -33,11 +34,12 @@ def page(title: str, parts: Iterable[str]) -> str:
     return PAGE.format(title=f"{html.escape(title)} - naiad", style=style, body="\n".join(filter(None, parts)))
 
 
-def header(kind: str, title: str, summary: str) -> str:
+def header(kind: str, title: str, summary: str, settings: str = "") -> str:
     """What the page is of."""
+    given = f'<p class="settings">{html.escape(settings)}</p>' if settings else ""
     return (
         f'<header><p class="kind">{html.escape(kind)}</p><h1>{html.escape(title)}</h1>'
-        f'<p class="summary">{inline(summary)}</p></header>'
+        f'<p class="summary">{inline(summary)}</p>{given}</header>'
     )
 
 
@@ -58,9 +60,17 @@ def tabulated(columns: tuple[str, ...], rows: Iterable[str]) -> str:
 
 
 def figure(picture: Image) -> str:
-    """A figure with its title."""
+    """A figure with its title, and links to its files, which lie beside the page."""
     title = html.escape(picture.title)
-    return f'<figure><img src="{picture.url}" alt="{title}"><figcaption>{title}</figcaption></figure>'
+    words = {"png": "PNG", "csv": "its points (CSV)"}
+    links = "".join(f" · {link(file, words[file.rpartition('.')[2]])}" for file in picture.files)
+    image = f'<img src="{picture.url}" width="{picture.width}" alt="{title}">'
+    return f"<figure>{image}<figcaption>{title}{links}</figcaption></figure>"
+
+
+def link(file: str, words: str) -> str:
+    """A link to a file beside the page."""
+    return f'<a href="{html.escape(quote(file))}">{html.escape(words)}</a>'
 
 
 def footer(elapsed: float) -> str:

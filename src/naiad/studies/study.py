@@ -31,8 +31,9 @@ class Findings:
     """What a study found.
 
     `results` are the numbers to report, `dataset` is a function that gives the trajectory behind them, `figures` maps a
-    name to a function that draws the figure, `tables` one to a function that gives a table (all called only when files
-    are written), `notes` says in plain text how to read them, `units` has the units of results by name.
+    name to a function that draws the figure (the first tells most: the report opens with it), `tables` one to a
+    function that gives a table (all called only when files are written), `notes` says in plain text how to read them,
+    `units` has the units of results by name.
     """
 
     results: Mapping[str, Any]
@@ -41,6 +42,11 @@ class Findings:
     notes: str = ""
     tables: Mapping[str, Callable[[], Table]] = dataclasses.field(default_factory=dict)
     units: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        from naiad.studies import report
+
+        return report.card(self)
 
 
 class Study(Block, ABC):
@@ -125,6 +131,11 @@ class Study(Block, ABC):
             key: (each.write(getattr(self, key)), each.write(each.default)) for key, each in self.parameters.items()
         }
         return {key: text for key, (text, default) in texts.items() if text != default}
+
+    def settings(self) -> str:
+        """The parameters that differ from their defaults, with their units, for a reader."""
+        units = {key: each.options.unit for key, each in self.parameters.items()}
+        return ", ".join(f"{key} = {text} {units[key]}".rstrip() for key, text in self.changed().items())
 
     def validate(self) -> None:
         """Raise InputError if the parameters do not fit together."""

@@ -2,6 +2,7 @@
 
 from naiad.viz.animation import animate
 from naiad.viz.averages import averages
+from naiad.viz.cards import card
 from naiad.viz.distribution import Distribution, distributions
 from naiad.viz.ellipsoids import ellipsoid_snapshots
 from naiad.viz.gaits import climbs, curvature_maps, gait_paths
@@ -17,6 +18,7 @@ __all__ = [
     "animate",
     "averages",
     "boundary_convergence",
+    "card",
     "climbs",
     "convergence",
     "curvature_maps",

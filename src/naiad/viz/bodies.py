@@ -67,12 +67,12 @@ def body_names(dataset: "xr.Dataset", found: list[Body]) -> list[str]:
 
 
 def spoken(name: str) -> str:
-    """The name of what a component of the configuration belongs to: `hull_R` is the hull's, `x[2]` body 2's."""
-    factor, number = re.fullmatch(r"(.*?)(\[\d+\])?", name, re.DOTALL).groups()  # pyright: ignore[reportOptionalMemberAccess]
-    owner, _, symbol = factor.rpartition("_")
-    if owner and symbol in ("R", "q", "beta", "x"):
-        return owner + (number or "")
-    return f"body {number[1:-1]}" if number and factor in ("R", "q", "beta", "x") else name
+    """The name of what a component of the configuration is of: `hull_R` is the hull's, `x[2]` and `R2` body 2's."""
+    found = re.fullmatch(r"(?:(.*)_)?(?:R|q|beta|x)(\d*)(?:\[(\d+)\])?", name, re.DOTALL)
+    if found is None or not any(found.groups()):
+        return name
+    owner, *numbers = found.groups()
+    return " ".join([owner or "body", *filter(None, numbers)])
 
 
 def rotation_matrices(turn: Element) -> np.ndarray:

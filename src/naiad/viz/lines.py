@@ -35,9 +35,11 @@ def line_panels(
     letter: str,
     groups: Mapping[str, np.ndarray],
     marks: Sequence[str] | None = None,
+    bodies: Sequence[str] = (),
 ) -> list[Panel]:
-    """Panels for values[time, body, component] by name: one for each size that there is (see `by_size`)."""
-    lines, shown, count = _lines(letter, groups, marks)
+    """Panels for values[time, body, component] by name: one for each size that there is (see `by_size`). `bodies` are
+    the names of bodies, where there are as many."""
+    lines, shown, count = _lines(letter, groups, marks, bodies)
     remark = f"{shown} of {count} bodies" if shown < count else None
     thin_lines = shown > len(LINES)
     return [
@@ -65,10 +67,12 @@ def by_size(series: Sequence[np.ndarray]) -> list[list[int]]:
     return [sorted(group) for group in groups]
 
 
-def _lines(letter: str, groups: Mapping[str, np.ndarray], marks: Sequence[str] | None) -> tuple[list[Line], int, int]:
+def _lines(
+    letter: str, groups: Mapping[str, np.ndarray], marks: Sequence[str] | None, called: Sequence[str]
+) -> tuple[list[Line], int, int]:
     """The lines; how many bodies are shown, a sample where there are many; and how many there are."""
     bodies = [
-        ((f"{name}[{k}]" if name else f"body {k}") if values.shape[1] > 1 else name, values[:, k])
+        (_body(name, k, values.shape[1], called), values[:, k])
         for name, values in groups.items()
         for k in range(values.shape[1])
     ]
@@ -85,6 +89,15 @@ def _lines(letter: str, groups: Mapping[str, np.ndarray], marks: Sequence[str] |
         for i in range(values.shape[1])
     ]
     return lines, len(shown), len(bodies)
+
+
+def _body(name: str, k: int, count: int, called: Sequence[str]) -> str:
+    """What the k-th of the bodies is called that share a component."""
+    if count == 1:
+        return name
+    if len(called) == count:
+        return called[k]
+    return f"{name} {k}" if name else f"body {k}"
 
 
 def _draw(ax: "Axes", time: np.ndarray, lines: list[Line], ylabel: str, remark: str | None, *, crowded: bool) -> None:

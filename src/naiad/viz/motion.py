@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
 from naiad.viz.bodies import Body, bodies, body_names
+from naiad.viz.camera import fitting_view
 from naiad.viz.conservation import energy_error
 from naiad.viz.flow import describe_flow
 from naiad.viz.links import describe_links
@@ -56,7 +57,9 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     described = [_body(found[k], solids[k], keep, globe=not places and not planar) for k in chosen]
     _lay_out(described, spacing=2.6 if not places else 3.0 * largest)
     described += [_rests(name, solid, upright.upright) for name, solid in fixed.items()]
-    scene = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
+    unit = str(dataset["time"].attrs.get("units", "s"))
+    scene: dict[str, Any] = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
+    scene |= {"unit": unit} if unit != "s" else {}
     error = energy_error(dataset)
     if error is not None and np.isfinite(error[0][keep]).all():
         scene |= {"energy": _digits(error[0][keep]), "balance": "work_done" in dataset}
@@ -67,8 +70,16 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     scene |= describe_flow(dataset) | describe_strings(lines, [None if x is None else x[keep] for x in held])
     scene |= describe_links(dataset.attrs.get("links"), chosen.tolist(), len(found), upright.upright)
     unknown = bool(places) and any(solid is None for solid in given)
-    notes = _notes(described, len(found), time, [found[k].name for k in chosen], unknown=unknown, factor=factor)
-    return scene | _stage(described, lines, largest, bool(places)) | ({"note": " ".join(notes)} if notes else {})
+    notes = _notes(len(found), [found[k].name for k in chosen], unknown=unknown, factor=factor)
+    turn = _largest_turn(described)
+    if turn > COARSE:
+        scene["coarse"] = True
+        notes.append(
+            f"Frames are {np.median(np.diff(time)):.3g} {unit} apart, and bodies turn by up to {np.rad2deg(turn):.0f}° "
+            "from one to the next: what is seen between them is a guess."
+        )
+    scene |= {"note": " ".join(notes)} if notes else {}
+    return scene | _stage(described, lines, moving=bool(places), planar=planar)
 
 
 def _given(dataset: "xr.Dataset", found: list[Body], shapes: Sequence[ArrayLike] | None) -> list[Solid | None]:
@@ -179,51 +190,59 @@ def _lay_out(described: list[dict[str, Any]], spacing: float) -> None:
             body["beside"] = anchor
 
 
-def _stage(described: list[dict[str, Any]], lines: list[String], size: float, moving: bool) -> dict[str, Any]:
-    """Where to look: the centre and radius of the scene, and for paths a floor with a grid of round steps."""
-    corners = [corner for line in lines for corner in (line.points.min((0, 1)), line.points.max((0, 1)))]
+def _stage(described: list[dict[str, Any]], lines: list[String], *, moving: bool, planar: bool) -> dict[str, Any]:
+    """Where to look: the centre and radius of the scene, the view in which all of it is seen, and for paths a floor
+    with a grid of round steps."""
+    points, sizes = _seen(described, lines)
+    if not moving:
+        low, high = points.min(0), points.max(0)
+        return {"centre": _digits((low + high) / 2), "radius": float(f"{0.5 * (high - low).max() + 1.1:.6g}")}
+    low, high = (points - sizes[:, None]).min(0), (points + sizes[:, None]).max(0)
+    radius = float(np.linalg.norm(high - low) / 2)
+    view = fitting_view(points, sizes, radius, planar=planar)
+    step = 10.0 ** np.floor(np.log10(radius / 2))
+    return {
+        "centre": _digits(view.centre),
+        "radius": float(f"{radius:.6g}"),
+        "view": {"yaw": float(f"{view.yaw:.6g}"), "pitch": float(f"{view.pitch:.6g}"), "span": _digits(view.span)},
+        "step": float(step * max(m for m in (1, 2, 5) if m * step <= radius / 2 or m == 1)),
+        "floor": float(f"{low[2]:.6g}"),
+    }
+
+
+def _seen(described: list[dict[str, Any]], lines: list[String]) -> tuple[np.ndarray, np.ndarray]:
+    """The places of bodies and strings in all frames, and how far each body reaches from there, with its axes."""
+    points, sizes = [line.points.reshape(-1, 3) for line in lines], [0.0] * len(lines)
+    home = next((np.reshape(body["x"], (-1, 3)) for body in described if "x" in body), np.zeros((1, 3)))
     for body in described:
-        path = np.reshape(body.get("x", [0.0, 0.0, 0.0]), (-1, 3)) + body["offset"]
-        wide = max(body["axes"]) if body.get("fixed") else 0.0
-        corners += [path.min(0) - wide, path.max(0) + wide]
-    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
-    reach = 0.43 * np.linalg.norm(high - low) + 2.0 * size if moving else 0.5 * (high - low).max() + 1.1
-    radius = float(reach)
-    stage: dict[str, Any] = {"centre": _digits((low + high) / 2), "radius": _digits(np.array([radius]))[0]}
-    if moving:
-        step = 10.0 ** np.floor(np.log10(radius / 2))
-        stage["step"] = float(step * max(m for m in (1, 2, 5) if m * step <= radius / 2 or m == 1))
-        stage["floor"] = float(f"{low[2] - 1.15 * size:.6g}")
-    return stage
+        own = np.reshape(body["x"], (-1, 3)) if "x" in body else home if "beside" in body else np.zeros((1, 3))
+        points.append(own + body["offset"])
+        axes = max(body["axes"]) if "point" in body else max(body["reach"], max(body["axes"]))
+        sizes.append(axes + float(np.linalg.norm(body.get("centre", 0.0))))
+    return np.concatenate(points), np.repeat(sizes, [len(each) for each in points])
 
 
-def _notes(
-    described: list[dict[str, Any]], count: int, time: np.ndarray, names: list[str], *, unknown: bool, factor: float
-) -> list[str]:
-    """What the viewer should know: bodies left out, sizes that are not to scale, or frames too far apart to follow the
-    turning."""
+def _notes(count: int, names: list[str], *, unknown: bool, factor: float) -> list[str]:
+    """What the viewer should know: bodies left out, or sizes that are not to scale."""
     notes = []
     if len(names) < count:
         notes.append(f"{len(names)} of {count} bodies are shown.")
     if unknown:
         notes.append("Sizes are not to scale.")
     elif factor != 1.0:
-        notes.append(
-            f"{names[0] if len(names) == 1 else 'Small bodies'}: drawn {factor:.2g} times larger than to scale."
-        )
+        alone = "The body" if names[0] in ("R", "q", "x", "beta") else names[0]
+        notes.append(f"{alone if len(names) == 1 else 'Small bodies'}: drawn {factor:.2g} times larger than to scale.")
+    return notes
+
+
+def _largest_turn(described: list[dict[str, Any]]) -> float:
+    """The largest angle by which a body turns from one frame to the next."""
     turn = 0.0
     for body in described:
-        if "q" in body and len(time) > 1:
-            q = np.reshape(body["q"], (-1, 4))
-            cosine = np.abs(np.einsum("ti,ti->t", q[1:], q[:-1])).clip(0.0, 1.0)
-            turn = max(turn, float(2 * np.arccos(cosine).max()))
-    if turn > COARSE:
-        step = float(np.median(np.diff(time)))
-        notes.append(
-            f"Frames are {step:.3g} s apart, and bodies turn by up to {np.rad2deg(turn):.0f}° from one to the next: "
-            "what is seen between them is a guess."
-        )
-    return notes
+        q = np.reshape(body.get("q", ()), (-1, 4))
+        cosine = np.abs(np.einsum("ti,ti->t", q[1:], q[:-1])).clip(0.0, 1.0)
+        turn = max(turn, float(2 * np.arccos(cosine.min(initial=1.0))))
+    return turn
 
 
 def _digits(values: np.ndarray) -> list[float]:

@@ -8,6 +8,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz import paths
+from naiad.viz.bodies import spoken
 from naiad.viz.conservation import energy_error, has_energy, momentum_error
 from naiad.viz.lines import Panel, line_panels
 from naiad.viz.pieces import errors_over_time
@@ -102,9 +103,10 @@ def _assemble(series: list[Panel], path: "paths.Path | None", title: str | None)
 
 def _usual_panels(dataset: "xr.Dataset", found: list[Element]) -> list[Panel]:
     time, moving = dataset["time"].to_numpy().astype(float), components(dataset)
+    called = [str(name) for name in dataset.attrs.get("bodies", ())]
     panels: list[Panel] = []
     for kind in dict.fromkeys((motion.symbol, motion.units) for motion in moving):
-        panels += _motion_panels(time, [motion for motion in moving if (motion.symbol, motion.units) == kind])
+        panels += _motion_panels(time, [motion for motion in moving if (motion.symbol, motion.units) == kind], called)
     for element in found:
         if element.kind == "angle" or (element.kind == "position" and element.values.shape[2] not in (2, 3)):
             panels += _element_panels(time, element)
@@ -113,14 +115,14 @@ def _usual_panels(dataset: "xr.Dataset", found: list[Element]) -> list[Panel]:
     return panels + [panel for name in ERRORS for panel in _error_panels(dataset, name)]
 
 
-def _motion_panels(time: np.ndarray, group: list[Component]) -> list[Panel]:
+def _motion_panels(time: np.ndarray, group: list[Component], called: Sequence[str]) -> list[Panel]:
     words, letter, usual = _QUANTITIES[group[0].symbol]
     units = usual if group[0].units is None else group[0].units
     if units not in (usual, "") and group[0].words:
         words = group[0].words
-    names = [motion.name.rpartition("_")[0] for motion in group]
+    names = [spoken(owner) if (owner := motion.name.rpartition("_")[0]) else "" for motion in group]
     values = {name: motion.values for name, motion in zip(names, group, strict=True)}
-    return line_panels(time, labelled(f"{words}\n${letter}$", units), letter, values)
+    return line_panels(time, labelled(f"{words}\n${letter}$", units), letter, values, bodies=called)
 
 
 def _element_panels(time: np.ndarray, element: Element) -> list[Panel]:

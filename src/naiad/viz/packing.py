@@ -8,6 +8,11 @@ import numpy as np
 LARGEST = 32767
 
 
+def unpacked(described: dict[str, Any], name: str) -> np.ndarray:
+    """What `packed` took, flat, to 16 bits."""
+    return described["unit"] * np.frombuffer(base64.b64decode(described[name]), "<i2")
+
+
 def packed(values: np.ndarray, name: str) -> dict[str, Any]:
     """Values as {"unit": ..., name: ...}: 16-bit numbers, little end first, in base64, in units of `unit`."""
     unit = float(np.max(np.abs(values), initial=0.0)) / LARGEST or 1.0

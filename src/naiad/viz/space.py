@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 ELEVATION, AZIMUTH = 22.0, -52.0
 UPRIGHT = Vertical()
+BEHIND = "_behind"
 _THINNEST = 0.35
 _MOST_TICKS, _CORNER = 5, 0.05
 
@@ -38,13 +39,17 @@ def draw_sphere(ax: "Axes3D", radius: float = 1.0) -> None:
 
 
 def on_sphere(ax: "Axes3D", curve: np.ndarray, colour: str, label: str = "", width: float = 1.2) -> None:
-    """A curve on a sphere, as two lines: what is in front, with the label, and what is behind, pale."""
+    """A curve on a sphere, as two lines: what is in front, with the label and the `whole` curve, and what is behind,
+    pale."""
     ahead = curve @ _screen()[:, 2] >= 0
     joined = ahead | np.append(ahead[1:], ahead[-1:]) | np.append(ahead[:1], ahead[:-1])  # no gap where they meet
     dot = "o" if len(curve) == 1 else ""
-    for shown, strength, name in ((~ahead, 0.3, "_behind"), (joined, 1.0, label or "_front")):
+    for shown, strength, name in ((~ahead, 0.3, BEHIND), (joined, 1.0, label or "_front")):
         visible = np.where(shown[:, None], curve, np.nan)
-        ax.plot(*visible.T, color=colour, linewidth=width, marker=dot, markersize=4, alpha=strength, label=name)
+        (line,) = ax.plot(
+            *visible.T, color=colour, linewidth=width, marker=dot, markersize=4, alpha=strength, label=name
+        )
+        line.whole = curve  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def frame(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -109,13 +109,13 @@ class HeavyTopStudy(Study, name="heavy-top"):
 
 
 def figures(run: nd.Trajectory) -> dict:
-    """The overview, the path of the axis on the sphere, and the tilt over time."""
+    """The path of the axis on the sphere, the overview, and the tilt over time."""
     from naiad import viz
 
     axis = run.g[:, :, 2]
     return {
-        "overview": lambda: viz.plot(run.dataset),
         "axis": lambda: viz.sphere_curve(axis, title="Path of the top's axis"),
+        "overview": lambda: viz.plot(run.dataset),
         "tilt": lambda: viz.errors_over_time(run.t, {"tilt": np.arccos(np.clip(axis[:, 2], -1.0, 1.0))}, "tilt [rad]"),
     }
 

@@ -97,12 +97,22 @@ class InteractingBodies(Study, name="interacting-bodies"):
             "newton_iterations_mean": run.statistics["newton_iterations_mean"],
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, _figures(system, run), notes=_NOTES, units=_UNITS)
+        return Findings(
+            results,
+            lambda: run.dataset.assign_attrs(bodies=_names(system)),
+            _figures(system, run),
+            notes=_NOTES,
+            units=_UNITS,
+        )
 
 
 def total_momentum(system: nd.models.InteractingBodies, state: nd.State) -> Any:
     """The sum of the bodies' momenta in space, angular (about the origin) and linear: `noether` at less cost."""
     return jnp.sum(jnp.reshape(system.momentum(state), (-1, 6)), axis=0)
+
+
+def _names(system: nd.models.InteractingBodies) -> list[str]:
+    return [f"body {i + 1}" for i in range(len(system.m))]
 
 
 def _figures(system: nd.models.InteractingBodies, run: nd.Trajectory) -> dict:
@@ -124,12 +134,12 @@ def _figures(system: nd.models.InteractingBodies, run: nd.Trajectory) -> dict:
         p = np.einsum("tnij,tnj->tni", g.R, mu[..., 3:])
         x = g.x - np.sum(m * g.x, axis=1, keepdims=True) / m.sum()
         L = np.einsum("tnij,tnj->tni", g.R, mu[..., :3]) + np.cross(x, p - m * p.sum(1, keepdims=True) / m.sum())
-        series = {f"body {i + 1}": L[:, i, 2] for i in range(min(L.shape[1], 6))} | {"all": L[..., 2].sum(1)}
+        series = {name: L[:, i, 2] for i, name in enumerate(_names(system)[:6])} | {"all": L[..., 2].sum(1)}
         return viz.errors_over_time(
             run.t, series, "$L_z$ about the mass centre [kg m$^2$/s]", title="What bodies exchange"
         )
 
-    return {"overview": lambda: run.plot(), "invariants": kept, "exchange": exchanged}
+    return {"exchange": exchanged, "invariants": kept, "overview": lambda: run.plot()}
 
 
 _UNITS = {"x": "m", "energy": "J"}

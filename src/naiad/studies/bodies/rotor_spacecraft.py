@@ -102,10 +102,10 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
             "steps": run.statistics["steps"],
         }
         figures = {
+            "section": lambda: section_figure(self, state),
             "rotor": lambda: _rotor(run),
             "invariants": lambda: _invariants(run),
             "momentum-sphere": lambda: _sphere(run),
-            "section": lambda: section_figure(self, state),
         }
         return Findings(results, lambda: run.dataset, figures, notes=_NOTES, units=_UNITS)
 

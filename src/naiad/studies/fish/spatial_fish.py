@@ -115,24 +115,24 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
         from naiad.studies.fish import spatial_fish_figures as figures
 
         return {
+            "fish": lambda: figures.fish(self),
             "displacement": lambda: figures.displacement(results),
             "paths": lambda: figures.paths(paths),
-            "fish": lambda: figures.fish(self),
         }
 
 
 def dataset(study: SpatialFish, wide: list[Path]) -> "xarray.Dataset":
-    """The paths of all widths as labelled arrays."""
+    """The paths of all widths as labelled arrays, with the middle links as what moves along them."""
     import xarray as xr
 
     columns = np.stack([path.columns for path in wide])
-    names = {"beta": "rad", "x": "m", "y": "m"}
     parts = {
-        name: (("width", "time"), columns[..., k], {"units": unit}) for k, (name, unit) in enumerate(names.items())
+        "beta": (("width", "time"), columns[..., 0], {"units": "rad"}),
+        "x": (("width", "time", "xy"), columns[..., 1:], {"units": "m"}),
     }
-    return xr.Dataset(
-        parts, {"width": ("width", study.widths, {"units": "m"}), "time": ("time", study.times, {"units": "s"})}
-    )
+    along = {"width": ("width", study.widths, {"units": "m"}), "time": ("time", study.times, {"units": "s"})}
+    names = [f"w = {width:g} m" for width in study.widths]
+    return xr.Dataset(parts, along, {"bodies": names, "shapes": [[study.a, study.b]] * len(names)})
 
 
 _UNITS = {

@@ -138,8 +138,8 @@ class ThreeLinkFish(Study, Links, LinkMass, BoundaryMethod, name="three-link-fis
             return figures.path({name: each.repeated(self.periods) for name, each in motions.items()}, self._title)
 
         return {
-            "path": path,
             "fish": lambda: figures.fish_along(fish, period, self._ellipse, f"{self._title}, one period"),
+            "path": path,
             "torques": lambda: figures.torques(gait_torques(fish, gait, period.times, nodes=4), self._title),
             "paper": lambda: figures.paper(cases()),
         }

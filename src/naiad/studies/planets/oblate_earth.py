@@ -69,7 +69,7 @@ class OblateEarth(Study, name="oblate-earth"):
             return run.dataset.assign_attrs(fixed={"Earth": [self.radius] * 3})
 
         overview = {"overview": lambda: nd.viz.plot(dataset())}
-        return Findings(results, dataset, overview | _figures(run), notes=_NOTES, units=_UNITS)
+        return Findings(results, dataset, _figures(run) | overview, notes=_NOTES, units=_UNITS)
 
     @double
     def start(self) -> tuple[nd.models.OblateSatellite, nd.State]:

@@ -1,6 +1,6 @@
 """The outer solar system: a symplectic method against projections onto energy and momentum."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +13,9 @@ from naiad.studies.parameters import Names, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 from naiad.viz.live import Slider
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 # The outer solar system on 5 September 1994, 0 h, relative to the sun [hairer2006, section I.2.4]: distances in AU,
 # velocities in AU/day, masses relative to the sun's; the sun's mass includes the inner planets.
@@ -136,7 +139,7 @@ class OuterSolarSystem(Study, name="outer-solar-system"):
                 results[key][name] = value
         last = runs[self.methods[-1]]
         figures = {"orbits": lambda: _orbits(self, runs), "neptune": lambda: _neptune(runs)}
-        return Findings(results, lambda: last.dataset, figures, notes=_NOTES, units=_UNITS)
+        return Findings(results, lambda: _in_own_units(last.dataset), figures, notes=_NOTES, units=_UNITS)
 
 
 def semi_major_axes(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
@@ -144,6 +147,15 @@ def semi_major_axes(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray
     r, v = (values[..., 1:, :] - values[..., :1, :] for values in (positions, velocities))
     mu = G * (MASSES[0] + MASSES[1:])
     return 1.0 / (2.0 / np.linalg.norm(r, axis=-1) - np.sum(v**2, axis=-1) / mu)
+
+
+def _in_own_units(dataset: "xr.Dataset") -> "xr.Dataset":
+    """With the units of the data: astronomical units, days, and masses of the sun."""
+    made = dataset.copy()
+    units = {"time": "day", "q": "AU", "v": "AU/day", "p": "solar masses AU/day", "energy": "solar masses AU^2/day^2"}
+    for name, unit in units.items():
+        made[name].attrs["units"] = unit
+    return made
 
 
 def _rows(mu: Any) -> Any:

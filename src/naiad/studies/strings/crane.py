@@ -69,8 +69,8 @@ class Crane(Study, name="crane"):
         from naiad.studies.strings import crane_figures as figures
 
         drawn = {
-            "swing": lambda: figures.swings(moves),
             "snapshots": lambda: figures.snapshots(moves),
+            "swing": lambda: figures.swings(moves),
             "hoist": lambda: figures.hoist(moves),
         }
         first = next(iter(moves.values()))

@@ -80,8 +80,8 @@ class LumpedString(Study, name="lumped-string"):
 
         rows = {f"paper: {name}": row for name, row in PAPER.items()} | {name: results[name] for name in found}
         drawn = {
-            "conserved": lambda: figures.conserved(found),
             "motion": lambda: figures.motion(found),
+            "conserved": lambda: figures.conserved(found),
         }
         first = next(iter(found.values()))
         return Findings(

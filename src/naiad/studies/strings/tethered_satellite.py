@@ -97,8 +97,8 @@ class TetheredSatellite(Study, name="tethered-satellite"):
         from naiad.studies.strings import tethered_figures as figures
 
         drawn = {
-            "deployment": lambda: figures.deployment(flight, self.lean),
             "path": lambda: figures.path(flight),
+            "deployment": lambda: figures.deployment(flight, self.lean),
             "tension": lambda: figures.tension(flight, self.m, self.mu),
         }
         return Findings(flight.results(self), lambda: flight.dataset, drawn, notes=_NOTES, units=_UNITS)

@@ -10,6 +10,7 @@ from naiad.studies.page import figure, footer, header, inline, page, paragraphs,
 from naiad.studies.sweeps.sweep import Sweep
 from naiad.studies.sweeps.table import ERROR, SECONDS, WARNING, Table
 from naiad.studies.values import found, shown
+from naiad.viz.titles import in_words
 
 CSV = "table.csv"
 SHOWN = 60
@@ -20,7 +21,7 @@ def report(table: Table, pictures: Iterable[Image], elapsed: float) -> str:
     """The page for a sweep."""
     sweep, study = table.sweep, table.sweep.study
     parts = [
-        header("naiad sweep", study.name, study.summary()),
+        header("naiad sweep", in_words(study.name), study.summary(), _settings(sweep)),
         section("What was swept", _swept(sweep) + _counts(table)),
         section("Figures", "\n".join(figure(picture) for picture in pictures)),
         section("Rows", _rows(table)),
@@ -31,7 +32,13 @@ def report(table: Table, pictures: Iterable[Image], elapsed: float) -> str:
         section("Run it again", f"<pre>{html.escape(command(sweep))}</pre>"),
         footer(elapsed),
     ]
-    return page(f"{study.name}, swept", parts)
+    return page(f"{in_words(study.name)}, swept", parts)
+
+
+def _settings(sweep: Sweep) -> str:
+    return ", ".join(
+        f"{key} = {text} {sweep.study.parameters[key].options.unit}".rstrip() for key, text in sweep.texts.items()
+    )
 
 
 def command(sweep: Sweep) -> str:

@@ -127,9 +127,9 @@ class ConnectedBodies(Study, name="connected-bodies"):
             return {name: found[name] for name in sorted(found, key=lambda name: name == "rk45")}, ""
 
         return {
+            "snapshots": lambda: figures.snapshots(bodies, motion),
             "velocities": lambda: figures.velocities(*both()),
             "invariants": lambda: figures.invariants(*both()),
-            "snapshots": lambda: figures.snapshots(bodies, motion),
         }
 
 

@@ -94,8 +94,8 @@ def errors(study: BuoyantVehicle, name: str, label: str) -> Any:
             series, times = {}, np.zeros(0)
             for scheme in SCHEMES:
                 plan = study.plan(map, scheme)
-                run = _simulated(study, plan, {name: plan.invariants[name]})
-                times, series[scheme] = run.t.to_numpy(), relative_change(run.record[name])
+                run = _simulated(study, plan, {"invariant": plan.invariants[name]})
+                times, series[scheme] = run.t.to_numpy(), relative_change(run.record["invariant"])
             viz.errors_over_time(times, series, label if ax is panels[0] else "", log=True, title=words, ax=ax)
             ax.get_legend().remove()
         panels[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
@@ -108,8 +108,8 @@ def energy_growth(study: BuoyantVehicle) -> Any:
 
     plan = study.plan(study.map, "paper")
     midway = MidwayEnergy(plan.vehicle, plan.method, study.dt)
-    run = _simulated(study, plan, {"E": plan.energy, "midway": midway, "xi": plan.velocity})
-    E, midway, v_z = run.record["E"], run.record["midway"], run.record["xi"][:, 5]
+    run = _simulated(study, plan, {"E": plan.energy, "midway": midway, "step_velocity": plan.velocity})
+    E, midway, v_z = run.record["E"], run.record["midway"], run.record["step_velocity"][:, 5]
     series = {
         "$E_k - E_0$": E - E[0],
         "$(h/2)\\,W\\,(v_z(t) - v_z(0))$": 0.5 * study.dt * plan.vehicle.surplus * (v_z - v_z[0]),

@@ -3,7 +3,7 @@
 const canvas = document.getElementById("view"), pen = canvas.getContext("2d");
 const PALETTE = ["#3b82c4", "#e07b39", "#2fa37c", "#c878a8", "#d9a62e", "#62b6e8", "#8768b8", "#7d858c"].map(rgb);
 const AXES = ["#d55e00", "#009e73", "#0072b2"].map(rgb);
-const START = motion.planar ? { yaw: -Math.PI / 2, pitch: Math.PI / 2 } : motion.wall ? { yaw: -1.4, pitch: 0.16 } : { yaw: -0.9, pitch: 0.38 };
+const START = motion.view ? { yaw: motion.view.yaw, pitch: motion.view.pitch } : motion.planar ? { yaw: -Math.PI / 2, pitch: Math.PI / 2 } : motion.wall ? { yaw: -1.4, pitch: 0.16 } : { yaw: -0.9, pitch: 0.38 };
 const camera = { ...START, zoom: 1, target: motion.centre, follow: false };
 const dense = bodies.length > 60 ? 12 : bodies.length > 12 ? 20 : bodies.length > 3 ? 36 : bodies.length > 1 || motion.live ? 56 : 80;
 let theme = {}, size = [1, 1], eye, light, right, up, toward, scale;
@@ -35,7 +35,8 @@ function aim() {
   up = cross(toward, right);
   eye = add(camera.target, toward, 7 * motion.radius);
   light = unit(add(add(scaled(toward, 0.75), up, 0.7), right, -0.45));
-  scale = (0.44 * Math.min(size[0], size[1] - 90) * camera.zoom) / motion.radius;
+  const [wide, high] = motion.view ? motion.view.span : [1.02 * motion.radius, 1.02 * motion.radius];
+  scale = camera.zoom * Math.min(Math.max(60, size[0] - 70) / (2 * wide), Math.max(60, size[1] - 180) / (2 * high));
 }
 
 // Screen x, screen y, and nearness to the eye.
@@ -234,7 +235,7 @@ function drawGlobes(t, front) {
   bodies.forEach((body, index) => {
     if (!body.globe) return;
     drawGlobe(body.offset, front);
-    if (bodies.length > 60) return;
+    if (bodies.length > 60 || motion.coarse) return;
     const tint = bodies.length === 1 ? theme.axes[2] : colourOf(index), fade = theme.paper;
     const shades = Array.from({ length: 24 }, (_, k) => css(blend(tint, fade, (front ? 0.9 : 0.95) - (front ? 0.9 : 0.45) * Math.pow(k / 23, 0.8))));
     pen.lineCap = "round";

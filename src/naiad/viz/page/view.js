@@ -28,7 +28,8 @@ function reset() { Object.assign(camera, START, { zoom: 1, pan: null, follow: fa
 function follow() {
   if (!bodies[0]?.x) return;
   camera.follow = !camera.follow;
-  camera.zoom = camera.follow ? Math.max(1, motion.radius / (7 * Math.max(...bodies[0].axes))) : 1;
+  const [wide, high] = motion.view ? motion.view.span : [motion.radius, motion.radius];
+  camera.zoom = camera.follow ? Math.max(1, Math.max(wide, high) / (7 * Math.max(...bodies[0].axes))) : 1;
   stale = true;
 }
 function zoom(factor) { camera.zoom = Math.min(400, Math.max(0.15, camera.zoom * factor)); stale = true; }
