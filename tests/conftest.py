@@ -38,9 +38,9 @@ TESTS = Path(__file__).parent
 
 DEAR = {
     "compiler/test_linear.py::test_solutions_and_derivatives[30]",
-    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[connected-bodies.md]",
-    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[methods.md]",
-    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[models.md]",
+    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[docs/connected-bodies.md]",
+    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[docs/methods.md]",
+    "docs/test_examples.py::test_python_blocks_run_in_order_in_one_namespace[docs/models.md]",
     "ensembles/test_many.py::test_each_is_its_single_run_bit_for_bit[method1-False]",
     "ensembles/test_many.py::test_each_is_its_single_run_bit_for_bit[method2-True]",
     "groups/test_exp_log.py::test_exp_and_log[SO(4)]",
@@ -103,22 +103,20 @@ DEAR = {
 """Cases that are left to `make test-long`, since others of the same test take less time."""
 
 
-def pytest_collection_modifyitems(items):
-    """Mark what is dear; a name that is none any more is an error, and so is a test of which nothing else is left."""
+def pytest_collection_modifyitems(config, items):
+    """Mark what is dear. A name that is none any more is a fault, and so is a test of which nothing else is left; a test
+    tells them."""
     files = {item.location[0].removeprefix("tests/") for item in items}
     here = {item.nodeid.removeprefix("tests/") for item in items}
-    homes = {name: name.partition("::")[0] for name in DEAR}
-    gone = {name for name, home in homes.items() if name not in here and (home in files or not (TESTS / home).exists())}
-    whole = not any("::" in argument for argument in items[0].config.args) if items else False
-    if gone and whole:
-        raise pytest.UsageError(f"conftest.DEAR has no such tests: {', '.join(sorted(gone))}")
     for item in items:
         if item.nodeid.removeprefix("tests/") in DEAR:
             item.add_marker(pytest.mark.long)
     short = {without_parameters(item.nodeid) for item in items if not item.get_closest_marker("long")}
+    homes = {name: name.partition("::")[0] for name in DEAR}
+    gone = {name for name, home in homes.items() if name not in here and (home in files or not (TESTS / home).exists())}
     alone = {name for name in DEAR & here if f"tests/{without_parameters(name)}" not in short}
-    if alone and whole:
-        raise pytest.UsageError(f"conftest.DEAR leaves nothing of these to `make test`: {', '.join(sorted(alone))}")
+    whole = not any("::" in argument for argument in config.args)
+    config.dear_faults = sorted(gone | alone) if whole else []
 
 
 def without_parameters(case):

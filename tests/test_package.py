@@ -67,3 +67,7 @@ def test_no_public_name_loads_what_only_its_use_needs():
     script = LOADING.format(packages=packages, later=set(LATER))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert not done.returncode, done.stderr.splitlines()[-1]
+
+
+def test_cases_that_are_left_to_the_long_tests_exist_beside_others(pytestconfig):
+    assert pytestconfig.dear_faults == [], "names in DEAR of tests/conftest.py"
