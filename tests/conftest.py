@@ -104,8 +104,8 @@ DEAR = {
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark what is dear. A name that is none any more is a fault, and so is a test of which nothing else is left; a test
-    tells them."""
+    """Mark what is dear. A name that is none any more is a fault, and so is a test of which nothing else is left; a
+    test tells them."""
     files = {item.location[0].removeprefix("tests/") for item in items}
     here = {item.nodeid.removeprefix("tests/") for item in items}
     for item in items:
