@@ -76,6 +76,7 @@ def test_what_naiad_did_not_write_is_never_touched(tmp_path):
     assert "(notes.txt)" in refusal("result")
     (tmp_path / "result" / "notes.txt").unlink()
     (tmp_path / "result" / "motion.html").write_text("made by naiad view")
+    (tmp_path / "result" / "live.html").write_text("made by naiad live")
     fill("result", "newer")
     (tmp_path / "result" / "summary.json").write_text("[damaged")
     assert "(report.html, summary.json)" in refusal("result")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 MOTION = "motion.html"
+LIVE = "live.html"
 REPORT = "report.html"
 RESULT = "result.zarr"
 CONFIG = "study.toml"
@@ -148,7 +149,7 @@ def _own_files(folder: Path) -> set[str]:
 
     try:
         record = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        return {*record["files"], SUMMARY, MOTION, LOCK, ROWS}
+        return {*record["files"], SUMMARY, MOTION, LIVE, LOCK, ROWS}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 
