@@ -122,7 +122,7 @@ def test_time_turned_round_comes_back_to_the_start(top):
     fresh(top)
     slide(top, "step", 0.5)  # 0.05 s: RK4 errs by what can be seen
     top.run("restart(); play(false); compute(300, 10); reverse()")
-    assert top.run("document.getElementById('reverse').getAttribute('aria-pressed')") == "true"
+    top.wait("document.getElementById('reverse').getAttribute('aria-pressed') === 'true'")  # from the next frame on
     top.run("compute(300, 10); returned()")
     told = top.run("document.getElementById('telling').textContent").splitlines()
     assert told[0].startswith("variational is back where it began, to round-off: off by")
