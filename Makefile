@@ -12,9 +12,8 @@ help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/.has-run ## Run the study rigid-body, spun about its middle axis: figures, report, motion and data in out/rigid-body
-	@$(BIN)/naiad run rigid-body -p Omega0=0.01,1,0.01 -p t1=100 --out out/rigid-body
-	@$(BIN)/naiad view out/rigid-body --no-open
-	@echo "Open out/rigid-body/report.html and motion.html beside it in a browser; then try: $(BIN)/naiad list"
+	@$(BIN)/naiad run rigid-body -p Omega0=0.01,1,0.01 -p t1=100 --live --out out/rigid-body
+	@echo "Open out/rigid-body/report.html in a browser, and live.html and motion.html beside it; then try: $(BIN)/naiad list"
 
 # What differs from the last commit: packages of src/naiad and folders of tests.
 PART ?= $(shell git diff --name-only HEAD | sed -n -E 's,^(src/naiad|tests)/([a-z]+)/.*,tests/\2,p' | sort -u)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
-from naiad.cli.folder import CONFIG, MOTION, REPORT, RESULT, RUNS, SUMMARY, result_folder, seal
+from naiad.cli.folder import CONFIG, LIVE, MOTION, REPORT, RESULT, RUNS, SUMMARY, result_folder, seal
 from naiad.cli.options import Gpu, Json, asked_for, assignments, study_names
 from naiad.cli.viewing import write_motion
 from naiad.errors import InputError
@@ -37,6 +37,9 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Parameters from a TOML file, such as a result's study.toml."),
 ]
+Live = Annotated[
+    bool, typer.Option("--live", help="Also make live.html, the study as a page to play with (takes some seconds).")
+]
 MaybeName = Annotated[
     str | None,
     typer.Argument(
@@ -58,6 +61,7 @@ def run_study(
     folder: Out = None,
     as_json: Json = False,
     gpu: Gpu = False,
+    live: Live = False,
 ) -> None:
     """Run a study, show what it found, and keep it.
 
@@ -67,10 +71,14 @@ def run_study(
     """
     asked_for(gpu)
     study = _given(name, param or [], config)
-    conduct(study, Path("out") / study.name if folder is None and not as_json else folder, as_json)
+    if live and as_json and folder is None:
+        raise InputError("--live is given with --json alone, which writes no files; give --out DIR too")
+    if live:
+        study.live()  # says it if there is none
+    conduct(study, Path("out") / study.name if folder is None and not as_json else folder, as_json, live)
 
 
-def conduct(study: "Study", folder: Path | None, as_json: bool) -> None:
+def conduct(study: "Study", folder: Path | None, as_json: bool, live: bool = False) -> None:
     """Do a study; what a killed run of the same study to the same folder had kept is not done again."""
     from naiad.io.places import clear_errors
     from naiad.simulation.journal import keeping_runs
@@ -89,7 +97,7 @@ def conduct(study: "Study", folder: Path | None, as_json: bool) -> None:
         elapsed = time.perf_counter() - started
         if folder is not None and aside is not None:
             with clear_errors(folder):
-                elapsed = _write(study, findings, started, aside, progress)
+                elapsed = _write(study, findings, started, aside, progress, live)
         interrupts.close()
     if as_json:
         say_json(to_json(_record(study, findings, elapsed)))
@@ -143,7 +151,9 @@ def _record(study: "Study", findings: "Findings", elapsed: float) -> dict:
     return {"study": study.name, "params": study.values(), "results": findings.results, "elapsed_s": elapsed}
 
 
-def _write(study: "Study", findings: "Findings", started: float, folder: Path, progress: "Progress") -> float:
+def _write(
+    study: "Study", findings: "Findings", started: float, folder: Path, progress: "Progress", live: bool
+) -> float:
     """All files of a result; the summary last, with the names of the others. The seconds that all of it took."""
     from naiad import io
     from naiad.studies import provenance
@@ -160,6 +170,11 @@ def _write(study: "Study", findings: "Findings", started: float, folder: Path, p
         io.write(dataset, folder / RESULT)
         with contextlib.suppress(InputError):  # there may be nothing that moves
             write_motion(dataset, folder / MOTION)
+    if live:
+        from naiad.studies.live import study_page
+
+        progress.says("making the live page")
+        (folder / LIVE).write_text(study_page(study), encoding="utf-8")
     (folder / CONFIG).write_text(write_config(study), encoding="utf-8")
     elapsed = time.perf_counter() - started
     files = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
