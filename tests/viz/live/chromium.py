@@ -132,7 +132,8 @@ class Page:
         return metrics["ThreadTime"]
 
     def wait(self, condition: str, seconds: float = PATIENCE) -> None:
-        """Until an expression is true."""
+        """Until an expression is true; in front of others, which it would wait behind."""
+        self.call("Page.bringToFront")
         until = time.monotonic() + seconds
         while not self.run(f"!!({condition})"):
             if time.monotonic() > until:
