@@ -36,7 +36,7 @@ function aim() {
   eye = add(camera.target, toward, 7 * motion.radius);
   light = unit(add(add(scaled(toward, 0.75), up, 0.7), right, -0.45));
   const [wide, high] = motion.view ? motion.view.span : [1.02 * motion.radius, 1.02 * motion.radius];
-  scale = camera.zoom * Math.min(Math.max(60, size[0] - 70) / (2 * wide), Math.max(60, size[1] - 180) / (2 * high));
+  scale = camera.zoom * Math.min(Math.max(60, size[0] - 70) / (2 * wide), Math.max(60, size[1] - Math.min(180, 0.4 * size[1])) / (2 * high));
 }
 
 // Screen x, screen y, and nearness to the eye.
