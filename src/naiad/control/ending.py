@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from naiad.control.derivatives import derivatives
 from naiad.control.problem import Problem
 from naiad.mechanics import State
 
@@ -24,10 +24,11 @@ class End(NamedTuple):
 
 
 class EndBlocks(NamedTuple):
-    """x . V x / 2 + v . x, the conditions and their derivatives in rows of x = (eta, theta, m), and the gradient of the
-    Lagrange function."""
+    """v . x and the second derivatives, the conditions and their derivatives in rows of x = (eta, theta, m), and the
+    gradient of the Lagrange function."""
 
-    V: Any
+    second: Any
+
     v: Any
     miss: Any
     slopes: Any
@@ -61,23 +62,14 @@ def end_values(problem: Problem, end: End) -> tuple[Any, Any]:
 def end_blocks(problem: Problem, end: End, slack: Any, curvature: Any) -> EndBlocks:
     """The blocks of the end. A condition r = 0 with the multiplier nu stands as nu . r + |r|^2 / (2 slack), and the new
     multiplier is nu + r / slack: exact in the limit of the iteration."""
-    x, bent = jnp.zeros(problem.state_size), curvature * end.nu
+    x = jnp.zeros(problem.state_size)
 
-    def gradient(x):
-        return jax.grad(lambda x, nu: end_cost(problem, end, x) + nu @ conditions(problem, end, x), argnums=(0, 1))(
-            x, bent
-        )
+    def lagrange(x, nu):
+        return end_cost(problem, end, x) + nu @ conditions(problem, end, x)
 
-    by_x, miss = gradient(x)
-
-    def along(index):
-        second, first = jax.jvp(gradient, (x,), (jnp.where(jnp.arange(x.size) == index, 1.0, 0.0),))[1]
-        slope = by_x[index] - first @ bent
-        return second, first, slope + first @ (end.nu + miss / slack), slope + first @ end.nu
-
-    second, slopes, v, dual = jax.lax.map(along, jnp.arange(x.size))
-    V = jax.lax.map(lambda row: row[0] + slopes @ (row[1] / slack), (second, slopes))
-    return EndBlocks(0.5 * (V + V.T), v, miss, slopes, dual, slack)
+    miss, second, slopes, slope, dual = derivatives(lagrange, x, end.nu, curvature)
+    v = slope + slopes @ (end.nu + miss / slack)
+    return EndBlocks(second, v, miss, slopes, dual, slack)
 
 
 def _at(problem: Problem, end: End, x: Float[Array, " x"]) -> tuple[State, Any, Any]:

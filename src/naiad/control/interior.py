@@ -165,7 +165,7 @@ class Method:
             by_U + (at.high - at.low).reshape(P, at.steps, -1),
             by_eta[:, 1:] - at.lam[:, :-1],
             by_K,
-            at.sigma[:, 1:].sum(axis=2) + at.gamma[:, :-1],
+            at.sigma[:, 1:, -1] + at.gamma[:, :-1],
             end[:, :n] - at.lam[:, -1],
             end[:, n + c :] - at.gamma[:, -1],
             by_theta.sum(axis=1) + end[:, n : n + c] + at.most - at.least,

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from naiad.control.derivatives import derivatives, unit
 from naiad.control.problem import Problem
 from naiad.numerics.linalg import solver
 
@@ -93,21 +94,12 @@ def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Bloc
     Newton's method, 0 that of Gauss and Newton."""
     n, inner, c, own = problem.group.dim, problem.inner_size, problem.constants, problem.control_size
     z, y = _unknowns(problem, at), jnp.concatenate([at.sigma.reshape(-1), at.lam, at.gamma, at.rho])
-    bent, plain, size = curvature * y, own + n + c, own + 2 * n + c
-
-    def gradient(z):
-        return jax.grad(lambda z, y: lagrange(problem, at, z, y), argnums=(0, 1))(z, bent)
-
-    by_z, by_y = gradient(z)
+    plain, size = own + n + c, own + 2 * n + c
+    found = derivatives(lambda z, y: lagrange(problem, at, z, y), z, y, curvature)
+    second, slope = found.second, found.slope
+    balance, leads, paths = (found.first[:, a:b] for a, b in _parts(problem, y.size))
+    by_y = found.equations
     miss, path = _less(by_y[:inner], at.m), by_y[inner + 2 * n :]
-
-    def along(index):
-        """The second derivatives along an unknown, the derivatives of equations and inequalities, and the slopes."""
-        second, first = jax.jvp(gradient, (z,), (_unit(index, z.size),))[1]
-        slope = by_z[index] - first @ bent
-        return second, first[:inner], first[inner : inner + 2 * n], first[inner + 2 * n :], slope, slope + first @ y
-
-    second, balance, leads, paths, slope, dual = jax.lax.map(along, jnp.arange(z.size))
     if at.rho.size:
         weight = at.rho / at.slack
         push = barrier / at.slack + weight * (path + at.slack)
@@ -117,7 +109,8 @@ def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Bloc
 
     def eliminated(index):
         """The response of K to an unknown of y, to what the balance misses, and to each of the balance."""
-        by_m, alone = jnp.tile(_unit(index - plain, n), problem.steps.stages), _unit(index - size - 1, inner)
+        by_m = jnp.concatenate([jnp.zeros(inner - n), unit(index - plain, n)])
+        alone = unit(index - size - 1, inner)
         other = jnp.where(index < size, by_m, jnp.where(index == size, -miss, alone))
         return solution(jnp.where(index < plain, -balance[jnp.minimum(index, plain - 1)], other))
 
@@ -134,13 +127,13 @@ def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Bloc
 
         bend, lead = of(second, inner_second), of(leads, inner_leads)
         H = jnp.concatenate([bend[:plain], jnp.zeros(n)]) + bend[plain:] @ response
-        A = jnp.concatenate([lead[:n], _unit(index - own - n, c), lead[n:]])
+        A = jnp.concatenate([lead[:n], unit(index - own - n, c), lead[n:]])
         q = jnp.where(index < plain, slope[row], 0.0) + e @ inner_slope
         return A, H, q, bend[plain:], of(paths, inner_paths)
 
     A, H, q, bend, path_slopes = jax.lax.map(condensed, jnp.arange(size + 1))
     reached = jnp.concatenate([by_y[inner : inner + n], jnp.zeros(c), by_y[inner + n : inner + 2 * n] - at.m_next])
-    return Blocks(A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, dual)
+    return Blocks(A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, found.dual)
 
 
 def _places(problem: Problem) -> tuple[int, int, int]:
@@ -154,10 +147,11 @@ def _unknowns(problem: Problem, at: Interval) -> Float[Array, " z"]:
 
 
 def _less(balance: Float[Array, " k"], m: Float[Array, " n"]) -> Float[Array, " k"]:
-    """The balance at every stage less the momentum that comes in."""
-    return (balance.reshape(-1, m.size) - m).reshape(-1)
+    """The inner equations, of which the last takes the momentum that comes in."""
+    return jnp.concatenate([balance[: -m.size], balance[-m.size :] - m])
 
 
-def _unit(index: Any, size: int) -> Float[Array, " size"]:
-    """The unit vector of an index, zero where that is outside."""
-    return jnp.where(jnp.arange(size) == index, 1.0, 0.0)
+def _parts(problem: Problem, size: int) -> tuple[tuple[int, int], ...]:
+    """Where the inner equations, those of the next node, and the inequalities are."""
+    first, n = problem.inner_size, problem.group.dim
+    return (0, first), (first, first + 2 * n), (first + 2 * n, size)

@@ -50,7 +50,9 @@ def swept(problem: Problem, found: Linearised, barriers: Barriers) -> tuple[Chan
     n, c = problem.group.dim, problem.constants
     sizes = Sizes(problem.state_size, problem.control_size)
     P, N = barriers.diagonal.shape[:2]
-    V, v = found.ends.V.copy(), found.ends.v.copy()
+    slopes = found.ends.slopes
+    V = found.ends.second + slopes @ slopes.transpose(0, 2, 1) / CONDITION_SLACK
+    V, v = 0.5 * (V + V.transpose(0, 2, 1)), found.ends.v.copy()
     places = np.arange(n, n + c)
     V[:, places, places] += barriers.constants
     v[:, places] += barriers.constants_slope

@@ -45,8 +45,8 @@ class Problem(Module):
 
     @property
     def inner_size(self) -> int:
-        """Inner velocities of a step."""
-        return self.steps.stages * self.group.dim
+        """Inner unknowns of a step."""
+        return self.steps.inner * self.group.dim
 
     @property
     def control_size(self) -> int:

@@ -1,7 +1,7 @@
 """Steps as constraints of an optimisation: the discrete Lagrange-d'Alembert principle with multipliers for variations.
 
-The unknowns of a step from g_k are its inner velocities K (of shape (stages, n)) and the controls U at its stages, of
-shape (stages, nu). The equations of a step are its inner balance, a(g_k, K, U) = m_k at every stage, and what it leads
+The unknowns of a step from g_k are its inner unknowns K (rows of n) and the controls U at its stages, of shape (stages,
+nu). The equations of a step are as many inner ones, of which the last is a balance a(g_k, K, U) = m_k, and what it leads
 to: g_{k+1} = g_k tau(x(K)) and m_{k+1} = m(g_k, K, U). `principle` is the scalar cost + sigma . a + gamma . m; its
 gradient in the multipliers is the equations, so that one derivative of that gradient has Jacobian and Hessian.
 """
@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.integrators import VPRK, Variational
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction
 
-Rows = Float[Array, "stages n"]
+Rows = Float[Array, "inner n"]
 
 
 class Controlled(NamedTuple):
@@ -38,7 +38,12 @@ class AbstractTranscription(Module):
     @property
     @abc.abstractmethod
     def stages(self) -> int:
-        """How often a step has inner velocities and controls of its own."""
+        """How often a step has controls of its own."""
+
+    @property
+    @abc.abstractmethod
+    def inner(self) -> int:
+        """Rows of inner unknowns."""
 
     @property
     @abc.abstractmethod
@@ -53,6 +58,14 @@ class AbstractTranscription(Module):
     @abc.abstractmethod
     def displacement(self, K: Rows, h: Scalar) -> Float[Array, " n"]:
         """x of g_{k+1} = g_k tau(x)."""
+
+    @abc.abstractmethod
+    def guessed(self, x: np.ndarray, m: np.ndarray, h: float) -> np.ndarray:
+        """Inner unknowns of steps that move by x from nodes with the momenta m."""
+
+    @abc.abstractmethod
+    def rescaled(self, K: np.ndarray, ratio: float) -> np.ndarray:
+        """Inner unknowns of steps that are `ratio` times as long."""
 
     @abc.abstractmethod
     def principle(
@@ -90,6 +103,10 @@ class VariationalSteps(AbstractTranscription):
         return 1
 
     @property
+    def inner(self) -> int:
+        return 1
+
+    @property
     def times(self) -> tuple[float, ...]:
         return (0.5,)
 
@@ -99,6 +116,12 @@ class VariationalSteps(AbstractTranscription):
 
     def displacement(self, K, h):
         return h * K[0]
+
+    def guessed(self, x, m, h):
+        return x[:, None] / h
+
+    def rescaled(self, K, ratio):
+        return K
 
     def principle(self, system, controlled, g, K, U, t, h, sigma, gamma):
         group, tau, xi, u = system.group, self.retraction, K[0], U[0]
@@ -127,13 +150,14 @@ class GaussSteps(AbstractTranscription):
     """Steps of `VPRK` with controls at the stages, so of the degree stages - 1 within a step: with Gauss's tableaux of 2
     and 3 stages the optimal cost is of order 4 and 6.
 
-    With displacements sigma of the slopes the inner balance is the discrete Lagrange-d'Alembert principle,
+    Inner unknowns are the increments k_i = h K_i of the slopes, in the notation of `VPRK`, and the momentum pi that is
+    dual to x = sum_i b_i k_i. With the action S = sum_j h b_j ell(g_k tau(Theta_j), dtau_{-Theta_j} k_j / h) and
+    Theta_j = sum_i a_ji k_i the equations are
 
-        sigma . a + gamma . m_{k+1} = sum_j h b_j (d ell_j + (F_j + push_j) . delta_j),
-        delta_j = dtau_{-Theta_j} dTheta_j + Ad_{tau(-Theta_j)} zeta,   zeta = - sum_i sigma_i,
-        dK_i = (dtau^-1_x sigma_i / b_i + dtau^-1_{-x} gamma) / h,   dTheta_i = h sum_j a_ij dK_j,
+        D_{k_i} S = b_i pi,   (dtau^-1_x)* pi - T*L_g D_g S = m_k,   m_{k+1} = (dtau^-1_{-x})* pi,
 
-    d ell_j being the change of ell(g_k tau(Theta_j), dtau_{-Theta_j} K_j) along them, in the notation of `VPRK`.
+    and forces add their work. With displacements dk_i, and zeta of the first node, as multipliers they are the discrete
+    Lagrange-d'Alembert principle: the stages enter by their `work`, all else by `frame`.
     """
 
     method: VPRK
@@ -141,6 +165,10 @@ class GaussSteps(AbstractTranscription):
     @property
     def stages(self) -> int:
         return len(self.method.tableau.b)
+
+    @property
+    def inner(self) -> int:
+        return self.stages + 1
 
     @property
     def times(self) -> tuple[float, ...]:
@@ -151,40 +179,58 @@ class GaussSteps(AbstractTranscription):
         return self.method.retraction
 
     def displacement(self, K, h):
-        return h * (jnp.asarray(self.method.tableau.b) @ K)
+        return jnp.asarray(self.method.tableau.b) @ K[:-1]
+
+    def guessed(self, x, m, h):
+        return np.concatenate([np.repeat(x[:, None], self.stages, axis=1), m[:, None]], axis=1)
+
+    def rescaled(self, K, ratio):
+        return np.concatenate([ratio * K[:, :-1], K[:, -1:]], axis=1)
 
     def principle(self, system, controlled, g, K, U, t, h, sigma, gamma):
-        group, tau = system.group, self.retraction
         a, b, c = map(jnp.asarray, self.method.tableau)
-        x, zeta = self.displacement(K, h), -jnp.sum(sigma, axis=0)
-        arriving = tau.dtau_inv(group, -x, gamma)
-        dK = (jax.vmap(lambda each: tau.dtau_inv(group, x, each))(sigma) / b[:, None] + arriving) / h
-        reduced = isinstance(system, EulerPoincareSystem)
+        k, dk, pi, tau = K[:-1], sigma[:-1], K[-1], sigma[-1]
+        value = self.frame(system.group, b @ k, pi, tau, gamma) - (b @ dk) @ pi
 
-        def stage(Theta, dTheta, K, dK, u, time):
-            def lagrangian(moved, Theta, K):
-                Xi = tau.dtau(group, -Theta, K)
-                if reduced:
-                    return system.reduced_lagrangian(Xi)
-                point = group.compose(group.compose(g, tau.tau(group, moved)), tau.tau(group, Theta))
-                return system.lagrangian(point, Xi, time)
+        def stage(at):
+            return self.work(system, controlled, g, t, h, *at, zeta=-tau)
 
-            change = jax.jvp(lagrangian, (jnp.zeros_like(zeta), Theta, K), (zeta, dTheta, dK))[1]
-            point, Xi = group.compose(g, tau.tau(group, Theta)), tau.dtau(group, -Theta, K)
-            delta = tau.dtau(group, -Theta, dTheta) + group.Ad(tau.tau(group, -Theta), zeta)
-            force = controlled.push(point, u, time)
-            if system.force is not None:
-                force = force + system.force(point, Xi, time)
-            return controlled.cost(point, Xi, u, time) + change + force @ delta
+        return value + jnp.sum(jax.vmap(stage)((b, c, U, a @ k, k, a @ dk, dk)))
 
-        each = jax.lax.map(lambda at: stage(*at), (h * (a @ K), h * (a @ dK), K, dK, U, t + c * h))
-        return h * (b @ each)
+    def frame(self, group: AbstractGroup, x: Any, pi: Any, tau: Any, gamma: Any) -> Any:
+        """tau . (dtau^-1_x)* pi + gamma . (dtau^-1_{-x})* pi."""
+        return pi @ (self.retraction.dtau_inv(group, x, tau) + self.retraction.dtau_inv(group, -x, gamma))
+
+    def work(self, system, controlled, g, t, h, b, c, u, Theta, k, dTheta, dk, *, zeta):
+        """The cost of a stage, the change of its action along the displacements, and the work of the forces."""
+        group, tau = system.group, self.retraction
+        time, reduced = t + c * h, isinstance(system, EulerPoincareSystem)
+
+        def lagrangian(moved, Theta, k):
+            Xi = tau.dtau(group, -Theta, k) / h
+            if reduced:
+                return system.reduced_lagrangian(Xi)
+            point = group.compose(group.compose(g, tau.tau(group, moved)), tau.tau(group, Theta))
+            return system.lagrangian(point, Xi, time)
+
+        change = jax.jvp(lagrangian, (jnp.zeros_like(zeta), Theta, k), (zeta, dTheta, dk))[1]
+        point, Xi = group.compose(g, tau.tau(group, Theta)), tau.dtau(group, -Theta, k) / h
+        delta = tau.dtau(group, -Theta, dTheta) + group.Ad(tau.tau(group, -Theta), zeta)
+        force = controlled.push(point, u, time)
+        if system.force is not None:
+            force = force + system.force(point, Xi, time)
+        return h * b * (controlled.cost(point, Xi, u, time) + change + force @ delta)
 
     def path(self, controlled, group, g, K, U, t, h):
-        a, c, tau = jnp.asarray(self.method.tableau.a), jnp.asarray(self.method.tableau.c), self.retraction
+        a, c = jnp.asarray(self.method.tableau.a), jnp.asarray(self.method.tableau.c)
 
-        def stage(Theta, K, u, time):
-            point = group.compose(g, tau.tau(group, Theta))
-            return controlled.path(point, tau.dtau(group, -Theta, K), u, time)
+        def stage(at):
+            return self.stage_path(controlled, group, g, t, h, *at)
 
-        return jax.vmap(stage)(h * (a @ K), K, U, t + c * h).reshape(-1)
+        return jax.vmap(stage)((c, U, a @ K[:-1], K[:-1])).reshape(-1)
+
+    def stage_path(self, controlled, group, g, t, h, c, u, Theta, k):
+        """What must not be positive at a stage."""
+        tau = self.retraction
+        point = group.compose(g, tau.tau(group, Theta))
+        return controlled.path(point, tau.dtau(group, -Theta, k) / h, u, t + c * h)
