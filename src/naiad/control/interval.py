@@ -69,7 +69,7 @@ def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Arr
     n, stages, inner = problem.group.dim, problem.steps.stages, problem.inner_size
     U, eta, theta, K = jnp.split(z, _places(problem))
     sigma, lam, gamma, rho = jnp.split(y, (inner, inner + n, inner + 2 * n))
-    K, U, sigma = K.reshape(stages, n), U.reshape(stages, problem.controls), sigma.reshape(stages, n)
+    K, U, sigma = K.reshape(-1, n), U.reshape(stages, problem.controls), sigma.reshape(-1, n)
     h = problem.length(theta, at.step)
     g, t = problem.moved(at.g, eta), at.k * h
     value = problem.steps.principle(problem.known(theta), problem.controlled(), g, K, U, t, h, sigma, gamma)
@@ -108,7 +108,7 @@ def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Bloc
     solution = solver(balance[plain:].T)
 
     def eliminated(index):
-        """The response of K to an unknown of y, to what the balance misses, and to each of the balance."""
+        """The response of K to an unknown of y, to what the inner equations miss, and to each of them."""
         by_m = jnp.concatenate([jnp.zeros(inner - n), unit(index - plain, n)])
         alone = unit(index - size - 1, inner)
         other = jnp.where(index < size, by_m, jnp.where(index == size, -miss, alone))

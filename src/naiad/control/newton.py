@@ -11,6 +11,8 @@ from naiad.control.interval import Blocks, Values, blocks, values
 from naiad.control.iterate import Iterate, Numbers, flat, folded
 from naiad.control.problem import Problem
 from naiad.control.riccati import PIECE, Change, Feedback, Sizes, Value, backward, forward
+from naiad.control.stages import staged_blocks, staged_values
+from naiad.control.transcription import GaussSteps
 
 CONDITION_SLACK = 1e-6  # the conditions of the end stand as |r|^2 / (2 CONDITION_SLACK), besides their multipliers
 
@@ -33,14 +35,19 @@ class Barriers(NamedTuple):
 
 def evaluated(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Values, tuple[Any, Any]]:
     """The equations of the steps and the conditions of the ends."""
-    steps = _rows(values, problem, at.intervals(numbers))
+    intervals = at.intervals(numbers)
+    staged = isinstance(problem.steps, GaussSteps)
+    steps = staged_values(problem, intervals) if staged else _rows(values, problem, intervals)
     return folded(steps, at.problems), _rows(end_values, problem, at.ends(numbers))
 
 
 def linearised(problem: Problem, at: Iterate, numbers: Numbers, barrier: Any, curvature: Any) -> Linearised:
     """The blocks; barrier and curvature are numbers, one for each problem."""
     each = [np.repeat(value, at.steps) for value in (barrier, curvature)]
-    steps = folded(_rows(blocks, problem, at.intervals(numbers), *each), at.problems)
+    intervals = at.intervals(numbers)
+    staged = isinstance(problem.steps, GaussSteps)
+    steps = staged_blocks(problem, intervals, *each) if staged else _rows(blocks, problem, intervals, *each)
+    steps = folded(steps, at.problems)
     slack = np.full(at.problems, CONDITION_SLACK)
     return Linearised(steps, _rows(end_blocks, problem, at.ends(numbers), slack, curvature))
 
