@@ -2,7 +2,40 @@
 
 from naiad.control.actuation import Directions, effort, elapsed
 from naiad.control.interior import Status
+from naiad.control.linear import (
+    LinearStep,
+    Orbit,
+    Reach,
+    Regulator,
+    controllability,
+    floquet,
+    linear_step,
+    lqr,
+    observability,
+)
+from naiad.control.mpc import MPC, Sampled
+from naiad.control.plant import Actuated
 from naiad.control.solution import Solution
-from naiad.control.solving import solve
+from naiad.control.solving import solve, solve_many
 
-__all__ = ["Directions", "Solution", "Status", "effort", "elapsed", "solve"]
+__all__ = [
+    "MPC",
+    "Actuated",
+    "Directions",
+    "LinearStep",
+    "Orbit",
+    "Reach",
+    "Regulator",
+    "Sampled",
+    "Solution",
+    "Status",
+    "controllability",
+    "effort",
+    "elapsed",
+    "floquet",
+    "linear_step",
+    "lqr",
+    "observability",
+    "solve",
+    "solve_many",
+]

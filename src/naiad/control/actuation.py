@@ -20,7 +20,7 @@ class Directions(Module):
     def __init__(self, B: Any):
         array = floats("B", B)
         if array.ndim != 2 or not array.size or not finite(array):
-            raise InputError(f"B has shape {array.shape}; expected a matrix of finite numbers, a column for each control.")
+            raise InputError(f"B has shape {array.shape}; expected a matrix of finite numbers, a column a control.")
         self.B = array
 
     def __call__(self, g: Any, u: Float[Array, " nu"], t: Scalar) -> Float[Array, " n"]:

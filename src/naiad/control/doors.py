@@ -27,7 +27,7 @@ def transcription(system: LagrangianSystem, order: int, method: AbstractMethod |
     if not isinstance(method, Variational | VPRK):
         raise InputError(f"method = {type(method).__name__}(...); control takes Variational(...) or VPRK(...).")
     if system.constraint is not None:
-        raise InputError(f"{type(system).__name__} has a constraint; control takes systems without (choose coordinates).")
+        raise InputError(f"{type(system).__name__} has a constraint; control takes systems without any.")
     method.check(system)
     return VariationalSteps(method) if isinstance(method, Variational) else GaussSteps(method)
 
@@ -113,7 +113,7 @@ def limits(name: str, bounds: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         pair = [-floats(name, bounds), floats(name, bounds)]
     if any(each.shape not in ((), (count,)) or np.isnan(each).any() or not each.size for each in pair):
         raise InputError(
-            f"{name} = {bounds!r}; expected a number b (for -b to b), or lower and upper ones: a number each, or {count}."
+            f"{name} = {bounds!r}; expected a number b (for -b to b), or lower and upper: a number each, or {count}."
         )
     lower, upper = (np.broadcast_to(each, count).astype(float) for each in pair)
     for k in np.flatnonzero(~(lower < upper)):

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from naiad.compiler import execute_rows
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.iterate import Iterate, Numbers, chosen
 from naiad.control.newton import evaluated
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution, lagrange_weights
@@ -17,12 +17,20 @@ SLACK = 1e-2  # the least slack of an inequality in the beginning
 
 
 def beginning(
-    problem: Problem, numbers: Numbers, start: State, T: float, N: int, sizes: tuple[int, int], barrier: float
+    problem: Problem,
+    numbers: Numbers,
+    start: State,
+    T: float,
+    N: int,
+    sizes: tuple[int, int],
+    barrier: float,
+    bends: np.ndarray | None = None,
 ) -> Iterate:
-    """The geodesic with controls as small as their bounds allow, all multipliers of equations zero."""
+    """The geodesic, bent aside if wanted, with controls as small as their bounds allow, all multipliers of equations
+    zero."""
     n, stages, nu = problem.group.dim, problem.steps.stages, problem.controls
     inequalities, conditions = sizes
-    g, m, x = geodesic(problem, start, numbers.goal, N, T / N)
+    g, m, x = geodesic(problem, start, numbers.goal, N, T / N, np.zeros((2, n)) if bends is None else bends)
     zeros = np.zeros
     at = Iterate(
         g=g,
@@ -60,15 +68,24 @@ def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> 
     return at._replace(slack=slack, rho=barrier / slack)
 
 
-def geodesic(problem: Problem, start: State, goal: State, N: int, h: float) -> tuple[Any, np.ndarray, np.ndarray]:
+def geodesic(
+    problem: Problem, start: State, goal: State, N: int, h: float, bends: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
     """Configurations g_0 exp(s(t) log(g_0^-1 g_N)) with s from rest to rest, s = 3 t^2 - 2 t^3, the momenta at the
-    nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x)."""
+    nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x).
+
+    `bends` are two vectors, by which it is moved aside in half a sine wave and in a whole one."""
     parts = np.linspace(0.0, 1.0, N + 1)
     law = parts**2 * (3.0 - 2.0 * parts)
     rate = 6.0 * parts * (1.0 - parts) / (N * h)
+    waves = np.pi * np.array([1.0, 2.0])
+    aside = np.sin(parts[:, None] * waves) @ bends
+    speed = (np.cos(parts[:, None] * waves) * waves / (N * h)) @ bends
     first, last = _repeated((start.g, goal.g), N + 1)
-    after = np.concatenate([law[1:], law[-1:]])
-    g, mu, x = execute_rows(_on_geodesic, problem, first, last, law, after, rate, parameters=())
+    after = [np.concatenate([each[1:], each[-1:]]) for each in (law, aside)]
+    g, mu, x = execute_rows(
+        _on_geodesic, problem, first, last, (law, aside), tuple(after), (rate, speed), parameters=()
+    )
     mu[0], mu[-1] = start.mu, goal.mu
     return g, mu, x[:-1]
 
@@ -77,12 +94,16 @@ def _repeated(tree: Any, count: int) -> Any:
     return jax.tree.map(lambda a: np.repeat(np.asarray(a, float)[None], count, axis=0), tree)
 
 
-def _on_geodesic(problem: Problem, first: Any, last: Any, part: Any, after: Any, rate: Any) -> tuple[Any, Any, Any]:
+def _on_geodesic(problem: Problem, first: Any, last: Any, here: Any, after: Any, rates: Any) -> tuple[Any, Any, Any]:
     """A node, the momentum there, and the vector x of the step that leads on."""
     group = problem.group
     whole = group.log(group.compose(group.inverse(first), last))
-    g, end = (group.compose(first, group.exp(each * whole)) for each in (part, after))
-    return g, problem.system.legendre(g, rate * whole, 0.0), problem.difference(g, end)
+
+    def node(part, aside):
+        return group.compose(group.compose(first, group.exp(part * whole)), group.exp(aside))
+
+    g, (rate, speed) = node(*here), rates
+    return g, problem.system.legendre(g, rate * whole + speed, 0.0), problem.difference(g, node(*after))
 
 
 def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:
@@ -92,7 +113,7 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
     place = np.arange(N + 1) * (count / N)
     k = np.minimum(place.astype(int), count - 1)
     part = place - k
-    ends = (jax.tree.map(lambda a: a[each], old.g) for each in (k, k + 1))
+    ends = (chosen(old.g, each) for each in (k, k + 1))
     g = execute_rows(_between, problem, *ends, part, parameters=())
     m = _mixed(old.m, k, part)
     for array, first in zip(jax.tree.leaves((g, m)), jax.tree.leaves(start), strict=True):

@@ -1,7 +1,8 @@
 """The interior-point method: Newton's method on the optimality conditions with a barrier that goes to zero.
 
-Primal-dual, with a filter for the line search [waechter2006]; slacks for inequalities along the path, bounds of controls
-and constants kept strictly. Several problems of the same form run together, each with its own barrier, filter and end.
+Primal-dual, with a filter for the line search [waechter2006]; slacks for inequalities along the path, bounds of
+controls and constants kept strictly. Several problems of the same form run together, each with its own barrier, filter
+and end.
 """
 
 import enum
@@ -117,9 +118,7 @@ class Method:
 
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these problems only."""
-        self.at, self.numbers, self.measured = (
-            chosen(each, going) for each in (self.at, self.numbers, self.measured)
-        )
+        self.at, self.numbers, self.measured = (chosen(each, going) for each in (self.at, self.numbers, self.measured))
         self.barrier, self.shift, self.failures = self.barrier[going], self.shift[going], self.failures[going]
         self.filters = [self.filters[k] for k in going]
 
@@ -135,7 +134,7 @@ class Method:
         return found, dual, gaps
 
     def _lower_barrier(self, dual: np.ndarray, gaps: Gaps) -> bool:
-        """Lower the barrier where the problem with the present one is solved well enough [waechter2006, section 2.1]."""
+        """Lower the barrier where the problem with the present one is solved well enough [waechter2006, eq. (7)]."""
         changed = False
         for k in range(self.at.problems):
             while self.barrier[k] > self.rules.tolerance / 10.0:
@@ -212,7 +211,9 @@ class Method:
                 self.filters[k].append((self.measured.missed[k], self._objective(at, self.measured)[k]))
         still = taken == 0.0
         self.failures = np.where(still, self.failures + 1, 0)
-        self.shift = np.where(still, np.maximum(10.0 * self.shift, 1e-4), np.where(self.shift > 1e-8, self.shift / 10, 0))
+        self.shift = np.where(
+            still, np.maximum(10.0 * self.shift, 1e-4), np.where(self.shift > 1e-8, self.shift / 10, 0)
+        )
         self.at, self.measured = new, measured
 
     def _objective(self, at: Iterate, measured: Measured) -> np.ndarray:

@@ -64,8 +64,8 @@ class Values(NamedTuple):
 
 
 def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Array, " y"]) -> Float[Array, ""]:
-    """cost + sigma . a + lam . psi + gamma . m_{k+1} + rho . path, of z = (U, eta, theta, K) and y = (sigma, lam, gamma,
-    rho), psi being the increment of the next node."""
+    """cost + sigma . a + lam . psi + gamma . m_{k+1} + rho . path, of z = (U, eta, theta, K) and y = (sigma, lam,
+    gamma, rho), psi being the increment of the next node."""
     n, stages, inner = problem.group.dim, problem.steps.stages, problem.inner_size
     U, eta, theta, K = jnp.split(z, _places(problem))
     sigma, lam, gamma, rho = jnp.split(y, (inner, inner + n, inner + 2 * n))
@@ -133,7 +133,9 @@ def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Bloc
 
     A, H, q, bend, path_slopes = jax.lax.map(condensed, jnp.arange(size + 1))
     reached = jnp.concatenate([by_y[inner : inner + n], jnp.zeros(c), by_y[inner + n : inner + 2 * n] - at.m_next])
-    return Blocks(A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, found.dual)
+    return Blocks(
+        A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, found.dual
+    )
 
 
 def _places(problem: Problem) -> tuple[int, int, int]:

@@ -99,3 +99,8 @@ def folded(tree: Any, problems: int) -> Any:
 def chosen(tree: Any, rows: Any) -> Any:
     """These rows of every array."""
     return jax.tree.map(lambda a: a[rows], tree)
+
+
+def stacked(trees: list[Any]) -> Any:
+    """Trees of arrays of the same form as rows."""
+    return jax.tree.map(lambda *parts: np.stack([np.asarray(part, float) for part in parts]), *trees)

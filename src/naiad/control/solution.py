@@ -13,12 +13,12 @@ from naiad.mechanics import State
 class Solution(NamedTuple):
     """An optimal motion, or how far the method came.
 
-    `t` and `states` are those of the nodes, `u` the controls at the times `t_u` in the steps (of shape (N, stages)); `T`
-    is the duration. `status` is solved, infeasible, iteration limit or stalled, and `message` says in a line what
-    is wrong, if anything is. `costates` are the multipliers of the increments of configuration and momentum at the nodes
-    after the first: the discrete costates. `bound_multipliers` and `path_multipliers` are those of the inequalities, not
-    negative, `end_multipliers` those of the conditions at the end. `error_estimate` is that of the cost, if it was asked
-    for. `history` has cost, errors and barrier of each iteration.
+    `t` and `states` are those of the nodes, `u` the controls at the times `t_u` in the steps (of shape (N, stages));
+    `T` is the duration. `status` is solved, infeasible, iteration limit or stalled, and `message` says in a line what
+    is wrong, if anything is. `costates` are the multipliers of the increments of configuration and momentum at the
+    nodes after the first: the discrete costates. `bound_multipliers` and `path_multipliers` are those of the
+    inequalities, not negative, `end_multipliers` those of the conditions at the end. `error_estimate` is that of the
+    cost, if it was asked for. `history` has cost, errors and barrier of each iteration.
     """
 
     cost: float
@@ -58,7 +58,7 @@ class Solution(NamedTuple):
     def control(self, t: Any) -> np.ndarray:
         """The controls at times: polynomials through those of a step."""
         t = np.asarray(t, float)
-        N, stages = self.t_u.shape
+        N = len(self.t_u)
         h = self.T / N
         k = np.clip((t / h).astype(int), 0, N - 1)
         weights = lagrange_weights(np.asarray(self.problem.steps.times), t / h - k)

@@ -2,28 +2,29 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from naiad.control.actuation import effort
-from naiad.control.doors import end_state, force_map, functions, limits, transcription
-from naiad.control.guess import beginning, resampled
-from naiad.control.interior import Method, Outcome, Rules, Status
-from naiad.control.iterate import Iterate, Numbers, chosen
+from naiad.control.doors import end_state
+from naiad.control.guess import resampled
+from naiad.control.interior import Method, Outcome, Status
+from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution
+from naiad.control.task import Task, posed
 from naiad.control.worst import complaint
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
-from naiad.numerics.checks import positive
 
-FIRST_BARRIER, WARM_BARRIER = 0.1, 1e-4
+WARM_BARRIER = 1e-4
+ASIDE = 0.4  # how far other starts are moved off the geodesic, relative to its length
+
+Tell = Callable[[int, dict[str, Any]], None]
 
 
 @checked
@@ -47,6 +48,8 @@ def solve(
     order: int = 4,
     method: AbstractMethod | None = None,
     guess: Solution | None = None,
+    starts: int = 1,
+    seed: int = 0,
     estimate: bool = False,
     tolerance: float = 1e-8,
     iterations: int = 200,
@@ -63,51 +66,71 @@ def solve(
     - `free_time`: T is unknown, and the one given where to begin; `times` are its bounds.
     - `order`: 2 (`Variational`, controls constant over a step), 4 or 6 (`VPRK` with two and three stages of Gauss,
       controls linear and quadratic over a step); or a `method` of these.
-    - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal.
+    - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal, and with several
+      `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
     - `estimate`: solve with N/4 and N/2 steps first, and estimate the error of the cost from all three.
     - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
 
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
     masses and numbers of steps.
     """
-    if N < 1:
-        raise InputError(f"N = {N!r}; expected a number of steps of at least 1.")
-    T, tolerance = positive("T", T), positive("tolerance", tolerance)
-    if iterations < 1:
-        raise InputError(f"iterations = {iterations!r}; expected at least 1.")
-    push, nu = force_map(system, actuation, controls)
-    steps = transcription(system, order, method)
-    cost = effort if cost is None else cost
-    inequalities, conditions = functions(system, nu, cost, path, end_cost, ending)
-    start = end_state(system, "start", start)
-    target = start if goal is None else end_state(system, "goal", goal)
-    least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
-    problem = Problem(
-        system=system,
-        steps=steps,
-        push=push,
+    task = posed(
+        system,
+        goal is not None,
+        T,
+        N,
+        actuation=actuation,
+        controls=controls,
         cost=cost,
+        bounds=bounds,
         path=path,
         end_cost=end_cost,
         ending=ending,
-        model=None,
-        controls=nu,
-        constants=int(free_time),
         free_time=free_time,
-        reaching=goal is not None,
+        times=times,
+        order=order,
+        method=method,
+        tolerance=tolerance,
+        iterations=iterations,
     )
-    numbers = Numbers(0.0, target, *limits("bounds", bounds, nu), least, most)
-    rules = Rules(tolerance, iterations, FIRST_BARRIER)
-    sizes = (inequalities, conditions)
+    if starts < 1:
+        raise InputError(f"starts = {starts!r}; expected at least 1.")
+    start = end_state(system, "start", start)
+    target = start if goal is None else end_state(system, "goal", goal)
+    tell = progress if callable(progress) else _shown if progress else None
     coarse: list[Solution] = []
     for count in (N // 4, N // 2) if estimate else ():
         if count >= 2:
-            guess = _solved(problem, numbers, start, T, count, sizes, rules, guess, progress)
+            guess = _best(task, start, target, count, guess, starts, seed, tell)
             coarse.append(guess)
-    found = _solved(problem, numbers, start, T, N, sizes, rules, guess, progress)
+    found = _best(task, start, target, N, guess, starts, seed, tell)
     if not estimate:
         return found
     return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
+
+
+@checked
+@double
+def solve_many(
+    system: LagrangianSystem, starts: Sequence[State], goals: Sequence[State], T: float, N: int, **options: Any
+) -> list[Solution]:
+    """The motions of least cost from many states to as many goals: `solve`, for problems that run together in lanes.
+
+    `options` are those of `solve` that say what the problem is, and `tolerance` and `iterations`.
+    """
+    if len(starts) != len(goals) or not len(starts):
+        raise InputError(f"{len(starts)} starts but {len(goals)} goals; expected as many of each, and at least one.")
+    task = posed(system, True, T, N, **options)
+    ends = [
+        [end_state(system, f"{name}[{k}]", state) for k, state in enumerate(states)]
+        for name, states in (("starts", starts), ("goals", goals))
+    ]
+    began = time.perf_counter()
+    each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
+    at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
+    outcome = Method(task.problem, *map(stacked, (at, each)), task.rules).run()
+    seconds = time.perf_counter() - began
+    return [_solution(task, each[k], outcome, k, seconds / len(each)) for k in range(len(each))]
 
 
 def richardson(costs: list[float], order: int) -> float:
@@ -122,50 +145,54 @@ def richardson(costs: list[float], order: int) -> float:
     return last / (ratio - 1.0)
 
 
-def _times(times: Any, T: float) -> tuple[np.ndarray, np.ndarray]:
-    if times is None:
-        return np.zeros(1), np.full(1, np.inf)
-    least, most = limits("times", times, 1)
-    if not (least[0] < T < most[0] and least[0] >= 0.0):
-        raise InputError(f"T = {T:g} is not between the times {least[0]:g} and {most[0]:g}, both at least 0.")
-    return least, most
-
-
-def _solved(
-    problem: Problem,
-    numbers: Numbers,
+def _best(
+    task: Task,
     start: State,
-    T: float,
+    goal: State,
     N: int,
-    sizes: tuple[int, int],
-    rules: Rules,
     guess: Solution | None,
-    progress: bool | Callable[[int, dict[str, Any]], None],
+    starts: int,
+    seed: int,
+    tell: Tell | None,
 ) -> Solution:
+    """The solution from a guess, or the best from several starts."""
     began = time.perf_counter()
-    numbers = numbers._replace(step=np.asarray(1.0 / N if problem.free_time else T / N))
+    numbers, rules = task.numbers._replace(goal=goal, step=task.step(N)), task.rules
     if guess is not None:
         rules = rules._replace(barrier=WARM_BARRIER)
-        at = resampled(guess, problem, numbers, start, N, WARM_BARRIER)
+        at = [resampled(guess, task.problem, numbers, start, N, WARM_BARRIER)]
     else:
-        at = beginning(problem, numbers, start, T, N, sizes, rules.barrier)
-    one = jax.tree.map(lambda a: np.asarray(a, float)[None], (at, numbers))
-    outcome = Method(problem, *one, rules).run(progress if callable(progress) else _shown if progress else None)
-    return solution(problem, numbers, outcome, T, time.perf_counter() - began)
+        at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
+    outcome = Method(task.problem, *map(stacked, (at, [numbers] * len(at))), rules).run(tell)
+    order = [(status is not Status.SOLVED, cost) for status, cost in zip(outcome.status, outcome.cost, strict=True)]
+    best = min(range(len(at)), key=lambda k: order[k])
+    return _solution(task, numbers, outcome, best, time.perf_counter() - began)
 
 
-def solution(problem: Problem, numbers: Numbers, outcome: Outcome, T: float, seconds: float) -> Solution:
-    """The first of the outcomes as a result."""
-    at: Iterate = chosen(outcome.at, 0)
+def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
+    """None of the first path, and random ones of the others."""
+    group, rng = problem.group, np.random.default_rng(seed)
+    length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
+    others = ASIDE * length * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
+    return [np.zeros((2, group.dim)), *others]
+
+
+def _solution(task: Task, numbers: Numbers, outcome: Outcome, index: int, seconds: float) -> Solution:
+    """One of the outcomes as a result."""
+    problem = task.problem
+    at: Iterate = chosen(outcome.at, index)
     N = at.K.shape[0]
-    T = float(at.theta[0]) if problem.free_time else T
-    h, status = T / N, outcome.status[0]
-    history = {key: np.array([each[key][0] for each in outcome.history]) for key in ("cost", "primal", "dual", "barrier")}
+    T = float(at.theta[0]) if problem.free_time else task.T
+    h, status = T / N, outcome.status[index]
+    rows = [
+        (each, int(np.flatnonzero(each["problem"] == index)[0])) for each in outcome.history if index in each["problem"]
+    ]
+    history = {key: np.array([each[key][k] for each, k in rows]) for key in ("cost", "primal", "dual", "barrier")}
     return Solution(
-        cost=float(outcome.cost[0]),
+        cost=float(outcome.cost[index]),
         status=status,
-        message="" if status is Status.SOLVED else complaint(problem, outcome, numbers),
-        iterations=int(outcome.iterations[0]),
+        message="" if status is Status.SOLVED else complaint(problem, outcome, index, numbers),
+        iterations=int(outcome.iterations[index]),
         T=T,
         t=h * np.arange(N + 1),
         states=State(at.g, at.m),
@@ -176,8 +203,8 @@ def solution(problem: Problem, numbers: Numbers, outcome: Outcome, T: float, sec
         bound_multipliers=(at.low, at.high),
         path_multipliers=at.rho,
         end_multipliers=at.nu,
-        primal_error=float(outcome.primal[0]),
-        dual_error=float(outcome.dual[0]),
+        primal_error=float(outcome.primal[index]),
+        dual_error=float(outcome.dual[index]),
         error_estimate=None,
         seconds=seconds,
         history=history,

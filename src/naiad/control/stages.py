@@ -136,7 +136,11 @@ class Assembly:
         last = frame[:, :n] - by_zeta.sum(axis=1) - at.m
         after = frame[:, n:].copy()
         after[:, n:] -= at.m_next
-        return np.concatenate([balance.reshape(self.rows, -1), last], axis=1), after, path.reshape(self.rows, -1)
+        return (
+            np.concatenate([balance.reshape(self.rows, -1), last], axis=1),
+            after,
+            path.reshape(self.rows, at.rho.shape[1]),
+        )
 
     def spread(self, stage: np.ndarray, frame: np.ndarray) -> np.ndarray:
         """Rows of the unknowns of stages, (steps, stages, z, ...), and of frames as rows of z = (U, eta, theta, K)."""
@@ -147,10 +151,10 @@ class Assembly:
         inner = inc + np.einsum("ji,kjn...->kin...", self.a, chart) + np.einsum("i,kn...->kin...", self.b, x)
         return np.concatenate(
             [
-                u.reshape(self.rows, -1, *rest),
+                u.reshape(self.rows, self.s * nu, *rest),
                 eta.sum(axis=1) + frame_eta,
                 theta.sum(axis=1),
-                inner.reshape(self.rows, -1, *rest),
+                inner.reshape(self.rows, self.s * n, *rest),
                 pi,
             ],
             axis=1,
@@ -176,7 +180,7 @@ class Assembly:
         return found
 
     def _frame_columns(self, frame: np.ndarray) -> np.ndarray:
-        n, nu, c, s = self.problem.group.dim, self.problem.controls, self.problem.constants, self.s
+        nu, c, s = self.problem.controls, self.problem.constants, self.s
         eta, x, pi = np.split(frame, 3, axis=2)
         none = np.zeros((*frame.shape[:2], c))
         inner = [each * x for each in self.b]
@@ -271,4 +275,15 @@ def condensed(
     A[:, size, n + c :] += after[:, n:]
     q = of(slope[..., None])[..., 0]
     inverse = np.ascontiguousarray(E[:, size + 1 :])
-    return Blocks(A, H, q, np.ascontiguousarray(E), bend[:, :, plain:], slope[:, plain:], leads[:, plain:], inverse, of(paths), dual)
+    return Blocks(
+        A,
+        H,
+        q,
+        np.ascontiguousarray(E),
+        bend[:, :, plain:],
+        slope[:, plain:],
+        leads[:, plain:],
+        inverse,
+        of(paths),
+        dual,
+    )

@@ -1,8 +1,8 @@
 """Steps as constraints of an optimisation: the discrete Lagrange-d'Alembert principle with multipliers for variations.
 
-The unknowns of a step from g_k are its inner unknowns K (rows of n) and the controls U at its stages, of shape (stages,
-nu). The equations of a step are as many inner ones, of which the last is a balance a(g_k, K, U) = m_k, and what it leads
-to: g_{k+1} = g_k tau(x(K)) and m_{k+1} = m(g_k, K, U). `principle` is the scalar cost + sigma . a + gamma . m; its
+The unknowns of a step from g_k are its inner unknowns K (rows of n) and the controls U at its stages, of shape
+(stages, nu). The equations of a step are as many inner ones, of which the last is a balance a(g_k, K, U) = m_k, and
+what it leads to: g_{k+1} = g_k tau(x(K)) and m_{k+1} = m(g_k, K, U). `principle` is the scalar cost + sigma . a + gamma . m; its
 gradient in the multipliers is the equations, so that one derivative of that gradient has Jacobian and Hessian.
 """
 
@@ -147,8 +147,8 @@ class _Pushed(NamedTuple):
 
 
 class GaussSteps(AbstractTranscription):
-    """Steps of `VPRK` with controls at the stages, so of the degree stages - 1 within a step: with Gauss's tableaux of 2
-    and 3 stages the optimal cost is of order 4 and 6.
+    """Steps of `VPRK` with controls at the stages, so of the degree stages - 1 within a step: with Gauss's tableaux of
+    2 and 3 stages the optimal cost is of order 4 and 6.
 
     Inner unknowns are the increments k_i = h K_i of the slopes, in the notation of `VPRK`, and the momentum pi that is
     dual to x = sum_i b_i k_i. With the action S = sum_j h b_j ell(g_k tau(Theta_j), dtau_{-Theta_j} k_j / h) and

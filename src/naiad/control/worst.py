@@ -4,35 +4,30 @@ import jax
 import numpy as np
 
 from naiad.control.interior import Outcome, Status
-from naiad.control.iterate import Numbers
+from naiad.control.iterate import Iterate, Numbers
 from naiad.control.newton import evaluated, linearised
 from naiad.control.problem import Problem
 
 
-def complaint(problem: Problem, outcome: Outcome, numbers: Numbers) -> str:
-    """A line on why the first of the outcomes is not solved, and what to do."""
-    status = outcome.status[0]
+def complaint(problem: Problem, outcome: Outcome, index: int, numbers: Numbers) -> str:
+    """A line on why one of the outcomes is not solved, and what to do."""
+    status, at = outcome.status[index], jax.tree.map(lambda a: np.asarray(a, float)[index : index + 1], outcome.at)
+    own = jax.tree.map(lambda a: np.asarray(a, float)[None], numbers)
     if status is not Status.INFEASIBLE:
         return (
-            f"{status} after {outcome.iterations[0]} iterations, with errors of {outcome.primal[0]:.1e} (equations) and "
-            f"{outcome.dual[0]:.1e} (optimality); give more iterations, a guess, or a larger tolerance."
+            f"{status} after {outcome.iterations[index]} iterations, with errors of {outcome.primal[index]:.1e} (equations) and "
+            f"{outcome.dual[index]:.1e} (optimality); give more iterations, a guess, or a larger tolerance."
         )
-    worst, missed = _worst(problem, outcome, numbers)
+    worst, missed = _worst(problem, at, own)
     return (
-        f"infeasible: after {outcome.iterations[0]} iterations {worst} is missed by {missed:.3g}; "
-        f"{_remedy(problem, outcome, numbers)}"
+        f"infeasible: after {outcome.iterations[index]} iterations {worst} is missed by {missed:.3g}; "
+        f"{_remedy(problem, at, own)}"
     )
 
 
-def _one(outcome: Outcome, numbers: Numbers) -> tuple:
-    first = jax.tree.map(lambda a: np.asarray(a, float)[:1], outcome.at)
-    return first, jax.tree.map(lambda a: np.asarray(a, float)[None], numbers)
-
-
-def _worst(problem: Problem, outcome: Outcome, numbers: Numbers) -> tuple[str, float]:
+def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
     """The equation or inequality that misses most, in words, and by how much."""
-    at, own = _one(outcome, numbers)
-    steps, (_, conditions) = evaluated(problem, at, own)
+    steps, (_, conditions) = evaluated(problem, at, numbers)
     N, count = at.steps, max(1, at.rho.shape[2] // problem.steps.stages)
     names = components(problem)
     found = []
@@ -63,10 +58,9 @@ def components(problem: Problem) -> list[str]:
     return found
 
 
-def _remedy(problem: Problem, outcome: Outcome, numbers: Numbers) -> str:
+def _remedy(problem: Problem, at: Iterate, numbers: Numbers) -> str:
     """What to do: the direction in which nothing acts, if there is one."""
-    at, own = _one(outcome, numbers)
-    dead = unreachable(problem, at, own)
+    dead = unreachable(problem, at, numbers)
     if dead is not None:
         return f"no control moves {dead} there: add actuation in that direction."
     bounded = np.isfinite(numbers.lower).any() or np.isfinite(numbers.upper).any() or at.rho.size
@@ -74,7 +68,7 @@ def _remedy(problem: Problem, outcome: Outcome, numbers: Numbers) -> str:
     return f"give {longer}{', wider bounds' if bounded else ''} or another goal."
 
 
-def unreachable(problem: Problem, at, numbers: Numbers) -> str | None:
+def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     """The condition of a goal that no control changes, to first order about the iterate; None if there is none."""
     if not problem.reaching or not np.all(np.isfinite(at.m)):
         return None

@@ -30,6 +30,7 @@ STUDIES: dict[str, str] = {
     "oblate-earth": "naiad.studies.planets.oblate_earth:OblateEarth",
     "outer-solar-system": "naiad.studies.planets.outer_solar_system:OuterSolarSystem",
     "poincare-section": "naiad.studies.vehicles.poincare_section:PoincareSection",
+    "reorientation": "naiad.studies.control.reorientation:Reorientation",
     "rigid-body": "naiad.studies.bodies.rigid_body:RigidBody",
     "rotor-spacecraft": "naiad.studies.bodies.rotor_spacecraft:RotorSpacecraft",
     "sliding-disk": "naiad.studies.heat.sliding_disk:SlidingDisk",
@@ -41,6 +42,7 @@ STUDIES: dict[str, str] = {
     "tethered-satellite": "naiad.studies.strings.tethered_satellite:TetheredSatellite",
     "three-link-fish": "naiad.studies.fish.three_link_fish:ThreeLinkFish",
     "underwater-vehicle": "naiad.studies.vehicles.underwater_vehicle:UnderwaterVehicle",
+    "vehicle-docking": "naiad.studies.control.vehicle_docking:VehicleDocking",
     "work-precision": "naiad.studies.vehicles.work_precision:WorkPrecision",
 }
 """Name -> "module:Class"."""
