@@ -1,6 +1,7 @@
 """Optimal control and estimation on groups: discrete equations of motion as constraints of an optimisation."""
 
 from naiad.control.actuation import Directions, effort, elapsed
+from naiad.control.estimation import Estimate, MovingHorizon, Prior, estimate
 from naiad.control.interior import Status
 from naiad.control.linear import (
     LinearStep,
@@ -22,8 +23,11 @@ __all__ = [
     "MPC",
     "Actuated",
     "Directions",
+    "Estimate",
     "LinearStep",
+    "MovingHorizon",
     "Orbit",
+    "Prior",
     "Reach",
     "Regulator",
     "Sampled",
@@ -32,6 +36,7 @@ __all__ = [
     "controllability",
     "effort",
     "elapsed",
+    "estimate",
     "floquet",
     "linear_step",
     "lqr",

@@ -110,12 +110,14 @@ def floquet(
     """The multipliers of the motion from a state over a period T, in `steps` steps, and by how much it misses the
     momentum that it began with."""
     T = positive("T", T)
-    if steps < 1:
-        raise InputError(f"steps = {steps!r}; expected at least 1.")
+    if not 1 <= steps <= 10**8:
+        raise InputError(f"steps = {steps!r}; expected 1 to 100 million.")
     method = Variational() if method is None else method
     method.check(system)
     state = jax.tree.map(np.asarray, check_state(system, state, 0.0))
     slopes, end = execute(_period, system, method, state, T / steps, steps, parameters=())
+    if not np.all(np.isfinite(slopes)):
+        raise InputError(f"the motion over T = {T:g} s in {steps} steps cannot be computed; take more steps.")
     values = np.linalg.eigvals(slopes.T)
     order = np.argsort(-np.abs(values))
     return Orbit(state, values[order], float(np.max(np.abs(end.mu - state.mu))))
@@ -126,15 +128,15 @@ def _slopes(plant: Actuated, method: AbstractMethod, state: State, t: Any, h: An
     n, nu = 2 * plant.group.dim, plant.u.shape[0]
 
     def after(z):
-        return _stepped(plant.replaced(u=plant.u + z[n:]), method, _displaced(plant, state, z[:n]), t, h)
+        return stepped(plant.replaced(u=plant.u + z[n:]), method, displaced(plant, state, z[:n]), t, h)
 
     return _along(plant, after, n + nu)
 
 
 def _period(system: LagrangianSystem, method: AbstractMethod, state: State, h: Any, steps: Any) -> tuple[Any, State]:
     def after(z):
-        begin = _displaced(system, state, z)
-        return jax.lax.fori_loop(0, steps, lambda k, at: _stepped(system, method, at, k * h, h), begin)
+        begin = displaced(system, state, z)
+        return jax.lax.fori_loop(0, steps, lambda k, at: stepped(system, method, at, k * h, h), begin)
 
     return _along(system, after, 2 * system.group.dim)
 
@@ -154,12 +156,14 @@ def _along(system: LagrangianSystem, after: Any, size: int) -> tuple[Any, State]
     return jax.lax.map(along, jnp.arange(size)), end
 
 
-def _stepped(system: LagrangianSystem, method: AbstractMethod, state: State, t: Any, h: Any) -> State:
+def stepped(system: LagrangianSystem, method: AbstractMethod, state: State, t: Any, h: Any) -> State:
+    """The state after a step."""
     carry = method.init(system, state, t, h)
     return method.state(system, method.step(system, carry, t, h))
 
 
-def _displaced(system: LagrangianSystem, state: State, x: Any) -> State:
+def displaced(system: LagrangianSystem, state: State, x: Any) -> State:
+    """(g exp(eta), mu + dmu)."""
     n = system.group.dim
     return State(system.group.compose(state.g, system.group.exp(x[:n])), state.mu + x[n:])
 
@@ -185,6 +189,8 @@ def _weight(name: str, value: Any, size: int) -> np.ndarray:
 
 def _reach(A: np.ndarray, B: np.ndarray, tolerance: float) -> Reach:
     """Staircase by orthogonal bases, so that powers of A do not swamp small directions."""
+    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
+        raise InputError("the matrices hold NaN or infinite values; give finite numbers.")
     basis = np.zeros((len(A), 0))
     new, sizes = B, []
     while new.size and basis.shape[1] < len(A):

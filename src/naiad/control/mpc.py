@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from naiad.control.doors import end_state
 from naiad.control.guess import centred
 from naiad.control.interior import Method
 from naiad.control.iterate import Iterate, stacked
@@ -59,7 +60,8 @@ class MPC:
             )
         self._task = posed(system, goal is not None, T, N, order=order, iterations=first, **options)
         self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
-        self.system, self.N, self.T, self._goal = system, N, float(T), goal
+        self.system, self.N, self.T = system, N, float(T)
+        self._goal = None if goal is None else end_state(system, "goal", goal)
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
 
@@ -72,7 +74,7 @@ class MPC:
         """The controls, the cost of the plan, and the iterations."""
         task, N = self._task, self.N
         state = jax.tree.map(np.asarray, State(*state))
-        goal = state if self._goal is None else jax.tree.map(np.asarray, self._goal)
+        goal = state if self._goal is None else self._goal
         numbers = task.numbers._replace(goal=goal, step=task.step(N))
         if self._plan is None:
             at, rules = task.beginning(numbers, state, N), task.rules

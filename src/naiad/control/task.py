@@ -59,8 +59,8 @@ def posed(
     iterations: int = 200,
 ) -> Task:
     """What is given, checked."""
-    if N < 1:
-        raise InputError(f"N = {N!r}; expected a number of steps of at least 1.")
+    if not 1 <= N <= 10**6:
+        raise InputError(f"N = {N!r}; expected a number of steps from 1 to a million.")
     T, tolerance = positive("T", T), positive("tolerance", tolerance)
     if iterations < 1:
         raise InputError(f"iterations = {iterations!r}; expected at least 1.")

@@ -2,8 +2,9 @@
 
 The unknowns of a step from g_k are its inner unknowns K (rows of n) and the controls U at its stages, of shape
 (stages, nu). The equations of a step are as many inner ones, of which the last is a balance a(g_k, K, U) = m_k, and
-what it leads to: g_{k+1} = g_k tau(x(K)) and m_{k+1} = m(g_k, K, U). `principle` is the scalar cost + sigma . a + gamma . m; its
-gradient in the multipliers is the equations, so that one derivative of that gradient has Jacobian and Hessian.
+what it leads to: g_{k+1} = g_k tau(x(K)) and m_{k+1} = m(g_k, K, U). `principle` is the scalar cost + sigma . a +
+gamma . m; its gradient in the multipliers is the equations, so that one derivative of that gradient has Jacobian and
+Hessian.
 """
 
 import abc

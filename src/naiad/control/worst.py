@@ -15,8 +15,9 @@ def complaint(problem: Problem, outcome: Outcome, index: int, numbers: Numbers) 
     own = jax.tree.map(lambda a: np.asarray(a, float)[None], numbers)
     if status is not Status.INFEASIBLE:
         return (
-            f"{status} after {outcome.iterations[index]} iterations, with errors of {outcome.primal[index]:.1e} (equations) and "
-            f"{outcome.dual[index]:.1e} (optimality); give more iterations, a guess, or a larger tolerance."
+            f"{status} after {outcome.iterations[index]} iterations, with errors of {outcome.primal[index]:.1e} "
+            f"(equations) and {outcome.dual[index]:.1e} (optimality); give more iterations, a guess, or a larger "
+            "tolerance."
         )
     worst, missed = _worst(problem, at, own)
     return (

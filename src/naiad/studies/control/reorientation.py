@@ -1,5 +1,6 @@
 """A rigid body turned from rest to rest, with least effort or in least time."""
 
+import itertools
 from typing import Any
 
 import jax
@@ -71,13 +72,13 @@ def switching_times(found: nd.control.Solution, bound: float | None) -> np.ndarr
     times = []
     for k in range(u.shape[1]):
         where = np.flatnonzero(at_bound[:, k])
-        for a, b in zip(where[:-1], where[1:], strict=True):
+        for a, b in itertools.pairwise(where):
             if u[a, k] * u[b, k] < 0:
                 times.append(0.5 * (t[a] + t[b]))
     return np.sort(times)
 
 
 _NOTES = (
-    "`cost` is that of the discrete optimum and `error_estimate` the error of it, from grids with a quarter and half the "
+    "`cost` is that of the discrete optimum and `error_estimate` its error, from grids with a quarter and half the "
     "steps. `time` is the duration. `switches` counts the changes of a torque from one bound to the other."
 )

@@ -120,6 +120,6 @@ def _path(study: VehicleDocking, found: nd.control.Solution) -> Any:
 
 
 _NOTES = (
-    "`cost` is that of the discrete optimum and `error_estimate` the error of it, from grids with a quarter and half the "
+    "`cost` is that of the discrete optimum and `error_estimate` its error, from grids with a quarter and half the "
     "steps. `time` is the duration. The obstacle is kept out of at the stages of every step."
 )
