@@ -103,7 +103,8 @@ def _on_geodesic(problem: Problem, first: Any, last: Any, here: Any, after: Any,
         return group.compose(group.compose(first, group.exp(part * whole)), group.exp(aside))
 
     g, (rate, speed) = node(*here), rates
-    return g, problem.system.legendre(g, rate * whole + speed, 0.0), problem.difference(g, node(*after))
+    x = problem.steps.retraction.inverse(group, group.compose(group.inverse(g), node(*after)))
+    return g, problem.system.legendre(g, rate * whole + speed, 0.0), x
 
 
 def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:

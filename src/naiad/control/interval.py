@@ -73,10 +73,7 @@ def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Arr
     h = problem.length(theta, at.step)
     g, t = problem.moved(at.g, eta), at.k * h
     value = problem.steps.principle(problem.known(theta), problem.controlled(), g, K, U, t, h, sigma, gamma)
-    group, tau = problem.group, problem.steps.retraction
-    apart = group.compose(group.inverse(at.g_next), at.g)
-    ahead = group.compose(tau.tau(group, eta), tau.tau(group, problem.steps.displacement(K, h)))
-    value = value + lam @ tau.inverse(group, group.compose(apart, ahead))
+    value = value + lam @ problem.passed(at.g, at.g_next, eta, problem.steps.displacement(K, h))
     return value if problem.path is None else value + rho @ problem.path_values(g, K, U, t, h)
 
 

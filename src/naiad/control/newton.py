@@ -9,7 +9,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.control.ending import EndBlocks, end_blocks, end_values
 from naiad.control.interval import Blocks, Values, blocks, values
 from naiad.control.iterate import Iterate, Numbers, flat, folded
-from naiad.control.problem import Problem
+from naiad.control.problem import CHART, Problem
 from naiad.control.riccati import PIECE, Change, Feedback, Sizes, Value, backward, forward
 from naiad.control.stages import staged_blocks, staged_values
 from naiad.control.transcription import GaussSteps
@@ -110,9 +110,9 @@ def moved(problem: Problem, g: Any, eta: np.ndarray, lam: np.ndarray) -> tuple[A
 
 
 def _moved(problem: Problem, g: Any, eta: Any, lam: Any) -> tuple[Any, Any]:
-    """g tau(eta), and the multiplier of increments from there: (dtau^-1_{-eta})* lam."""
+    """g cay(eta), and the multiplier of increments from there: (dcay^-1_{-eta})* lam."""
     group = problem.group
-    return group.renormalise(problem.moved(g, eta)), problem.steps.retraction.dtau_inv_dual(group, -eta, lam)
+    return group.renormalise(problem.moved(g, eta)), CHART.dtau_inv_dual(group, -eta, lam)
 
 
 def _rows(function: Any, problem: Any, *args: Any) -> Any:

@@ -9,6 +9,9 @@ from naiad.control.transcription import AbstractTranscription, Controlled
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics import Module, static
+from naiad.retractions import Cayley
+
+CHART = Cayley()
 
 
 class Problem(Module):
@@ -66,12 +69,18 @@ class Problem(Module):
         return step * theta[0] if self.free_time else step
 
     def moved(self, g: Any, eta: Float[Array, " n"]) -> Any:
-        """g tau(eta)."""
-        return self.group.compose(g, self.steps.retraction.tau(self.group, eta))
+        """g cay(eta): increments of configurations are measured by the Cayley map, which is the cheapest."""
+        return self.group.compose(g, CHART.tau(self.group, eta))
 
     def difference(self, g: Any, f: Any) -> Float[Array, " n"]:
-        """eta of f = g tau(eta)."""
-        return self.steps.retraction.inverse(self.group, self.group.compose(self.group.inverse(g), f))
+        """eta of f = g cay(eta)."""
+        return CHART.inverse(self.group, self.group.compose(self.group.inverse(g), f))
+
+    def passed(self, g: Any, g_next: Any, eta: Float[Array, " n"], x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The increment of the next node where a step leads by x from g cay(eta)."""
+        apart = self.group.compose(self.group.inverse(g_next), g)
+        ahead = self.group.compose(CHART.tau(self.group, eta), self.steps.retraction.tau(self.group, x))
+        return CHART.inverse(self.group, self.group.compose(apart, ahead))
 
     def path_values(self, g: Any, K: Any, U: Any, t: Scalar, h: Scalar) -> Float[Array, " c"]:
         """`path` at all stages of a step."""

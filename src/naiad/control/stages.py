@@ -62,12 +62,9 @@ def stage_lagrange(problem: Problem, at: Stage, z: Any, y: Any) -> Any:
 
 def frame_lagrange(problem: Problem, at: Frame, z: Any, y: Any) -> Any:
     """What a step leads to and its balance, of z = (eta, x, pi) and y = (tau, lam, gamma)."""
-    group, (eta, x, pi), (tau, lam, gamma) = problem.group, jnp.split(z, 3), jnp.split(y, 3)
+    (eta, x, pi), (tau, lam, gamma) = jnp.split(z, 3), jnp.split(y, 3)
     steps: Any = problem.steps
-    apart = group.compose(group.inverse(at.g_next), at.g)
-    ahead = group.compose(steps.retraction.tau(group, eta), steps.retraction.tau(group, x))
-    psi = steps.retraction.inverse(group, group.compose(apart, ahead))
-    return steps.frame(group, x, pi, tau, gamma) + lam @ psi
+    return steps.frame(problem.group, x, pi, tau, gamma) + lam @ problem.passed(at.g, at.g_next, eta, x)
 
 
 def _stage_unknowns(problem: Problem, at: Stage) -> tuple[Any, Any]:

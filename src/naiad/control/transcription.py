@@ -54,7 +54,7 @@ class AbstractTranscription(Module):
     @property
     @abc.abstractmethod
     def retraction(self) -> AbstractRetraction:
-        """The map by which a step moves, and in which increments of the configurations are measured."""
+        """The map by which a step moves."""
 
     @abc.abstractmethod
     def displacement(self, K: Rows, h: Scalar) -> Float[Array, " n"]:
