@@ -13,6 +13,7 @@ from naiad.control.linear import displaced, stepped
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics.functions import with_system
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, positive
@@ -80,8 +81,8 @@ def estimate(
     """The parameters and the initial state with which the motion fits measurements best.
 
     - `state`, `theta`: where to begin; `model(system, theta)` is the system with these parameters.
-    - `measured`: a row for each time, every `every` steps of `dt`, of what `measure(state, t)` gives; the first is of
-      the initial state.
+    - `measured`: a row for each time, every `every` steps of `dt`, of what `measure(state, t)`, or
+      `measure(system, state, t)`, gives; the first is of the initial state.
     - `weights`: one over the variance of each measured number (a number, one for each column, or of the shape of
       `measured`; 0 for what is missing). Without them all count alike, and their variance is estimated.
     - `prior`: what is known before; `free_state=False` holds the initial state.
@@ -98,7 +99,9 @@ def estimate(
     if every < 1 or iterations < 1:
         raise InputError(f"every = {every!r}, iterations = {iterations!r}; expected both at least 1.")
     state = end_state(system, "state", state)
-    (count,) = shaped("measure", measure, {"state": _shapes(state), "t": jax.ShapeDtypeStruct((), float)}, None)
+    (count,) = shaped(
+        "measure", with_system(measure, system), {"state": _shapes(state), "t": jax.ShapeDtypeStruct((), float)}, None
+    )
     rows = floats("measured", measured)
     if rows.ndim != 2 or rows.shape[1] != count or not len(rows):
         raise InputError(f"measured has shape {rows.shape}; expected a row of {count} numbers for each time.")
@@ -183,7 +186,7 @@ def _segment(system: Any, model: Any, measure: Any, method: Any, h: Any, every: 
         begin = displaced(system, state, z[:n])
         t = k * every * h
         end = jax.lax.fori_loop(0, every, lambda j, at: stepped(own, method, at, t + j * h, h), begin)
-        return jnp.atleast_1d(measure(begin, t)), end
+        return jnp.atleast_1d(with_system(measure, own)(begin, t)), end
 
     value, end = moved(jnp.zeros(n + theta.shape[0]))
 
