@@ -7,9 +7,12 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import RunError
+from naiad.studies.control.optimum import ORDERS
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+
+_METHODS = {"2": nd.Variational(), "4": nd.VPRK("gauss2"), "6": nd.VPRK("gauss3")}
 
 
 class IdentifyVehicle(Study, name="identify-vehicle"):
@@ -31,13 +34,15 @@ class IdentifyVehicle(Study, name="identify-vehicle"):
     noise: float = parameter(0.002, above=0.0, help="standard deviation of each measured number, in m and rad/s")
     t1: float = parameter(20.0, unit="s", above=0.0, help="duration of the run")
     steps: int = parameter(400, at_least=20, at_most=100000, help="steps of the run")
-    order: int = parameter(2, at_least=2, at_most=2, help="order of the discretisation")
+    order: str = parameter("2", choices=ORDERS, help="order of the discretisation")
     seed: int = parameter(1, at_least=0, help="seed of the noise")
 
     def run(self, progress: Progress) -> Findings:
         truth, guess = self._body(self.added), self._body(0.5 * self.dry)
         every, dt = max(1, self.steps // 100), self.t1 / self.steps
-        run = nd.simulate(truth, truth.state(), t1=self.t1, dt=dt, save_every=every, progress=progress)
+        run = nd.simulate(
+            truth, truth.state(), t1=self.t1, dt=dt, save_every=every, method=_METHODS[self.order], progress=progress
+        )
         rows = np.concatenate([run.g.x, run.xi.to_numpy()[:, :3]], axis=1)
         rows = rows[: self.steps // every + 1]
         rows = rows + self.noise * np.random.default_rng(self.seed).standard_normal(rows.shape)
@@ -52,6 +57,7 @@ class IdentifyVehicle(Study, name="identify-vehicle"):
             theta=0.5 * self.dry,
             weights=1.0 / self.noise**2,
             free_state=False,
+            method=_METHODS[self.order],
         )
         if not found.converged:
             raise RunError("the fit did not converge; measure longer, or with less noise")

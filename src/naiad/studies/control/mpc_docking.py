@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
+from naiad.studies.control.optimum import METHODS, ORDERS
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -13,8 +14,8 @@ from naiad.studies.study import Findings, Study
 class MpcDocking(Study, name="mpc-docking"):
     """Docking by model predictive control: a plan over a horizon, mended at every sample.
 
-    The plan is that of least effort to the goal at the end of the horizon; each sample takes one iteration from the last
-    plan, and the vehicle, which is heavier than the model by `mismatch`, is simulated by a variational integrator.
+    The plan is that of least effort to the goal at the end of the horizon; each sample takes one iteration from the
+    last plan, and the vehicle, which is heavier than the model by `mismatch`, is simulated by a variational integrator.
     """
 
     paper = "classical: Kirchhoff's equations"
@@ -29,7 +30,7 @@ class MpcDocking(Study, name="mpc-docking"):
     T: float = parameter(5.0, unit="s", above=0.0, help="horizon")
     bound: float | None = parameter(2.0, above=0.0, help="bound of each torque and force")
     steps: int = parameter(30, at_least=4, at_most=1000, help="steps of the horizon, each a sample")
-    order: int = parameter(2, at_least=2, at_most=2, help="order of the discretisation")
+    order: str = parameter("2", choices=ORDERS, help="order of the discretisation")
     samples: int = parameter(60, at_least=1, at_most=10000, help="samples")
 
     def run(self, progress: Progress) -> Findings:
@@ -38,7 +39,7 @@ class MpcDocking(Study, name="mpc-docking"):
         plant = nd.models.KirchhoffBody(heavier * as_matrix(self.I), heavier * as_matrix(self.M))
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         goal = model.state(R=np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), x=self.x)
-        steer = nd.control.MPC(model, goal, self.T, self.steps, bounds=self.bound)
+        steer = nd.control.MPC(model, goal, self.T, self.steps, bounds=self.bound, method=METHODS[self.order])
         run = steer.run(model.state(), self.samples, plant=plant, progress=progress)
         h = self.T / self.steps
         miss = np.linalg.norm(run.states.g.x[-1] - self.x)
@@ -65,6 +66,6 @@ def _controls(run: Any) -> Any:
 _UNITS = {"time": "s", "error_estimate": "m", "sample_ms": "ms"}
 
 _NOTES = (
-    "`cost` is the effort of the closed loop, `error_estimate` the distance from the goal at its end, `iterations` those "
-    "of all samples, `sample_ms` the median time of a sample after the first."
+    "`cost` is the effort of the closed loop, `error_estimate` the distance from the goal at its end, `iterations` "
+    "those of all samples, `sample_ms` the median time of a sample after the first."
 )
