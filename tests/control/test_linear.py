@@ -49,6 +49,6 @@ def test_floquet_multipliers_of_an_oscillator_lie_on_the_circle():
             return 0.5 * v @ v - 0.5 * x @ x
 
     spring = Spring()
-    orbit = nd.control.floquet(spring, spring.state(x=[0.3]), 1.0, steps=200)
+    orbit = nd.control.floquet(spring, spring.state(q=[0.3]), 1.0, steps=200)
     np.testing.assert_allclose(np.abs(orbit.multipliers), 1.0, atol=1e-12)
     np.testing.assert_allclose(np.abs(np.angle(orbit.multipliers)), 1.0, atol=1e-5)

@@ -79,7 +79,7 @@ def test_an_obstacle_is_kept_out_of():
         return jnp.reshape(0.04 - away @ away, (1,))
 
     particle = Particle()
-    start, goal = particle.state(x=(0.0, 0.0)), particle.state(x=(1.0, 0.0))
+    start, goal = particle.state(q=(0.0, 0.0)), particle.state(q=(1.0, 0.0))
     straight = nd.control.solve(particle, start, goal, 1.0, 20, order=2)
     around = nd.control.solve(particle, start, goal, 1.0, 20, order=2, path=path)
     assert straight.cost == pytest.approx(6.0, rel=5e-3)
