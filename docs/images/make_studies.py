@@ -25,12 +25,15 @@ FIGURES = {
     "eel": "shapes",
     "gait-optimiser": "loop",
     "heavy-top": "axis",
+    "identify-vehicle": "residuals",
     "interacting-bodies": "exchange",
     "isothermal-rigid-body": "gibbs",
     "lumped-string": "motion",
+    "mpc-docking": "controls",
     "oblate-earth": "node",
     "outer-solar-system": "orbits",
     "poincare-section": "section",
+    "reorientation": "controls",
     "rigid-body": "overview",
     "rotor-spacecraft": "section",
     "sliding-disk": "velocities",
@@ -42,6 +45,7 @@ FIGURES = {
     "tethered-satellite": "path",
     "three-link-fish": "fish",
     "underwater-vehicle": "overview",
+    "vehicle-docking": "path",
     "work-precision": "work-precision",
 }
 """One figure of each study."""

@@ -9,8 +9,8 @@ QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
 def test_a_loop_with_one_iteration_a_sample_ends_where_the_plan_ends():
-    """A horizon that moves along with a goal at its end comes to rest there, though the plant is heavier by a tenth, which
-    without feedback would end 0.15 short."""
+    """A horizon that moves along with a goal at its end comes to rest there, though the plant is heavier by a tenth,
+    which without feedback would end 0.15 short."""
     goal = BODY.state(R=QUARTER)
     steer = nd.control.MPC(BODY, goal, 2.0, 10, bounds=4.0)
     plant = nd.models.RigidBody((1.1, 2.2, 3.3))
