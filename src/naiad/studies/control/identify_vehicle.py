@@ -7,12 +7,12 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import RunError
-from naiad.studies.control.optimum import ORDERS
+from naiad.studies.control.optimum import ORDERS, check_order
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 
-_METHODS = {"2": nd.Variational(), "4": nd.VPRK("gauss2"), "6": nd.VPRK("gauss3")}
+_METHODS = {2: nd.Variational(), 4: nd.VPRK("gauss2"), 6: nd.VPRK("gauss3")}
 
 
 class IdentifyVehicle(Study, name="identify-vehicle"):
@@ -34,8 +34,11 @@ class IdentifyVehicle(Study, name="identify-vehicle"):
     noise: float = parameter(0.002, above=0.0, help="standard deviation of each measured number, in m and rad/s")
     t1: float = parameter(20.0, unit="s", above=0.0, help="duration of the run")
     steps: int = parameter(400, at_least=20, at_most=100000, help="steps of the run")
-    order: str = parameter("2", choices=ORDERS, help="order of the discretisation")
+    order: int = parameter(2, at_least=2, at_most=6, help=f"order of the discretisation: {ORDERS}")
     seed: int = parameter(1, at_least=0, help="seed of the noise")
+
+    def validate(self) -> None:
+        check_order(self.order)
 
     def run(self, progress: Progress) -> Findings:
         truth, guess = self._body(self.added), self._body(0.5 * self.dry)

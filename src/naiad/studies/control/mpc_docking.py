@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.control.optimum import METHODS, ORDERS
+from naiad.studies.control.optimum import METHODS, ORDERS, check_order
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -30,8 +30,11 @@ class MpcDocking(Study, name="mpc-docking"):
     T: float = parameter(5.0, unit="s", above=0.0, help="horizon")
     bound: float | None = parameter(2.0, above=0.0, help="bound of each torque and force")
     steps: int = parameter(30, at_least=4, at_most=1000, help="steps of the horizon, each a sample")
-    order: str = parameter("2", choices=ORDERS, help="order of the discretisation")
+    order: int = parameter(2, at_least=2, at_most=6, help=f"order of the discretisation: {ORDERS}")
     samples: int = parameter(60, at_least=1, at_most=10000, help="samples")
+
+    def validate(self) -> None:
+        check_order(self.order)
 
     def run(self, progress: Progress) -> Findings:
         model = nd.models.KirchhoffBody(as_matrix(self.I), as_matrix(self.M))

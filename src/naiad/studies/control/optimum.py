@@ -6,23 +6,19 @@ import jax
 import numpy as np
 
 import naiad as nd
-from naiad.errors import RunError
+from naiad.errors import InputError, RunError
 from naiad.studies.parameters import Block, parameter
 from naiad.studies.progress import Progress
 
 if TYPE_CHECKING:
     import xarray
 
-ORDERS = {
-    "2": "variational, controls constant over a step",
-    "4": "Gauss with two stages, controls linear over a step",
-    "6": "Gauss with three stages, controls quadratic over a step",
-}
+ORDERS = "2 (variational, controls constant over a step), 4 or 6 (Gauss, controls linear and quadratic over a step)"
 ITERATIONS = 200
 METHODS = {
-    "2": nd.Variational(),
-    "4": nd.VPRK("gauss2", nd.Exponential()),
-    "6": nd.VPRK("gauss3", nd.Exponential()),
+    2: nd.Variational(),
+    4: nd.VPRK("gauss2", nd.Exponential()),
+    6: nd.VPRK("gauss3", nd.Exponential()),
 }
 
 
@@ -30,7 +26,13 @@ class Discretisation(Block):
     """Parameters of the discretisation."""
 
     steps: int = parameter(64, at_least=8, at_most=20000, help="steps from the start to the goal")
-    order: str = parameter("4", choices=ORDERS, help="order of the discretisation")
+    order: int = parameter(4, at_least=2, at_most=6, help=f"order of the discretisation: {ORDERS}")
+
+
+def check_order(order: int) -> None:
+    """Raise an `InputError` unless there is a method of this order."""
+    if order not in METHODS:
+        raise InputError(f"order={order}: expected one of 2, 4, 6; for example -p order=4")
 
 
 def solved(study: Any, progress: Progress, *args: Any, **options: Any) -> nd.control.Solution:

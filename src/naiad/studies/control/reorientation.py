@@ -9,7 +9,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.studies.control.optimum import Discretisation, dataset, figures, results, solved
+from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, results, solved
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -37,6 +37,7 @@ class Reorientation(Study, Discretisation, name="reorientation"):
     starts: int = parameter(6, at_least=1, at_most=1000, help="first guesses, where the time is least")
 
     def validate(self) -> None:
+        check_order(self.order)
         if not np.any(self.axis):
             raise InputError("axis=0,0,0: expected a direction; for example -p axis=0,0,1")
         if self.objective == "time" and self.bound is None:

@@ -8,7 +8,7 @@ import numpy as np
 import naiad as nd
 from naiad.errors import InputError
 from naiad.numerics import Module
-from naiad.studies.control.optimum import Discretisation, dataset, figures, results, solved
+from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, results, solved
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -56,6 +56,7 @@ class VehicleDocking(Study, Discretisation, name="vehicle-docking"):
     obstacle: Vector | None = parameter(None, unit="m", size=4, help="a sphere to keep out of: its middle and radius")
 
     def validate(self) -> None:
+        check_order(self.order)
         if (self.dry is None) != (self.added is None):
             raise InputError("dry and added go together; give both, or I and M")
         if self.dry is not None and {"I", "M"} & self.changed().keys():
