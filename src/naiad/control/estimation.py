@@ -18,7 +18,7 @@ from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, positive
 
-SMALLEST_GAIN = 1e-12  # relative decrease of the misfit at which it ends
+SMALLEST_GAIN = 1e-10  # the relative decrease of the misfit that a further step promises, at which it ends
 
 
 class Estimate(NamedTuple):
@@ -129,18 +129,21 @@ def _minimised(
     while not done and count < iterations:
         count += 1
         own = matrix[np.ix_(free, free)]
+        done = 0.5 * float(slope[free] @ np.linalg.lstsq(own, slope[free], rcond=None)[0]) <= SMALLEST_GAIN * misfit
+        if done:
+            break
         change = np.zeros(n + theta.size)
         change[free] = -np.linalg.lstsq(own + shift * np.diag(np.diag(own)), slope[free], rcond=None)[0]
         moved = execute(displaced, fit.system, state, change[:n], parameters=())
         trial = jax.tree.map(np.asarray, moved), theta + change[n:]
         result = _normal(fit, *trial, rows, prior)
         if np.isfinite(result[0]) and result[0] <= misfit * (1.0 + 1e-14):
-            done = misfit - result[0] <= SMALLEST_GAIN * misfit
             (state, theta), (misfit, slope, matrix, residuals) = trial, result
             shift = max(0.1 * shift, 1e-12)
         else:
             shift *= 10.0
-            done = shift > 1e12
+            if shift > 1e12:
+                break
     covariance = np.zeros_like(matrix)
     covariance[np.ix_(free, free)] = np.linalg.pinv(matrix[np.ix_(free, free)])
     if not known:
