@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.control.iterate import Iterate, Numbers, chosen
+from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.newton import Linearised, evaluated, linearised
 from naiad.control.problem import Problem
 from naiad.control.riccati import Change
@@ -77,7 +77,7 @@ class Method:
             steps, (end_cost, conditions) = evaluated(self.problem, at, self.numbers)
             parts = (steps.balance, steps.psi, steps.momentum, steps.path + at.slack)
             misses = [np.abs(part).reshape(at.problems, -1) for part in parts] + [np.abs(conditions)]
-            missed = sum(miss.sum(axis=1) for miss in misses)
+            missed = np.sum([miss.sum(axis=1) for miss in misses], axis=0)
             largest = np.max([miss.max(axis=1, initial=0.0) for miss in misses], axis=0)
             return Measured(steps.cost.sum(axis=1) + end_cost, missed, largest, steps.path)
 
@@ -112,9 +112,9 @@ class Method:
             )
             self._advance(found, change, x_end, possible)
         results = [ended[k] for k in sorted(ended)]
-        at, status, iterations, cost, primal, dual = zip(*results, strict=True)
-        stacked = jax.tree.map(lambda *parts: np.stack(parts), *at)
-        return Outcome(stacked, list(status), *map(np.array, (iterations, cost, primal, dual)), history)
+        at, status, *numbers = zip(*results, strict=True)
+        iterations, cost, primal, dual = map(np.array, numbers)
+        return Outcome(stacked(list(at)), list(status), iterations, cost, primal, dual, history)
 
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these problems only."""

@@ -10,7 +10,7 @@ import numpy as np
 from naiad.control.doors import end_state
 from naiad.control.guess import centred
 from naiad.control.interior import Method
-from naiad.control.iterate import Iterate, stacked
+from naiad.control.iterate import Iterate, chosen, stacked
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
 from naiad.errors import InputError
@@ -81,9 +81,10 @@ class MPC:
         else:
             at, rules = self._shifted(self._plan, state), task.rules._replace(barrier=self._barrier)
             at, rules = centred(task.problem, numbers, at, self._barrier), rules._replace(iterations=self._iterations)
-        outcome = Method(task.problem, *map(stacked, ([at], [numbers])), rules).run()
-        self._plan = jax.tree.map(lambda a: a[0], outcome.at)
-        return self._plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])
+        outcome = Method(task.problem, stacked([at]), stacked([numbers]), rules).run()
+        plan: Iterate = chosen(outcome.at, 0)
+        self._plan = jax.tree.map(np.array, plan)
+        return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:
         """The plan a step later, its last step repeated, from a state."""

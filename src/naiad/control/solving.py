@@ -128,7 +128,7 @@ def solve_many(
     began = time.perf_counter()
     each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
     at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
-    outcome = Method(task.problem, *map(stacked, (at, each)), task.rules).run()
+    outcome = Method(task.problem, stacked(at), stacked(each), task.rules).run()
     seconds = time.perf_counter() - began
     return [_solution(task, each[k], outcome, k, seconds / len(each)) for k in range(len(each))]
 
@@ -163,7 +163,7 @@ def _best(
         at = [resampled(guess, task.problem, numbers, start, N, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
-    outcome = Method(task.problem, *map(stacked, (at, [numbers] * len(at))), rules).run(tell)
+    outcome = Method(task.problem, stacked(at), stacked([numbers] * len(at)), rules).run(tell)
     order = [(status is not Status.SOLVED, cost) for status, cost in zip(outcome.status, outcome.cost, strict=True)]
     best = min(range(len(at)), key=lambda k: order[k])
     return _solution(task, numbers, outcome, best, time.perf_counter() - began)

@@ -108,12 +108,13 @@ class Assembly:
     def stages(self) -> Stage:
         """The stages of all steps."""
         at, s, rows = self.at, self.s, self.rows
-        each = [jax.tree.map(lambda a: np.repeat(a, s, axis=0), part) for part in (at.k, at.step, at.g, at.theta)]
+        k, step, g, theta = jax.tree.map(lambda a: np.repeat(a, s, axis=0), (at.k, at.step, at.g, at.theta))
         inc, dinc = at.K[:, :-1], at.sigma[:, :-1]
         own = (at.U, self._charted(inc), inc, -np.repeat(at.sigma[:, -1:], s, axis=1), self._charted(dinc), dinc)
-        flat = [np.ascontiguousarray(array).reshape(rows * s, -1) for array in own]
+        u, Theta, inc, zeta, dTheta, dinc = (np.ascontiguousarray(array).reshape(rows * s, -1) for array in own)
         rho = at.rho.reshape(rows * s, at.rho.shape[1] // s)
-        return Stage(*each, np.tile(self.b, rows), np.tile(self.c, rows), *flat, rho)
+        b, c = np.tile(self.b, rows), np.tile(self.c, rows)
+        return Stage(k, step, g, theta, b, c, u, Theta, inc, zeta, dTheta, dinc, rho)
 
     def frames(self) -> Frame:
         """The frames of all steps."""

@@ -127,7 +127,7 @@ class VariationalSteps(AbstractTranscription):
     def principle(self, system, controlled, g, K, U, t, h, sigma, gamma):
         group, tau, xi, u = system.group, self.retraction, K[0], U[0]
         legs = self.method.legs(system, g, xi, t, h)
-        pushed = _Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
+        pushed: Any = _Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
         before, after = self.method.discrete(system).work(pushed, tau, g, xi, t, h)
         f = tau.tau(group, h * xi)
         end = group.compose(g, f)

@@ -1,6 +1,7 @@
 """What is wrong with a motion that is no optimum: the worst of its equations and inequalities, by name."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.control.interior import Outcome, Status
@@ -53,7 +54,7 @@ def components(problem: Problem) -> list[str]:
     group, names = problem.group, problem.group.names
     found = []
     for kind in (names.element, names.momentum):
-        for name, part in zip(kind, group.split(np.zeros(group.dim)), strict=True):
+        for name, part in zip(kind, group.split(jnp.zeros(group.dim)), strict=True):
             size = int(np.size(part))
             found += [name if size == 1 else f"{name}[{k}]" for k in range(size)]
     return found

@@ -51,7 +51,7 @@ class Reorientation(Study, Discretisation, name="reorientation"):
             goal = body.state(R=np.asarray(body.group.exp(jnp.asarray(self.angle * axis))))
         options: dict[str, Any] = {"T": self.T, "bounds": self.bound}
         if self.objective == "time":
-            alone = 2.0 * np.sqrt(self.angle * float(axis @ as_matrix(self.J) @ axis) / self.bound)
+            alone = 2.0 * np.sqrt(self.angle * float(axis @ as_matrix(self.J) @ axis) / float(self.bound or 1.0))
             options |= {"T": alone, "cost": nd.control.elapsed, "free_time": True, "starts": self.starts}
             options |= {"tolerance": 1e-7}
         found = solved(self, progress, body, body.state(), goal, **options)
