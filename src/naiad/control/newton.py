@@ -38,7 +38,7 @@ def evaluated(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Values, 
     intervals = at.intervals(numbers)
     staged = isinstance(problem.steps, GaussSteps)
     steps = staged_values(problem, intervals) if staged else _rows(values, problem, intervals)
-    return folded(steps, at.problems), _rows(end_values, problem, at.ends(numbers))
+    return folded(steps, at.problems), _each(end_values, problem, at.ends(numbers))
 
 
 def linearised(problem: Problem, at: Iterate, numbers: Numbers, barrier: Any, curvature: Any) -> Linearised:
@@ -49,7 +49,7 @@ def linearised(problem: Problem, at: Iterate, numbers: Numbers, barrier: Any, cu
     steps = staged_blocks(problem, intervals, *each) if staged else _rows(blocks, problem, intervals, *each)
     steps = folded(steps, at.problems)
     slack = np.full(at.problems, CONDITION_SLACK)
-    return Linearised(steps, _rows(end_blocks, problem, at.ends(numbers), slack, curvature))
+    return Linearised(steps, _each(end_blocks, problem, at.ends(numbers), slack, curvature))
 
 
 def swept(problem: Problem, found: Linearised, barriers: Barriers) -> tuple[Change, Any, np.ndarray]:
@@ -120,9 +120,9 @@ def _rows(function: Any, problem: Any, *args: Any) -> Any:
     return execute_rows(function, problem, *args, parameters=())
 
 
-def _each(function: Any, sizes: Sizes, *args: Any) -> Any:
-    """A function of the sizes and what belongs to a problem, for each problem: in lanes, if there are several."""
+def _each(function: Any, shared: Any, *args: Any) -> Any:
+    """A function of what all problems share and what belongs to a problem, for each problem: in lanes, if there are several."""
     if jax.tree.leaves(args)[0].shape[0] > 1:
-        return _rows(function, sizes, *args)
-    alone = execute(function, sizes, *jax.tree.map(lambda a: a[0], args), parameters=())
+        return _rows(function, shared, *args)
+    alone = execute(function, shared, *jax.tree.map(lambda a: a[0], args), parameters=())
     return jax.tree.map(lambda a: np.asarray(a)[None], alone)

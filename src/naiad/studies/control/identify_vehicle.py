@@ -49,19 +49,22 @@ class IdentifyVehicle(Study, name="identify-vehicle"):
         rows = np.concatenate([run.g.x, run.xi.to_numpy()[:, :3]], axis=1)
         rows = rows[: self.steps // every + 1]
         rows = rows + self.noise * np.random.default_rng(self.seed).standard_normal(rows.shape)
-        found = nd.control.estimate(
-            guess,
-            guess.state(),
-            rows,
-            measure=_measured,
-            dt=dt,
-            every=every,
-            model=_with_added,
-            theta=0.5 * self.dry,
-            weights=1.0 / self.noise**2,
-            free_state=False,
-            method=_METHODS[self.order],
-        )
+        theta = 0.5 * self.dry
+        for part in (len(rows) // 4, len(rows) // 2, len(rows)):  # a long motion is fitted from a good guess only
+            found = nd.control.estimate(
+                guess,
+                guess.state(),
+                rows[:part],
+                measure=_measured,
+                dt=dt,
+                every=every,
+                model=_with_added,
+                theta=theta,
+                weights=1.0 / self.noise**2,
+                free_state=False,
+                method=_METHODS[self.order],
+            )
+            theta = found.theta
         if not found.converged:
             raise RunError("the fit did not converge; measure longer, or with less noise")
         results = {
