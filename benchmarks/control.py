@@ -54,19 +54,19 @@ def casadi(N: int, bound: float | None, solver: str) -> tuple[float, float, int,
     def cayley(v: Any) -> Any:
         c = 0.5 * v[:3]
         s = 1.0 + ca.dot(c, c)
-        R = ca.MX.eye(3) + 2.0 * (ca.skew(c) + ca.skew(c) @ ca.skew(c)) / s
+        R = ca.SX.eye(3) + 2.0 * (ca.skew(c) + ca.skew(c) @ ca.skew(c)) / s
         x = (v[3:] + cross(c, v[3:]) + c * ca.dot(c, v[3:])) / s
         return R, x
 
     def dtau_inv_dual(v: Any, mu: Any) -> Any:
-        y = ca.MX.sym("y", 6)
+        y = ca.SX.sym("y", 6)
         moment = y[3:] - 0.5 * cross(v[3:], y[:3])
         angular = y[:3] - 0.5 * cross(v[:3], y[:3]) + 0.25 * v[:3] * ca.dot(v[:3], y[:3])
         image = ca.vertcat(angular, moment - 0.5 * cross(v[:3], moment))
         return ca.substitute(ca.gradient(ca.dot(mu, image), y), y, ca.DM.zeros(6))
 
-    R0, x0, m0 = ca.MX.sym("R", 9), ca.MX.sym("x", 3), ca.MX.sym("m", 6)
-    xi, u = ca.MX.sym("xi", 6), ca.MX.sym("u", 6)
+    R0, x0, m0 = ca.SX.sym("R", 9), ca.SX.sym("x", 3), ca.SX.sym("m", 6)
+    xi, u = ca.SX.sym("xi", 6), ca.SX.sym("u", 6)
     leg = dtau_inv_dual(h * xi, K @ xi)
     F, f = cayley(h * xi)
     R = ca.reshape(R0, 3, 3)
@@ -107,7 +107,7 @@ def casadi(N: int, bound: float | None, solver: str) -> tuple[float, float, int,
     opti.minimize(cost)
     opti.set_initial(states[N][0], QUARTER.T.reshape(-1))
     opti.set_initial(states[N][1], PLACE)
-    quiet: dict[str, Any] = {"print_time": False}
+    quiet: dict[str, Any] = {"print_time": False, "expand": True}
     if solver == "fatrop":
         opti.solver("fatrop", {**quiet, "structure_detection": "auto"}, {"tol": 1e-8, "print_level": 0})
     else:

@@ -121,7 +121,7 @@ def _rows(function: Any, problem: Any, *args: Any) -> Any:
 
 
 def _each(function: Any, shared: Any, *args: Any) -> Any:
-    """A function of what all problems share and what belongs to a problem, for each problem: in lanes, if there are several."""
+    """A function of what all share and of what belongs to a problem, for each: in lanes, if there are several."""
     if jax.tree.leaves(args)[0].shape[0] > 1:
         return _rows(function, shared, *args)
     alone = execute(function, shared, *jax.tree.map(lambda a: a[0], args), parameters=())
