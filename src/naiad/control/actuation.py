@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
 from naiad.numerics import Module
+from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import finite, floats
 
 
@@ -27,11 +28,13 @@ class Directions(Module):
         return jnp.asarray(self.B) @ u
 
 
+@checked_throughout
 def effort(g: Any, xi: Any, u: Any, t: Any) -> Any:
     """|u|^2 / 2: the cost rate of least effort."""
     return 0.5 * jnp.dot(u, u)
 
 
+@checked_throughout
 def elapsed(g: Any, xi: Any, u: Any, t: Any) -> Any:
     """1: the cost rate of least time."""
     return jnp.ones(())
