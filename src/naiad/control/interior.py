@@ -48,7 +48,7 @@ class Measured(NamedTuple):
     path: np.ndarray
 
 
-class Outcome(NamedTuple):
+class Ended(NamedTuple):
     """Iterates at the end, with how and after how many iterations each ended, its cost, and its errors."""
 
     at: Iterate
@@ -81,7 +81,7 @@ class Method:
             largest = np.max([miss.max(axis=1, initial=0.0) for miss in misses], axis=0)
             return Measured(steps.cost.sum(axis=1) + end_cost, missed, largest, steps.path)
 
-    def run(self, tell: Callable[[int, dict[str, np.ndarray]], None] | None = None) -> Outcome:
+    def run(self, tell: Callable[[int, dict[str, np.ndarray]], None] | None = None) -> Ended:
         """Iterate until every problem has come to its end."""
         ended: dict[int, tuple[Any, ...]] = {}
         rows, history = np.arange(self.at.problems), []
@@ -114,7 +114,7 @@ class Method:
         results = [ended[k] for k in sorted(ended)]
         at, status, *numbers = zip(*results, strict=True)
         iterations, cost, primal, dual = map(np.array, numbers)
-        return Outcome(stacked(list(at)), list(status), iterations, cost, primal, dual, history)
+        return Ended(stacked(list(at)), list(status), iterations, cost, primal, dual, history)
 
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these problems only."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from naiad.control.doors import end_state
 from naiad.control.guess import resampled
-from naiad.control.interior import Method, Outcome, Status
+from naiad.control.interior import Method, Ended, Status
 from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution
@@ -177,7 +177,7 @@ def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -
     return [np.zeros((2, group.dim)), *others]
 
 
-def _solution(task: Task, numbers: Numbers, outcome: Outcome, index: int, seconds: float) -> Solution:
+def _solution(task: Task, numbers: Numbers, outcome: Ended, index: int, seconds: float) -> Solution:
     """One of the outcomes as a result."""
     problem = task.problem
     at: Iterate = chosen(outcome.at, index)

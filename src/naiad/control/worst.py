@@ -4,13 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from naiad.control.interior import Outcome, Status
+from naiad.control.interior import Ended, Status
 from naiad.control.iterate import Iterate, Numbers
 from naiad.control.newton import evaluated, linearised
 from naiad.control.problem import Problem
 
 
-def complaint(problem: Problem, outcome: Outcome, index: int, numbers: Numbers) -> str:
+def complaint(problem: Problem, outcome: Ended, index: int, numbers: Numbers) -> str:
     """A line on why one of the outcomes is not solved, and what to do."""
     status, at = outcome.status[index], jax.tree.map(lambda a: np.asarray(a, float)[index : index + 1], outcome.at)
     own = jax.tree.map(lambda a: np.asarray(a, float)[None], numbers)
