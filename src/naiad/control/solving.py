@@ -9,7 +9,7 @@ import numpy as np
 
 from naiad.control.doors import end_state
 from naiad.control.guess import resampled
-from naiad.control.interior import Method, Ended, Status
+from naiad.control.interior import Ended, Method, Status
 from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution
