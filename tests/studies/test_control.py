@@ -33,7 +33,7 @@ def test_reorientation_in_least_time_switches():
 
 @pytest.mark.long
 def test_reorientation_by_120_degrees_in_least_time():
-    given = {"objective": "time", "J": "1,1,1", "axis": "0,0,1", "bound": 1, "steps": 200, "order": 2}
+    given = {"objective": "time", "J": "1,1,1", "axis": "0,0,1", "bound": 1, "steps": 320, "order": 2}
     assert abs(results("reorientation", angle=2 * np.pi / 3, **given)["time"] - 2.74465339902421) < 1e-4
 
 
