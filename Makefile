@@ -42,6 +42,7 @@ bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
 	$(BIN)/python -m benchmarks.compiler
 	$(BIN)/python -m benchmarks.ensembles
+	$(BIN)/python -m benchmarks.control
 	$(BIN)/python -m benchmarks.wasm
 
 audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md

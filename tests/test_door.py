@@ -119,7 +119,8 @@ HELD = {
     "simulation.Trajectory.animate": lambda *a, **k: RUN.animate(*a, **k),
     "simulation.Trajectory.plot": lambda *a, **k: RUN.plot(*a, **k),
 }
-SLOW = {"locomotion.optimise_gait", "locomotion.tabulated"}  # seconds, where the arguments are right
+# seconds, where the arguments are right
+SLOW = {"control.solve", "control.solve_many", "locomotion.optimise_gait", "locomotion.tabulated"}
 RUN = nd.simulate(BODY, STATE, t1=0.1, dt=0.05)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from naiad import (
         compiler,
+        control,
         diagnostics,
         ensembles,
         forces,
@@ -87,6 +88,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PACKAGES = (
     "compiler",
+    "control",
     "diagnostics",
     "ensembles",
     "forces",
@@ -173,6 +175,7 @@ __all__ = [
     "audit",
     "compile",
     "compiler",
+    "control",
     "diagnostics",
     "double",
     "ensembles",

@@ -169,6 +169,8 @@ class Writer:
         layout.commit(DurableStore(folder), known, [], [], {})
         self._open(folder)
         for dataset in first:
+            if not hasattr(dataset, "variables"):
+                raise InputError(f"Writer: first holds {dataset!r:.60}; expected datasets of xarray.")
             self.append(dataset)
         self._commit()
 

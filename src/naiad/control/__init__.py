@@ -1,0 +1,46 @@
+"""Optimal control and estimation on groups: discrete equations of motion as constraints of an optimisation."""
+
+from naiad.control.actuation import Directions, effort, elapsed
+from naiad.control.estimation import Estimate, MovingHorizon, Prior, estimate
+from naiad.control.interior import Status
+from naiad.control.linear import (
+    LinearStep,
+    Orbit,
+    Reach,
+    Regulator,
+    controllability,
+    floquet,
+    linear_step,
+    lqr,
+    observability,
+)
+from naiad.control.mpc import MPC, Sampled
+from naiad.control.plant import Actuated
+from naiad.control.solution import Solution
+from naiad.control.solving import solve, solve_many
+
+__all__ = [
+    "MPC",
+    "Actuated",
+    "Directions",
+    "Estimate",
+    "LinearStep",
+    "MovingHorizon",
+    "Orbit",
+    "Prior",
+    "Reach",
+    "Regulator",
+    "Sampled",
+    "Solution",
+    "Status",
+    "controllability",
+    "effort",
+    "elapsed",
+    "estimate",
+    "floquet",
+    "linear_step",
+    "lqr",
+    "observability",
+    "solve",
+    "solve_many",
+]

@@ -1,0 +1,124 @@
+"""What a user gives for an optimal control problem, checked: one line for each mistake."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from naiad.control.actuation import Directions
+from naiad.control.transcription import AbstractTranscription, GaussSteps, VariationalSteps
+from naiad.errors import InputError
+from naiad.integrators import VPRK, AbstractMethod, Variational
+from naiad.mechanics import LagrangianSystem, State, check_state
+from naiad.numerics import double
+from naiad.numerics.checks import floats
+
+ORDERS = {2: None, 4: "gauss2", 6: "gauss3"}
+
+
+def transcription(system: LagrangianSystem, order: int, method: AbstractMethod | None) -> AbstractTranscription:
+    """The steps of an order, or of a method."""
+    if method is None:
+        if order not in ORDERS:
+            raise InputError(f"order = {order!r}; expected one of {', '.join(map(str, ORDERS))}, or give a method.")
+        method = Variational() if order == 2 else VPRK(ORDERS[order])
+    if not isinstance(method, Variational | VPRK):
+        raise InputError(f"method = {type(method).__name__}(...); control takes Variational(...) or VPRK(...).")
+    if system.constraint is not None:
+        raise InputError(f"{type(system).__name__} has a constraint; control takes systems without any.")
+    method.check(system)
+    return VariationalSteps(method) if isinstance(method, Variational) else GaussSteps(method)
+
+
+def end_state(system: LagrangianSystem, name: str, state: State) -> State:
+    """A state at which a motion may begin or end, as NumPy arrays."""
+    try:
+        found = check_state(system, state, 0.0)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    return jax.tree.map(np.asarray, found)
+
+
+def force_map(system: LagrangianSystem, actuation: Any, controls: int | None) -> tuple[Callable[..., Any], int]:
+    """The map push(g, u, t) and the number of controls."""
+    n = system.group.dim
+    if actuation is None:
+        actuation = np.eye(n)
+    if not callable(actuation):
+        actuation = Directions(actuation)
+    if isinstance(actuation, Directions):
+        if actuation.B.shape[0] != n:
+            raise InputError(
+                f"actuation has {actuation.B.shape[0]} rows; expected {n}, a force for each of the "
+                f"{', '.join(system.group.names.momentum)} of {type(system).__name__}."
+            )
+        return actuation, actuation.B.shape[1]
+    if controls is None or controls < 1:
+        raise InputError(f"controls = {controls!r}; a force map that is a function needs controls=, at least 1.")
+    shaped("actuation", actuation, _arguments(system, controls, "g u t"), (n,))
+    return actuation, controls
+
+
+@double
+def _arguments(system: LagrangianSystem, controls: int, names: str) -> dict[str, Any]:
+    """What a function of these names is called with, as shapes."""
+    n = system.group.dim
+    g, xi, u, t = jax.eval_shape(lambda: (system.group.identity(), jnp.zeros(n), jnp.zeros(controls), jnp.zeros(())))
+    known = {"g": g, "xi": xi, "u": u, "t": t, "state": State(g, xi)}
+    return {name: known[name] for name in names.split()}
+
+
+@double
+def shaped(name: str, function: Any, arguments: dict[str, Any], shape: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The shape of what a function gives, which must be `shape`, or a vector where that is None."""
+    called = f"it is called as {name}({', '.join(arguments)})"
+    if not callable(function):
+        raise InputError(f"{name} = {function!r}; expected a function: {called}.")
+    try:
+        given = jax.eval_shape(lambda *args: jnp.asarray(function(*args)), *arguments.values())
+    except Exception as error:
+        words = str(error).strip().splitlines() or [""]
+        raise InputError(f"{name} failed: {type(error).__name__}: {words[0]}; {called}.") from None
+    fits = given.shape == shape if shape is not None else len(given.shape) == 1
+    if not fits or not jnp.issubdtype(given.dtype, jnp.floating):
+        wanted = {(): "one real number", None: "a vector"}.get(shape, f"an array of shape {shape}")
+        raise InputError(f"{name} gives {given.dtype}{list(given.shape)}; expected {wanted}; {called}.")
+    return given.shape
+
+
+def functions(
+    system: LagrangianSystem, controls: int, cost: Any, path: Any, end_cost: Any, ending: Any
+) -> tuple[int, int]:
+    """Check the functions of a problem; the number of inequalities, and of conditions of the end besides the goal."""
+    shaped("cost", cost, _arguments(system, controls, "g xi u t"), ())
+    inequalities = conditions = 0
+    if path is not None:
+        (inequalities,) = shaped("path", path, _arguments(system, controls, "g xi u t"), None)
+    if end_cost is not None:
+        shaped("end_cost", end_cost, _arguments(system, controls, "state t"), ())
+    if ending is not None:
+        (conditions,) = shaped("ending", ending, _arguments(system, controls, "state t"), None)
+    return inequalities, conditions
+
+
+def limits(name: str, bounds: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of `count` numbers, from one number b (meaning -b to b) or a pair."""
+    if bounds is None:
+        return np.full(count, -np.inf), np.full(count, np.inf)
+    if isinstance(bounds, tuple | list) and len(bounds) == 2:
+        pair = [floats(name, each) for each in bounds]
+    else:
+        pair = [-floats(name, bounds), floats(name, bounds)]
+    if any(each.shape not in ((), (count,)) or np.isnan(each).any() or not each.size for each in pair):
+        raise InputError(
+            f"{name} = {bounds!r}; expected a number b (for -b to b), or lower and upper: a number each, or {count}."
+        )
+    lower, upper = (np.broadcast_to(each, count).astype(float) for each in pair)
+    for k in np.flatnonzero(~(lower < upper)):
+        raise InputError(
+            f"{name}: the lower bound {lower[k]:g} of number {k} is not below the upper one, {upper[k]:g}; "
+            "give room between them."
+        )
+    return lower, upper

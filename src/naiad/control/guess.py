@@ -1,0 +1,152 @@
+"""Where the iteration begins: along the geodesic from the start to the goal, or at another solution."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from naiad.compiler import execute_rows
+from naiad.control.iterate import Iterate, Numbers, chosen
+from naiad.control.newton import evaluated
+from naiad.control.problem import Problem
+from naiad.control.solution import Solution, lagrange_weights
+from naiad.mechanics import State
+
+ROOM = 1e-2  # the part of the way between two bounds that a first guess keeps from each
+SLACK = 1e-2  # the least slack of an inequality in the beginning
+
+
+def beginning(
+    problem: Problem,
+    numbers: Numbers,
+    start: State,
+    T: float,
+    N: int,
+    sizes: tuple[int, int],
+    barrier: float,
+    bends: np.ndarray | None = None,
+) -> Iterate:
+    """The geodesic, bent aside if wanted, with controls as small as their bounds allow, all multipliers of equations
+    zero."""
+    n, stages, nu = problem.group.dim, problem.steps.stages, problem.controls
+    inequalities, conditions = sizes
+    g, m, x = geodesic(problem, start, numbers.goal, N, T / N, np.zeros((2, n)) if bends is None else bends)
+    zeros = np.zeros
+    at = Iterate(
+        g=g,
+        m=m,
+        theta=np.full(problem.constants, T),
+        K=problem.steps.guessed(x, 0.5 * (m[:-1] + m[1:]), T / N),
+        U=zeros((N, stages, nu)),
+        sigma=zeros((N, problem.steps.inner, n)),
+        lam=zeros((N, n)),
+        gamma=zeros((N, n)),
+        rho=zeros((N, stages * inequalities)),
+        slack=zeros((N, stages * inequalities)),
+        low=zeros((N, stages, nu)),
+        high=zeros((N, stages, nu)),
+        least=zeros(problem.constants),
+        most=zeros(problem.constants),
+        nu=zeros(2 * n * problem.reaching + conditions),
+    )
+    return centred(problem, numbers, at, barrier)
+
+
+def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> Iterate:
+    """The iterate with its controls strictly within their bounds, and slacks and multipliers that fit a barrier."""
+    lower, upper = numbers.lower, numbers.upper
+    both = np.isfinite(lower) & np.isfinite(upper)
+    room = ROOM * np.where(both, np.where(both, upper, 1.0) - np.where(both, lower, 0.0), 1.0)
+    U = np.clip(at.U, lower + room, upper - room)
+    at = at._replace(U=U, low=barrier / (U - lower), high=barrier / (upper - U))
+    at = at._replace(least=barrier / (at.theta - numbers.least), most=barrier / (numbers.most - at.theta))
+    if not at.rho.size:
+        return at
+    one = jax.tree.map(lambda a: np.asarray(a, float)[None], (at, numbers))
+    steps, _ = evaluated(problem, *one)
+    slack = np.maximum(-steps.path[0], SLACK)
+    return at._replace(slack=slack, rho=barrier / slack)
+
+
+def geodesic(
+    problem: Problem, start: State, goal: State, N: int, h: float, bends: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Configurations g_0 exp(s(t) log(g_0^-1 g_N)) with s from rest to rest, s = 3 t^2 - 2 t^3, the momenta at the
+    nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x).
+
+    `bends` are two vectors, by which it is moved aside in half a sine wave and in a whole one."""
+    parts = np.linspace(0.0, 1.0, N + 1)
+    law = parts**2 * (3.0 - 2.0 * parts)
+    rate = 6.0 * parts * (1.0 - parts) / (N * h)
+    waves = np.pi * np.array([1.0, 2.0])
+    aside = np.sin(parts[:, None] * waves) @ bends
+    speed = (np.cos(parts[:, None] * waves) * waves / (N * h)) @ bends
+    first, last = _repeated((start.g, goal.g), N + 1)
+    after = [np.concatenate([each[1:], each[-1:]]) for each in (law, aside)]
+    g, mu, x = execute_rows(
+        _on_geodesic, problem, first, last, (law, aside), tuple(after), (rate, speed), parameters=()
+    )
+    mu[0], mu[-1] = start.mu, goal.mu
+    return g, mu, x[:-1]
+
+
+def _repeated(tree: Any, count: int) -> Any:
+    return jax.tree.map(lambda a: np.repeat(np.asarray(a, float)[None], count, axis=0), tree)
+
+
+def _on_geodesic(problem: Problem, first: Any, last: Any, here: Any, after: Any, rates: Any) -> tuple[Any, Any, Any]:
+    """A node, the momentum there, and the vector x of the step that leads on."""
+    group = problem.group
+    whole = group.log(group.compose(group.inverse(first), last))
+
+    def node(part, aside):
+        return group.compose(group.compose(first, group.exp(part * whole)), group.exp(aside))
+
+    g, (rate, speed) = node(*here), rates
+    x = problem.steps.retraction.inverse(group, group.compose(group.inverse(g), node(*after)))
+    return g, problem.system.legendre(g, rate * whole + speed, 0.0), x
+
+
+def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:
+    """Another solution as an iterate with N steps, from a start of its own."""
+    old = guess.iterate
+    count = old.K.shape[0]
+    place = np.arange(N + 1) * (count / N)
+    k = np.minimum(place.astype(int), count - 1)
+    part = place - k
+    ends = (chosen(old.g, each) for each in (k, k + 1))
+    g = execute_rows(_between, problem, *ends, part, parameters=())
+    m = _mixed(old.m, k, part)
+    for array, first in zip(jax.tree.leaves((g, m)), jax.tree.leaves(start), strict=True):
+        array[0] = first
+    nearest = np.minimum(((np.arange(N) + 0.5) * (count / N)).astype(int), count - 1)
+    times = np.asarray(problem.steps.times)
+    within = (np.arange(N)[:, None] + times) * (count / N) - nearest[:, None]
+    costates = [np.concatenate([each[:1], each]) for each in (old.lam, old.gamma)]
+    lam, gamma = (_mixed(each, k, part)[1:] for each in costates)
+    at = Iterate(
+        g=g,
+        m=m,
+        theta=old.theta,
+        K=problem.steps.rescaled(old.K[nearest], count / N),
+        U=np.einsum("ksj,kju->ksu", lagrange_weights(times, within), old.U[nearest]),
+        sigma=old.sigma[nearest],
+        lam=lam,
+        gamma=gamma,
+        rho=old.rho[nearest],
+        slack=old.slack[nearest],
+        low=old.low[nearest],
+        high=old.high[nearest],
+        least=old.least,
+        most=old.most,
+        nu=old.nu,
+    )
+    return centred(problem, numbers, at, barrier)
+
+
+def _mixed(rows: np.ndarray, k: np.ndarray, part: np.ndarray) -> np.ndarray:
+    return rows[k] + part[:, None] * (rows[k + 1] - rows[k])
+
+
+def _between(problem: Problem, g: Any, f: Any, part: Any) -> Any:
+    return problem.moved(g, part * problem.difference(g, f))

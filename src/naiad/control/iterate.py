@@ -1,0 +1,106 @@
+"""An iterate of the interior-point method, for several problems of the same form at once, and the numbers of these."""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from naiad.control.ending import End
+from naiad.control.interval import Interval
+
+
+class Numbers(NamedTuple):
+    """What may differ between problems of the same form, a row for each: h (or the part of a free duration that a step
+    is), the goal, and the bounds of controls and constants."""
+
+    step: Any
+    goal: Any
+    lower: Any
+    upper: Any
+    least: Any
+    most: Any
+
+
+class Iterate(NamedTuple):
+    """Rows are problems, then nodes or steps. Unknowns: g, m at the nodes, the constants theta, K and U of the steps.
+    Multipliers: sigma, lam, gamma of the equations of a step; rho of the inequalities with their slacks; `low`, `high`
+    of the bounds of the controls, `least`, `most` of those of the constants; nu of the conditions at the end."""
+
+    g: Any
+    m: Any
+    theta: Any
+    K: Any
+    U: Any
+    sigma: Any
+    lam: Any
+    gamma: Any
+    rho: Any
+    slack: Any
+    low: Any
+    high: Any
+    least: Any
+    most: Any
+    nu: Any
+
+    @property
+    def problems(self) -> int:
+        """How many problems there are."""
+        return self.m.shape[0]
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return self.K.shape[1]
+
+    def intervals(self, numbers: Numbers) -> Interval:
+        """The steps of all problems, one after the other."""
+        P, N = self.problems, self.steps
+        each = Interval(
+            np.broadcast_to(np.arange(N, dtype=float), (P, N)),
+            np.broadcast_to(numbers.step[:, None], (P, N)),
+            jax.tree.map(lambda a: a[:, :-1], self.g),
+            jax.tree.map(lambda a: a[:, 1:], self.g),
+            self.m[:, :-1],
+            self.m[:, 1:],
+            np.broadcast_to(self.theta[:, None], (P, N, self.theta.shape[1])),
+            self.K,
+            self.U,
+            self.sigma,
+            self.lam,
+            self.gamma,
+            self.rho,
+            self.slack,
+        )
+        return jax.tree.map(flat, each)
+
+    def ends(self, numbers: Numbers) -> End:
+        """The last nodes."""
+        return End(
+            np.full(self.problems, float(self.steps)),
+            numbers.step,
+            jax.tree.map(lambda a: np.ascontiguousarray(a[:, -1]), self.g),
+            np.ascontiguousarray(self.m[:, -1]),
+            self.theta,
+            self.nu,
+            numbers.goal,
+        )
+
+
+def flat(array: np.ndarray) -> np.ndarray:
+    """Problems and their steps as one axis."""
+    return np.ascontiguousarray(array).reshape(array.shape[0] * array.shape[1], *array.shape[2:])
+
+
+def folded(tree: Any, problems: int) -> Any:
+    """The inverse of `flat`."""
+    return jax.tree.map(lambda a: a.reshape(problems, a.shape[0] // problems, *a.shape[1:]), tree)
+
+
+def chosen(tree: Any, rows: Any) -> Any:
+    """These rows of every array."""
+    return jax.tree.map(lambda a: a[rows], tree)
+
+
+def stacked(trees: list[Any]) -> Any:
+    """Trees of arrays of the same form as rows."""
+    return jax.tree.map(lambda *parts: np.stack([np.asarray(part, float) for part in parts]), *trees)

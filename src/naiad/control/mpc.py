@@ -1,0 +1,140 @@
+"""Model predictive control: an optimum over a horizon that moves along, a few iterations a sample."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from naiad.control.doors import end_state
+from naiad.control.guess import centred
+from naiad.control.interior import Method
+from naiad.control.iterate import Iterate, chosen, stacked
+from naiad.control.plant import Actuated
+from naiad.control.task import posed
+from naiad.errors import InputError
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics.arguments import checked
+from naiad.numerics.double import double
+from naiad.simulation import simulate
+
+
+class Sampled(NamedTuple):
+    """A closed loop: times, states and controls of the samples, the cost of each plan, the iterations and the seconds
+    that each took."""
+
+    t: np.ndarray
+    states: State
+    u: np.ndarray
+    cost: np.ndarray
+    iterations: np.ndarray
+    seconds: np.ndarray
+
+
+class MPC:
+    """Controls from the plan of least cost over a horizon T in N steps, begun anew at every sample from the last plan.
+
+    `goal` and `options` are those of `solve`; a horizon without a goal has an `end_cost`. `iterations` is the most of a
+    sample, `first` that of the first one. Calling it with a state gives the controls of the first step of the plan.
+    """
+
+    @checked
+    def __init__(
+        self,
+        system: LagrangianSystem,
+        goal: State | None,
+        T: float,
+        N: int,
+        *,
+        iterations: int = 1,
+        first: int = 100,
+        barrier: float = 1e-4,
+        order: int = 2,
+        **options: Any,
+    ):
+        if min(iterations, first) < 1 or not barrier > 0.0:
+            raise InputError(
+                f"MPC: iterations = {iterations}, first = {first}, barrier = {barrier}; expected all above 0."
+            )
+        self._task = posed(system, goal is not None, T, N, order=order, iterations=first, **options)
+        self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
+        self.system, self.N, self.T = system, N, float(T)
+        self._goal = None if goal is None else end_state(system, "goal", goal)
+        self._iterations, self._barrier = iterations, barrier
+        self._plan: Iterate | None = None
+
+    @double
+    def __call__(self, state: State) -> np.ndarray:
+        """The controls of the first step of a plan from this state: of its stages, the mean."""
+        return self.planned(state)[0]
+
+    def planned(self, state: State) -> tuple[np.ndarray, float, int]:
+        """The controls, the cost of the plan, and the iterations."""
+        task, N = self._task, self.N
+        state = jax.tree.map(np.asarray, State(*state))
+        goal = state if self._goal is None else self._goal
+        numbers = task.numbers._replace(goal=goal, step=task.step(N))
+        if self._plan is None:
+            at, rules = task.beginning(numbers, state, N), task.rules
+        else:
+            at, rules = self._shifted(self._plan, state), task.rules._replace(barrier=self._barrier)
+            at, rules = centred(task.problem, numbers, at, self._barrier), rules._replace(iterations=self._iterations)
+        outcome = Method(task.problem, stacked([at]), stacked([numbers]), rules).run()
+        plan: Iterate = chosen(outcome.at, 0)
+        self._plan = jax.tree.map(np.array, plan)
+        return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])
+
+    def _shifted(self, plan: Iterate, state: State) -> Iterate:
+        """The plan a step later, its last step repeated, from a state."""
+
+        def later(array: np.ndarray) -> np.ndarray:
+            return np.concatenate([array[1:], array[-1:]])
+
+        kept = {"theta", "least", "most", "nu"}
+        moved = {key: value if key in kept else jax.tree.map(later, value) for key, value in plan._asdict().items()}
+        for array, first in zip(jax.tree.leaves((moved["g"], moved["m"])), jax.tree.leaves(state), strict=True):
+            array[0] = first
+        return Iterate(**moved)
+
+    @double
+    def run(
+        self,
+        state: State,
+        samples: int,
+        *,
+        plant: LagrangianSystem | None = None,
+        substeps: int = 4,
+        method: AbstractMethod | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Sampled:
+        """The closed loop over so many samples, with the plant (the system itself, if not given) simulated by naiad."""
+        if samples < 1 or substeps < 1:
+            raise InputError(f"MPC.run: samples = {samples}, substeps = {substeps}; expected both at least 1.")
+        body, dt = self.system if plant is None else plant, self.T / self.N
+        states, controls, costs, iterations, seconds = [jax.tree.map(np.asarray, State(*state))], [], [], [], []
+        for k in range(samples):
+            began = time.perf_counter()
+            u, cost, count = self.planned(states[-1])
+            seconds.append(time.perf_counter() - began)
+            driven = Actuated(body, u, **self._options)
+            run = simulate(
+                driven,
+                states[-1],
+                t1=dt,
+                dt=dt / substeps,
+                method=method,
+                save_every=substeps,
+                progress=False,
+                throw=True,
+            )
+            states.append(jax.tree.map(np.asarray, run.final))
+            controls.append(u)
+            costs.append(cost)
+            iterations.append(count)
+            if progress is not None:
+                progress((k + 1) / samples)
+        path = stacked(states)
+        found = map(np.array, (controls, costs, iterations, seconds))
+        return Sampled(dt * np.arange(samples + 1), path, *found)

@@ -1,0 +1,79 @@
+"""A system with its controls, to be simulated."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from naiad.control.doors import force_map
+from naiad.groups import AbstractGroup
+from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.numerics.checks import vector
+
+
+class Actuated(LagrangianSystem):
+    """A system on which controls u act by a force map, beside its own forces; u is held until it is replaced.
+
+    `actuation` and `controls` are those of `solve`; the numbers of u are an argument of what is compiled.
+    """
+
+    system: LagrangianSystem
+    push: Any
+    u: Float[Array | np.ndarray, " nu"]
+
+    def __init__(self, system: LagrangianSystem, u: Any, actuation: Any = None, controls: int | None = None):
+        self.system = system
+        self.push, count = force_map(system, actuation, controls)
+        self.u = vector("u", u, count)
+
+    @property
+    def group(self) -> AbstractGroup:
+        """That of the system."""
+        return self.system.group
+
+    @property
+    def discrete_lagrangian(self) -> Any:
+        """That of the system."""
+        return self.system.discrete_lagrangian
+
+    @property
+    def structure(self) -> Any:
+        """That of the system."""
+        return self.system.structure
+
+    @property
+    def picture(self) -> Any:
+        """That of the system."""
+        return self.system.picture
+
+    @property
+    def definite(self) -> bool:
+        """As the system says."""
+        return self.system.definite
+
+    @property
+    def labels(self) -> Any:
+        """Those of the system."""
+        return self.system.labels
+
+    def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
+        """That of the system."""
+        return self.system.lagrangian(g, xi, t)
+
+    def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
+        """That of the system."""
+        return self.system.legendre(g, xi, t)
+
+    def velocity(self, g: Any, mu: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
+        """That of the system."""
+        return self.system.velocity(g, mu, t)
+
+    @property
+    def force(self) -> Any:
+        """The system's own force and push(g, u, t)."""
+        return self._force
+
+    def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
+        pushed = self.push(g, jnp.asarray(self.u), t)
+        return pushed if self.system.force is None else pushed + self.system.force(g, xi, t)

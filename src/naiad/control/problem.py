@@ -1,0 +1,89 @@
+"""An optimal control problem on a group, discretised: what the kernels are given besides numbers of an iterate."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from naiad.control.transcription import AbstractTranscription, Controlled
+from naiad.groups import AbstractGroup
+from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.numerics import Module, static
+from naiad.retractions import Cayley
+
+CHART = Cayley()
+
+
+class Problem(Module):
+    """A system, how its steps are taken, what acts on it, and what is wanted.
+
+    `push(g, u, t)` is the force map, `cost(g, xi, u, t)` the cost rate, `path(g, xi, u, t)` what must not be positive
+    along the motion, `end_cost(state, t)` the cost of the end, `ending(state, t)` what must vanish there besides the
+    difference from the goal, where `reaching` says that there is one. `model(system, theta)` is the system with
+    the unknown constants theta, of which the first is the duration if `free_time`.
+    """
+
+    system: LagrangianSystem
+    steps: AbstractTranscription
+    push: Any
+    cost: Any
+    path: Any
+    end_cost: Any
+    ending: Any
+    model: Any
+    controls: int = static()
+    constants: int = static()
+    free_time: bool = static()
+    reaching: bool = static()
+
+    @property
+    def group(self) -> AbstractGroup:
+        """The group on which it moves."""
+        return self.system.group
+
+    @property
+    def state_size(self) -> int:
+        """Increments of configuration and momentum, and the constants, which are carried along."""
+        return 2 * self.group.dim + self.constants
+
+    @property
+    def inner_size(self) -> int:
+        """Inner unknowns of a step."""
+        return self.steps.inner * self.group.dim
+
+    @property
+    def control_size(self) -> int:
+        """Controls of a step."""
+        return self.steps.stages * self.controls
+
+    def controlled(self) -> Controlled:
+        """What acts and what it costs."""
+        return Controlled(self.push, self.cost, self.path)
+
+    def known(self, theta: Float[Array, " c"]) -> LagrangianSystem:
+        """The system with these constants."""
+        return self.system if self.model is None else self.model(self.system, theta[int(self.free_time) :])
+
+    def length(self, theta: Float[Array, " c"], step: Scalar) -> Any:
+        """h of a step that is `step`, or this part of the free duration."""
+        return step * theta[0] if self.free_time else step
+
+    def moved(self, g: Any, eta: Float[Array, " n"]) -> Any:
+        """g cay(eta): increments of configurations are measured by the Cayley map, which is the cheapest."""
+        return self.group.compose(g, CHART.tau(self.group, eta))
+
+    def difference(self, g: Any, f: Any) -> Float[Array, " n"]:
+        """eta of f = g cay(eta)."""
+        return CHART.inverse(self.group, self.group.compose(self.group.inverse(g), f))
+
+    def passed(self, g: Any, g_next: Any, eta: Float[Array, " n"], x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The increment of the next node where a step leads by x from g cay(eta)."""
+        apart = self.group.compose(self.group.inverse(g_next), g)
+        ahead = self.group.compose(CHART.tau(self.group, eta), self.steps.retraction.tau(self.group, x))
+        return CHART.inverse(self.group, self.group.compose(apart, ahead))
+
+    def path_values(self, g: Any, K: Any, U: Any, t: Scalar, h: Scalar) -> Float[Array, " c"]:
+        """`path` at all stages of a step."""
+        if self.path is None:
+            return jnp.zeros(0)
+        return self.steps.path(self.controlled(), self.group, g, K, U, t, h)

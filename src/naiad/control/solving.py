@@ -1,0 +1,219 @@
+"""The front door: optimal control of a system from a state to a goal."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from naiad.control.doors import end_state
+from naiad.control.guess import resampled
+from naiad.control.interior import Ended, Method, Status
+from naiad.control.iterate import Iterate, Numbers, chosen, stacked
+from naiad.control.problem import Problem
+from naiad.control.solution import Solution
+from naiad.control.task import Task, posed
+from naiad.control.worst import complaint
+from naiad.errors import InputError
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem, State
+from naiad.numerics import double
+from naiad.numerics.arguments import checked
+
+WARM_BARRIER = 1e-4
+ASIDE = 0.4  # how far other starts are moved off the geodesic, relative to its length
+
+Tell = Callable[[int, dict[str, Any]], None]
+
+
+@checked
+@double
+def solve(
+    system: LagrangianSystem,
+    start: State,
+    goal: State | None,
+    T: float,
+    N: int,
+    *,
+    actuation: Any = None,
+    controls: int | None = None,
+    cost: Callable[..., Any] | None = None,
+    bounds: Any = None,
+    path: Callable[..., Any] | None = None,
+    end_cost: Callable[..., Any] | None = None,
+    ending: Callable[..., Any] | None = None,
+    free_time: bool = False,
+    times: Any = None,
+    order: int = 4,
+    method: AbstractMethod | None = None,
+    guess: Solution | None = None,
+    starts: int = 1,
+    seed: int = 0,
+    estimate: bool = False,
+    tolerance: float = 1e-8,
+    iterations: int = 200,
+    progress: bool | Callable[[int, dict[str, Any]], None] = False,
+) -> Solution:
+    """The motion of least cost from a state to a goal in the time T, in N steps, with the controls that make it.
+
+    - `actuation`: the force map, by which controls enter as any force does: a matrix B for the force B u in the body
+      frame (a column for each control; the identity if not given), or a function (g, u, t) of as many `controls`.
+    - `cost(g, xi, u, t)`: the cost rate, `effort` if not given; `end_cost(state, t)` is added.
+    - `bounds`: of the controls: b (for -b to b) or a pair, a number each or one for each control.
+    - `path(g, xi, u, t)`: a vector that must not be positive, at the stages of all steps.
+    - `goal`: the state at the end, None if there is none; `ending(state, t)`: a vector that must vanish there.
+    - `free_time`: T is unknown, and the one given where to begin; `times` are its bounds.
+    - `order`: 2 (`Variational`, controls constant over a step), 4 or 6 (`VPRK` with two and three stages of Gauss,
+      controls linear and quadratic over a step); or a `method` of these.
+    - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal, and with several
+      `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
+    - `estimate`: solve with N/4 and N/2 steps first, and estimate the error of the cost from all three.
+    - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
+
+    The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
+    masses and numbers of steps.
+    """
+    task = posed(
+        system,
+        goal is not None,
+        T,
+        N,
+        actuation=actuation,
+        controls=controls,
+        cost=cost,
+        bounds=bounds,
+        path=path,
+        end_cost=end_cost,
+        ending=ending,
+        free_time=free_time,
+        times=times,
+        order=order,
+        method=method,
+        tolerance=tolerance,
+        iterations=iterations,
+    )
+    if starts < 1:
+        raise InputError(f"starts = {starts!r}; expected at least 1.")
+    start = end_state(system, "start", start)
+    target = start if goal is None else end_state(system, "goal", goal)
+    tell = progress if callable(progress) else _shown if progress else None
+    coarse: list[Solution] = []
+    for count in (N // 4, N // 2) if estimate else ():
+        if count >= 2:
+            guess = _best(task, start, target, count, guess, starts, seed, tell)
+            coarse.append(guess)
+    found = _best(task, start, target, N, guess, starts, seed, tell)
+    if not estimate:
+        return found
+    return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
+
+
+@checked
+@double
+def solve_many(
+    system: LagrangianSystem, starts: Sequence[State], goals: Sequence[State], T: float, N: int, **options: Any
+) -> list[Solution]:
+    """The motions of least cost from many states to as many goals: `solve`, for problems that run together in lanes.
+
+    `options` are those of `solve` that say what the problem is, and `tolerance` and `iterations`.
+    """
+    if len(starts) != len(goals) or not len(starts):
+        raise InputError(f"{len(starts)} starts but {len(goals)} goals; expected as many of each, and at least one.")
+    task = posed(system, True, T, N, **options)
+    ends = [
+        [end_state(system, f"{name}[{k}]", state) for k, state in enumerate(states)]
+        for name, states in (("starts", starts), ("goals", goals))
+    ]
+    began = time.perf_counter()
+    each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
+    at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
+    outcome = Method(task.problem, stacked(at), stacked(each), task.rules).run()
+    seconds = time.perf_counter() - began
+    return [_solution(task, each[k], outcome, k, seconds / len(each)) for k in range(len(each))]
+
+
+def richardson(costs: list[float], order: int) -> float:
+    """The error of the last of costs with 4, 2 and 1 times the step: by the order, or by the observed one if the three
+    say that it is lower."""
+    if len(costs) < 2:
+        return float("nan")
+    last = abs(costs[-1] - costs[-2])
+    ratio = 2.0**order
+    if len(costs) > 2 and last > 0.0:
+        ratio = min(ratio, max(abs(costs[-2] - costs[-3]) / last, 1.5))
+    return last / (ratio - 1.0)
+
+
+def _best(
+    task: Task,
+    start: State,
+    goal: State,
+    N: int,
+    guess: Solution | None,
+    starts: int,
+    seed: int,
+    tell: Tell | None,
+) -> Solution:
+    """The solution from a guess, or the best from several starts."""
+    began = time.perf_counter()
+    numbers, rules = task.numbers._replace(goal=goal, step=task.step(N)), task.rules
+    if guess is not None:
+        rules = rules._replace(barrier=WARM_BARRIER)
+        at = [resampled(guess, task.problem, numbers, start, N, WARM_BARRIER)]
+    else:
+        at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
+    outcome = Method(task.problem, stacked(at), stacked([numbers] * len(at)), rules).run(tell)
+    order = [(status is not Status.SOLVED, cost) for status, cost in zip(outcome.status, outcome.cost, strict=True)]
+    best = min(range(len(at)), key=lambda k: order[k])
+    return _solution(task, numbers, outcome, best, time.perf_counter() - began)
+
+
+def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
+    """None of the first path, and random ones of the others."""
+    group, rng = problem.group, np.random.default_rng(seed)
+    length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
+    others = ASIDE * length * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
+    return [np.zeros((2, group.dim)), *others]
+
+
+def _solution(task: Task, numbers: Numbers, outcome: Ended, index: int, seconds: float) -> Solution:
+    """One of the outcomes as a result."""
+    problem = task.problem
+    at: Iterate = chosen(outcome.at, index)
+    N = at.K.shape[0]
+    T = float(at.theta[0]) if problem.free_time else task.T
+    h, status = T / N, outcome.status[index]
+    rows = [
+        (each, int(np.flatnonzero(each["problem"] == index)[0])) for each in outcome.history if index in each["problem"]
+    ]
+    history = {key: np.array([each[key][k] for each, k in rows]) for key in ("cost", "primal", "dual", "barrier")}
+    return Solution(
+        cost=float(outcome.cost[index]),
+        status=status,
+        message="" if status is Status.SOLVED else complaint(problem, outcome, index, numbers),
+        iterations=int(outcome.iterations[index]),
+        T=T,
+        t=h * np.arange(N + 1),
+        states=State(at.g, at.m),
+        t_u=h * (np.arange(N)[:, None] + np.asarray(problem.steps.times)),
+        u=at.U,
+        theta=at.theta[int(problem.free_time) :],
+        costates=State(at.lam, at.gamma),
+        bound_multipliers=(at.low, at.high),
+        path_multipliers=at.rho,
+        end_multipliers=at.nu,
+        primal_error=float(outcome.primal[index]),
+        dual_error=float(outcome.dual[index]),
+        error_estimate=None,
+        seconds=seconds,
+        history=history,
+        problem=problem,
+        iterate=at,
+        numbers=numbers,
+    )
+
+
+def _shown(iteration: int, errors: dict[str, np.ndarray]) -> None:
+    values = "  ".join(f"{key} {errors[key][0]:.3e}" for key in ("cost", "primal", "dual", "barrier"))
+    print(f"iteration {iteration:3d}  {values}", file=sys.stderr)

@@ -1,0 +1,93 @@
+"""What is wrong with a motion that is no optimum: the worst of its equations and inequalities, by name."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from naiad.control.interior import Ended, Status
+from naiad.control.iterate import Iterate, Numbers
+from naiad.control.newton import evaluated, linearised
+from naiad.control.problem import Problem
+
+
+def complaint(problem: Problem, outcome: Ended, index: int, numbers: Numbers) -> str:
+    """A line on why one of the outcomes is not solved, and what to do."""
+    status, at = outcome.status[index], jax.tree.map(lambda a: np.asarray(a, float)[index : index + 1], outcome.at)
+    own = jax.tree.map(lambda a: np.asarray(a, float)[None], numbers)
+    if status is not Status.INFEASIBLE:
+        return (
+            f"{status} after {outcome.iterations[index]} iterations, with errors of {outcome.primal[index]:.1e} "
+            f"(equations) and {outcome.dual[index]:.1e} (optimality); give more iterations, a guess, or a larger "
+            "tolerance."
+        )
+    worst, missed = _worst(problem, at, own)
+    return (
+        f"infeasible: after {outcome.iterations[index]} iterations {worst} is missed by {missed:.3g}; "
+        f"{_remedy(problem, at, own)}"
+    )
+
+
+def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
+    """The equation or inequality that misses most, in words, and by how much."""
+    steps, (_, conditions) = evaluated(problem, at, numbers)
+    N, count = at.steps, max(1, at.rho.shape[2] // problem.steps.stages)
+    names = components(problem)
+    found = []
+    for k, value in enumerate(np.abs(conditions[0])):
+        found.append((value, f"the goal's {names[k]}" if k < len(names) else f"ending[{k - len(names)}]"))
+    path = np.maximum(steps.path[0], 0.0)
+    if path.size:
+        k, j = np.unravel_index(np.argmax(path), path.shape)
+        found.append((path[k, j], f"path[{j % count}] in step {k} of {N}"))
+    for words, values in (("motion", steps.psi), ("balance of momentum", steps.momentum), ("balance", steps.balance)):
+        k, j = np.unravel_index(np.argmax(np.abs(values[0])), values[0].shape)
+        found.append((abs(values[0, k, j]), f"the {words} of step {k} of {N}"))
+    found = [(np.inf if np.isnan(value) else value, words) for value, words in found]
+    value, words = max(found, key=lambda each: each[0])
+    return words, float(value)
+
+
+def components(problem: Problem) -> list[str]:
+    """The names of the conditions of a goal: increments of the configuration, then momenta."""
+    if not problem.reaching:
+        return []
+    group, names = problem.group, problem.group.names
+    found = []
+    for kind in (names.element, names.momentum):
+        for name, part in zip(kind, group.split(jnp.zeros(group.dim)), strict=True):
+            size = int(np.size(part))
+            found += [name if size == 1 else f"{name}[{k}]" for k in range(size)]
+    return found
+
+
+def _remedy(problem: Problem, at: Iterate, numbers: Numbers) -> str:
+    """What to do: the direction in which nothing acts, if there is one."""
+    dead = unreachable(problem, at, numbers)
+    if dead is not None:
+        return f"no control moves {dead} there: add actuation in that direction."
+    bounded = np.isfinite(numbers.lower).any() or np.isfinite(numbers.upper).any() or at.rho.size
+    longer = "more time" if not problem.free_time else "another guess"
+    return f"give {longer}{', wider bounds' if bounded else ''} or another goal."
+
+
+def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
+    """The condition of a goal that no control changes, to first order about the iterate; None if there is none."""
+    if not problem.reaching or not np.all(np.isfinite(at.m)):
+        return None
+    found = linearised(problem, at, numbers, np.zeros(1), np.zeros(1)).steps
+    nu, n, c = problem.control_size, problem.group.dim, problem.constants
+    A = found.A[0]
+    reached = np.zeros((A.shape[2], 0))
+    for k in range(A.shape[0]):
+        step, by_u = A[k, nu:-1].T, A[k, :nu].T
+        reached = np.concatenate([step @ reached, by_u], axis=1)
+        if reached.shape[1] > 4 * A.shape[2]:
+            left, sizes, _ = np.linalg.svd(reached, full_matrices=False)
+            reached = left * sizes
+    keep = np.r_[0:n, n + c : 2 * n + c]
+    left, sizes, _ = np.linalg.svd(reached[keep])
+    small = left[:, np.sum(sizes > 1e-9 * sizes[0]) :]
+    if not small.shape[1]:
+        return None
+    names = components(problem)
+    return names[int(np.argmax(np.abs(small).max(axis=1)))]

@@ -1,0 +1,1 @@
+"""Studies of optimal control and estimation."""

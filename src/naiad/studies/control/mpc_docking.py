@@ -1,0 +1,74 @@
+"""An underwater vehicle brought to a place by model predictive control."""
+
+from typing import Any
+
+import numpy as np
+
+import naiad as nd
+from naiad.studies.control.optimum import METHODS, ORDERS, check_order
+from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
+from naiad.studies.progress import Progress
+from naiad.studies.study import Findings, Study
+
+
+class MpcDocking(Study, name="mpc-docking"):
+    """Docking by model predictive control: a plan over a horizon, mended at every sample.
+
+    The plan is that of least effort to the goal at the end of the horizon; each sample takes one iteration from the
+    last plan, and the vehicle, which is heavier than the model by `mismatch`, is simulated by a variational integrator.
+    """
+
+    paper = "classical: Kirchhoff's equations"
+
+    I: Inertia = parameter(  # noqa: E741  (the symbol of the papers)
+        (0.5, 1.5, 1.2), unit="kg m^2", size=3, help="inertia with the fluid's: three moments or a matrix"
+    )
+    M: Inertia = parameter((1.0, 2.0, 1.6), unit="kg", size=3, help="mass with the fluid's: three numbers or a matrix")
+    mismatch: float = parameter(0.1, above=-0.9, below=10.0, help="by how much the vehicle is heavier than the model")
+    x: Vector = parameter((4.0, 2.0, 1.0), unit="m", size=3, help="place of the goal")
+    yaw: float = parameter(np.pi / 2, unit="rad", above=-3.1, below=3.1, help="turn about the vertical at the goal")
+    T: float = parameter(5.0, unit="s", above=0.0, help="horizon")
+    bound: float | None = parameter(2.0, above=0.0, help="bound of each torque and force")
+    steps: int = parameter(30, at_least=4, at_most=1000, help="steps of the horizon, each a sample")
+    order: int = parameter(2, at_least=2, at_most=6, help=f"order of the discretisation: {ORDERS}")
+    samples: int = parameter(60, at_least=1, at_most=10000, help="samples")
+
+    def validate(self) -> None:
+        check_order(self.order)
+
+    def run(self, progress: Progress) -> Findings:
+        model = nd.models.KirchhoffBody(as_matrix(self.I), as_matrix(self.M))
+        heavier = 1.0 + self.mismatch
+        plant = nd.models.KirchhoffBody(heavier * as_matrix(self.I), heavier * as_matrix(self.M))
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        goal = model.state(R=np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), x=self.x)
+        steer = nd.control.MPC(model, goal, self.T, self.steps, bounds=self.bound, method=METHODS[self.order])
+        run = steer.run(model.state(), self.samples, plant=plant, progress=progress)
+        h = self.T / self.steps
+        miss = np.linalg.norm(run.states.g.x[-1] - self.x)
+        found = {
+            "cost": float(0.5 * h * np.sum(run.u**2)),
+            "time": float(run.t[-1]),
+            "status": "solved" if miss < 0.05 * np.linalg.norm(self.x) else "not there",
+            "iterations": int(run.iterations.sum()),
+            "error_estimate": float(miss),
+            "sample_ms": float(1e3 * np.median(run.seconds[1:]))
+            if len(run.seconds) > 1
+            else float(1e3 * run.seconds[0]),
+        }
+        return Findings(found, None, {"controls": lambda: _controls(run)}, notes=_NOTES, units=_UNITS)
+
+
+def _controls(run: Any) -> Any:
+    from naiad import viz
+
+    lines = {f"$u_{{{k + 1}}}$": run.u[:, k] for k in range(run.u.shape[1])}
+    return viz.errors_over_time(run.t[:-1], lines, "control", title="Controls of the samples")
+
+
+_UNITS = {"time": "s", "error_estimate": "m", "sample_ms": "ms"}
+
+_NOTES = (
+    "`cost` is the effort of the closed loop, `error_estimate` the distance from the goal at its end, `iterations` "
+    "those of all samples, `sample_ms` the median time of a sample after the first."
+)

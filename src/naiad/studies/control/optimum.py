@@ -1,0 +1,129 @@
+"""What the studies of optimal control share: parameters of the discretisation, results, data and figures."""
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+import naiad as nd
+from naiad.errors import InputError, RunError
+from naiad.studies.parameters import Block, parameter
+from naiad.studies.progress import Progress
+
+if TYPE_CHECKING:
+    import xarray
+
+ORDERS = "2 (variational, controls constant over a step), 4 or 6 (Gauss, controls linear and quadratic over a step)"
+ITERATIONS = 200
+METHODS = {
+    2: nd.Variational(),
+    4: nd.VPRK("gauss2", nd.Exponential()),
+    6: nd.VPRK("gauss3", nd.Exponential()),
+}
+
+
+class Discretisation(Block):
+    """Parameters of the discretisation."""
+
+    steps: int = parameter(64, at_least=8, at_most=20000, help="steps from the start to the goal")
+    order: int = parameter(4, at_least=2, at_most=6, help=f"order of the discretisation: {ORDERS}")
+
+
+def check_order(order: int) -> None:
+    """Raise an `InputError` unless there is a method of this order."""
+    if order not in METHODS:
+        raise InputError(f"order={order}: expected one of 2, 4, 6; for example -p order=4")
+
+
+def solved(study: Any, progress: Progress, *args: Any, **options: Any) -> nd.control.Solution:
+    """The optimum of a study with these parameters, with the error of its cost; a `RunError` where there is none."""
+
+    def tell(iteration: int, _: Any) -> None:
+        progress(iteration / (iteration + 10.0))
+
+    found = nd.control.solve(
+        *args,
+        N=study.steps,
+        method=METHODS[study.order],
+        estimate=True,
+        iterations=ITERATIONS,
+        progress=tell,
+        **options,
+    )
+    if not found.solved:
+        raise RunError(found.message)
+    progress(1.0)
+    return found
+
+
+def results(found: nd.control.Solution) -> dict[str, Any]:
+    """The results that all have."""
+    return {
+        "cost": found.cost,
+        "time": found.T,
+        "status": str(found.status),
+        "iterations": found.iterations,
+        "error_estimate": found.error_estimate,
+    }
+
+
+def dataset(found: nd.control.Solution) -> "xarray.Dataset":
+    """Configurations and momenta at the nodes, costates after them, controls in the steps."""
+    import xarray as xr
+
+    group = found.problem.group
+    data: dict[str, Any] = {}
+    for name, leaf in zip(group.names.element, jax.tree.leaves(found.states.g), strict=True):
+        data[name] = (("time", *(f"{name}_{k}" for k in range(leaf.ndim - 1))), leaf)
+    for label, values in (("momentum", found.states.mu), ("costate", _costates(found))):
+        data[label] = (("time", "component"), values)
+    stages = found.u.shape[1]
+    data["u"] = (("control_time", "control"), found.u.reshape(-1, found.u.shape[2]))
+    times = {"time": ("time", found.t, {"units": "s"}), "control_time": found.t_u.reshape(-1)}
+    return xr.Dataset(data, times, {"stages": stages, "cost": found.cost, "status": str(found.status)})
+
+
+def _costates(found: nd.control.Solution) -> np.ndarray:
+    """Of the configuration at the nodes; at the first, where the motion is given, that of the second."""
+    lam = found.costates.g
+    return np.concatenate([lam[:1], lam])
+
+
+def figures(found: nd.control.Solution, bound: float | None) -> dict[str, Any]:
+    """Controls with their bounds, costates, and the iterations."""
+    return {
+        "controls": lambda: _controls(found, bound),
+        "costates": lambda: _costate_figure(found),
+        "iterations": lambda: _iterations(found),
+    }
+
+
+def _controls(found: nd.control.Solution, bound: float | None) -> Any:
+    from naiad import viz
+
+    t, u = found.t_u.reshape(-1), found.u.reshape(-1, found.u.shape[2])
+    figure = viz.errors_over_time(
+        t, {f"$u_{{{k + 1}}}$": u[:, k] for k in range(u.shape[1])}, "control", title="Controls"
+    )
+    if bound is not None:
+        for value in (-bound, bound):
+            figure.axes[0].axhline(value, color="#8A8A8A", linewidth=0.8, linestyle="--")
+    return figure
+
+
+def _costate_figure(found: nd.control.Solution) -> Any:
+    from naiad import viz
+
+    lam = found.costates.g
+    lines = {f"$\\lambda_{{{k + 1}}}$": lam[:, k] for k in range(lam.shape[1])}
+    return viz.errors_over_time(found.t[1:], lines, "costate of the configuration", title="Costates")
+
+
+def _iterations(found: nd.control.Solution) -> Any:
+    from naiad import viz
+
+    count = np.arange(len(found.history["cost"]))
+    shown = {key: np.maximum(found.history[key], 1e-17) for key in ("primal", "dual", "barrier")}
+    figure = viz.errors_over_time(count, shown, "error", log=True, title="Iterations")
+    figure.axes[0].set_xlabel("iteration")
+    return figure

@@ -1,0 +1,88 @@
+"""The studies of optimal control and estimation, against Pontryagin's equations."""
+
+import numpy as np
+import pytest
+
+from naiad.errors import InputError, RunError
+from naiad.studies import find
+from naiad.studies.progress import Progress
+
+DOCKING, DOCKING_IN_CURRENT = 6.48858869553867, 1.71811493277031
+
+
+def results(name, **values):
+    return find(name)(**values).run(Progress()).results
+
+
+def test_reorientation_of_a_sphere_with_least_effort():
+    found = results("reorientation", J="2,2,2", angle=1.5, T=3, steps=32, order=2)
+    exact = 6 * 2.0**2 * 1.5**2 / 3.0**3
+    assert found["status"] == "solved"
+    assert found["time"] == 3
+    assert 1 / 3 < found["error_estimate"] / (found["cost"] - exact) < 3
+
+
+def test_reorientation_in_least_time_switches():
+    given = {"objective": "time", "J": "1,1,1", "axis": "0,0,1", "bound": 1, "steps": 200, "order": 2}
+    found = results("reorientation", angle=np.pi / 2, **given)
+    assert abs(found["time"] - 2.42111655250962) < 1e-4
+    assert found["switches"] >= 5
+    with pytest.raises(InputError, match="needs a bound"):
+        find("reorientation")(objective="time")
+
+
+@pytest.mark.long
+def test_reorientation_by_120_degrees_in_least_time():
+    given = {"objective": "time", "J": "1,1,1", "axis": "0,0,1", "bound": 1, "steps": 320, "order": 2}
+    assert abs(results("reorientation", angle=2 * np.pi / 3, **given)["time"] - 2.74465339902421) < 1e-4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("order", "closest"), [(4, 1e-6), (6, 1e-8)])
+def test_docking_tends_to_pontryagins_cost(order, closest):
+    found = results("vehicle-docking", steps=64, order=order)
+    error = abs(found["cost"] / DOCKING - 1)
+    assert error < closest
+    assert 1 / 3 < found["error_estimate"] / (error * DOCKING) < 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("order", "closest"), [(4, 1e-6), (6, 1e-8)])
+def test_docking_in_a_current_tends_to_pontryagins_cost(order, closest):
+    water = {"dry": "0.2,0.5,0.5,1,1,1", "added": "0.1,0.6,0.5,0.1,0.9,0.8", "current": "0.3,-0.2,0.1"}
+    found = results("vehicle-docking", steps=64, order=order, actuation="full", **water)
+    assert abs(found["cost"] / DOCKING_IN_CURRENT - 1) < closest
+
+
+def test_docking_of_order_two_and_what_cannot_be_docked():
+    found = results("vehicle-docking", steps=48, order=2)
+    error = found["cost"] - DOCKING
+    assert 0 < error < 0.06
+    assert 1 / 3 < found["error_estimate"] / error < 3
+    with pytest.raises(RunError, match="infeasible"):
+        results("vehicle-docking", steps=48, order=2, bound=0.05)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"dry": "1,1,1,1,1,1"}, "dry and added go together"),
+        ({"current": "1,0,0"}, "a current needs dry and added"),
+        ({"obstacle": "1,1,1,-1"}, "the radius is -1"),
+    ],
+)
+def test_docking_refuses_what_does_not_fit(values, words):
+    with pytest.raises(InputError, match=words):
+        find("vehicle-docking")(**values)
+
+
+def test_predictive_control_docks_a_heavier_vehicle():
+    found = results("mpc-docking", samples=45, steps=20)
+    assert found["status"] == "solved"
+    assert found["error_estimate"] < 0.1
+
+
+def test_added_mass_is_identified_within_its_standard_errors():
+    found = results("identify-vehicle", steps=120, t1=12)
+    assert np.all(np.abs(found["added"] - (0.1, 0.6, 0.5, 0.1, 0.9, 0.8)) < 4 * found["standard_errors"])
+    assert found["error_estimate"] < 0.05
