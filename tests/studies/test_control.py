@@ -86,3 +86,14 @@ def test_added_mass_is_identified_within_its_standard_errors():
     found = results("identify-vehicle", steps=120, t1=12)
     assert np.all(np.abs(found["added"] - (0.1, 0.6, 0.5, 0.1, 0.9, 0.8)) < 4 * found["standard_errors"])
     assert found["error_estimate"] < 0.05
+
+
+@pytest.mark.long
+def test_standard_errors_are_the_spread_over_many_noises():
+    study = find("identify-vehicle")
+    off = []
+    for seed in range(30):
+        found = study(seed=seed).run(Progress()).results
+        off.append((found["added"] - study().added) / found["standard_errors"])
+    assert np.all(np.abs(np.std(off, axis=0) - 1.0) < 0.4)
+    assert np.all(np.abs(np.mean(off, axis=0)) < 0.6)

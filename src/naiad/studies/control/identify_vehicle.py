@@ -35,7 +35,7 @@ class IdentifyVehicle(Study, name="identify-vehicle"):
     t1: float = parameter(20.0, unit="s", above=0.0, help="duration of the run")
     steps: int = parameter(400, at_least=20, at_most=100000, help="steps of the run")
     order: int = parameter(2, at_least=2, at_most=6, help=f"order of the discretisation: {ORDERS}")
-    seed: int = parameter(3, at_least=0, help="seed of the noise")
+    seed: int = parameter(1, at_least=0, help="seed of the noise")
 
     def validate(self) -> None:
         check_order(self.order)
