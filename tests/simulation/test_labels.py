@@ -131,7 +131,7 @@ def test_files_that_are_there_stay_and_names_are_kept_to(run, tmp_path):
     with pytest.raises(InputError, match=r"run\.to_netcdf"):
         run.save(tmp_path / "a.nc")
     with pytest.raises(InputError, match="web page"):
-        run.animate(tmp_path / "a.gif")
+        run.animate(tmp_path / "a.avi")
     with pytest.raises(InputError, match="every = 0"):
         run.to_dataframe(every=0)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv"]
