@@ -143,7 +143,7 @@ def made(kind, runs, options, out, after, **more):
                 continue
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     ensembles(),
     st.sampled_from([4, 8]),

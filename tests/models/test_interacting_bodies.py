@@ -26,6 +26,7 @@ def bodies(potential, **options):
     return system, system.state(R=R, x=x, Omega=Omega, v=v)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["dipoles", *(pytest.param(n, marks=pytest.mark.long) for n in POTENTIALS if n != "dipoles")]
 )

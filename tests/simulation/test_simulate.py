@@ -375,6 +375,7 @@ def upright_top():
     return system, system.state(Omega=(0.1, 0.0, 1.0))
 
 
+@pytest.mark.long
 def test_pairs_within_a_step_are_found():
     """A level just below the maxima of p_z on a torus is crossed twice within long steps."""
     body = nd.models.KirchhoffBody((1.4726, 7.0306, 4.7969), (4.7190, 5.8566, 10.5476))

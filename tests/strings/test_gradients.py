@@ -20,7 +20,8 @@ def objective(parameters, system, start, method):
     return end.g.q[-1, 0] + end.g.R[0, 1] + 0.5 * end.g.s[0] + 3.0 * end.mu[-1]
 
 
-@pytest.mark.parametrize("name", ["inextensible", pytest.param("implicit", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
 def test_gradients_equal_finite_differences(name):
     stiffness, rule = CASES[name]
     system = pendulum(1, stiffness)

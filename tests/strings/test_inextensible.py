@@ -103,6 +103,7 @@ def test_the_elastic_string_tends_to_it():
     np.testing.assert_allclose(np.divide(*off), 4.0, rtol=0.1)
 
 
+@pytest.mark.long
 def test_the_engines_agree():
     system = pendulum()
     ends = [

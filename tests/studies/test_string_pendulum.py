@@ -84,6 +84,7 @@ def test_a_string_that_does_not_stretch(case, sdot0):
     assert np.all(np.isfinite(found["Omega"]))
 
 
+@pytest.mark.long
 def test_the_run_ends_where_the_reel_runs_out():
     found = results(case="deploy", u=-2.0, s_p0=0.52, direction0=(0, 0, 1), t1=2.0, dt=0.002, elements=4)
     assert found["ending"].startswith("the reel ran out of string at t = ")

@@ -211,6 +211,7 @@ def test_forced_hinged_tree_is_second_order():
     assert measured.order == pytest.approx(2.0, abs=0.1), measured
 
 
+@pytest.mark.long
 def test_the_rule_of_the_method_decides():
     """The general integrator and the sweeps take the same step by a rule, another by another; the model has none."""
     bodies = ConnectedBodies(small_tree("ball", "free"), stiffness=2.0)

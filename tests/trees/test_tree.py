@@ -37,6 +37,7 @@ def test_the_velocity_of_a_momentum_inverts_the_inertia(root):
     np.testing.assert_allclose(found, xi, atol=2e-14)
 
 
+@pytest.mark.long
 def test_the_motion_that_joints_allow_minimises_the_energy_of_a_momentum():
     """(I, -N^T; N, 0) (xi, lambda) = (mu, 0), by a dense solve; what the joints pass on is N^T lambda."""
     tree = mixed_tree()
