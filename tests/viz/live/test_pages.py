@@ -1,5 +1,6 @@
 """Live pages: what they compute is what `simulate` computes, and what they say is safe."""
 
+import html
 import re
 
 import numpy as np
@@ -255,3 +256,12 @@ def test_bad_calls_are_refused_in_a_line(tmp_path, monkeypatch):
                 except Exception as error:
                     failures.append(f"{name}={given!r:.40}: {type(error).__name__}: {error}")
     assert not failures, "\n".join(failures)
+
+
+def test_a_notebook_shows_the_page_itself(top_file):
+    """In a frame that may run scripts and nothing else, with no tag of the page outside of it."""
+    shown = top_file._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts allow-downloads" style=')
+    found = re.fullmatch(r'<iframe [^<>]*srcdoc="([^<>"]*)"></iframe>', shown)
+    assert found is not None
+    assert html.unescape(found[1]) == top_file.read_text(encoding="utf-8")

@@ -39,6 +39,15 @@ ENDS = (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.EVENT)
 FINER = 10.0  # the range of the step, from its value
 
 
+class Page(type(Path())):  # pyright: ignore[reportUntypedBaseClass, reportGeneralTypeIssues]
+    """The path of a live page; a notebook shows the page itself."""
+
+    def _repr_html_(self) -> str:
+        text = html.escape(Path(self).read_text(encoding="utf-8"))
+        style = "width: 100%; height: 620px; border: 0"
+        return f'<iframe sandbox="allow-scripts allow-downloads" style="{style}" srcdoc="{text}"></iframe>'
+
+
 @checked
 @explained
 def live(
@@ -57,7 +66,8 @@ def live(
     time_unit: str = "s",
 ) -> Path:
     """Write a web page to the HTML file `path` that computes the motion of `system` from `state` for as long as one
-    watches, and return the path. It needs nothing else: the steps are in it, as WebAssembly.
+    watches, and return the path, which a notebook shows as the page. It needs nothing else: the steps are in it, as
+    WebAssembly.
 
     - `controls`: sliders by name, each (low, high) or a `Slider`: fields of the system (`"mgl"`, an element
       `"J[2,2]"`, a field of a field `"tree.M[0,1,1]"`), components of the initial state (`"Omega[0]"`, `"x"`, `"p"`)
@@ -92,7 +102,7 @@ def live(
     )
     with whole_file(path) as file:
         file.write_text(text, encoding="utf-8")
-    return path
+    return Page(path)
 
 
 def live_page(model: Model, *, title: str | None = None, subtitle: str = "", **options: Any) -> str:
