@@ -14,7 +14,6 @@ for those that are near, and moments for those that are far.
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +42,7 @@ class System(NamedTuple):
     """The functions that W takes to nothing: constants on each piece, as columns."""
 
 
-def assemble(surface: Surface, tell: Callable[[float], None] = lambda share: None) -> System:
+def assemble(surface: Surface) -> System:
     """The matrices of a surface, for a fluid of unit density."""
     count = len(surface.triangles)
     W = np.zeros((len(surface.vertices),) * 2)
@@ -57,7 +56,6 @@ def assemble(surface: Surface, tell: Callable[[float], None] = lambda share: Non
         here = np.unique(surface.triangles[rows])
         for C in curls:
             W[here] += C[rows][:, here].T @ (C.T @ block.T).T
-        tell((first + BLOCK) / count)
     W = 0.5 * (W + W.T)
     H = surface.normal_velocities
     f = np.zeros_like(H)
@@ -79,9 +77,9 @@ class Pairs:
     def __init__(self, surface: Surface):
         self.surface = surface
         corners = surface.corners
-        self.offsets = corners - surface.centroids[:, None]
-        self.sizes = np.linalg.norm(self.offsets, axis=2).max(axis=1)
-        self.moments = np.einsum("tki,tkj->tij", self.offsets, self.offsets) / 12.0
+        offsets = corners - surface.centroids[:, None]
+        self.sizes = np.linalg.norm(offsets, axis=2).max(axis=1)
+        self.moments = np.einsum("tki,tkj->tij", offsets, offsets) / 12.0
         self.turns = np.cross(surface.centroids, surface.normals)
         self.own = triangle.own(corners)
 
