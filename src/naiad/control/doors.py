@@ -92,8 +92,9 @@ def functions(
     system: LagrangianSystem, controls: int, cost: Any, path: Any, end_cost: Any, ending: Any
 ) -> tuple[int, int]:
     """Check the functions of a problem; the number of inequalities, and of conditions of the end besides the goal."""
-    shaped("cost", cost, _arguments(system, controls, "g xi u t"), ())
     inequalities = conditions = 0
+    if cost is not None:
+        shaped("cost", cost, _arguments(system, controls, "g xi u t"), ())
     if path is not None:
         (inequalities,) = shaped("path", path, _arguments(system, controls, "g xi u t"), None)
     if end_cost is not None:

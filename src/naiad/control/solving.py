@@ -172,6 +172,8 @@ def _best(
 def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
     """None of the first path, and random ones of the others."""
     group, rng = problem.group, np.random.default_rng(seed)
+    if count == 1:
+        return [np.zeros((2, group.dim))]
     length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
     others = ASIDE * length * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
     return [np.zeros((2, group.dim)), *others]

@@ -66,14 +66,13 @@ def posed(
         raise InputError(f"iterations = {iterations!r}; expected at least 1.")
     push, nu = force_map(system, actuation, controls)
     steps = transcription(system, order, method)
-    cost = effort if cost is None else cost
     sizes = functions(system, nu, cost, path, end_cost, ending)
     least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
     problem = Problem(
         system=system,
         steps=steps,
         push=push,
-        cost=cost,
+        cost=effort if cost is None else cost,
         path=path,
         end_cost=end_cost,
         ending=ending,
