@@ -36,7 +36,7 @@ class Swing(nd.LagrangianSystem):
 
 def test_blocks_from_stages_are_those_of_the_whole_step():
     """With a free duration, inequalities, forces that depend on place and time, and scaled multipliers."""
-    problem = Problem(Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, None, None, None, 1, 1, True, True)
+    problem = Problem(Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, 1, 1, 0, True, True)
     rng = np.random.default_rng(1)
 
     def drawn(*shape):

@@ -24,7 +24,7 @@ def check_device(device: Any) -> Device:
 
 def chosen_device(device: Any) -> Device:
     """The device that is given, or that of `NAIAD_DEVICE`, or the processor's cores."""
-    return check_device(device or os.environ.get("NAIAD_DEVICE") or "cpu")
+    return check_device((os.environ.get("NAIAD_DEVICE") or "cpu") if device is None else device)
 
 
 def placed(device: Device, on_gpu: Callable[[], T], on_cpu: Callable[[], T]) -> T:

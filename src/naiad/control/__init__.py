@@ -16,6 +16,7 @@ from naiad.control.linear import (
 )
 from naiad.control.mpc import MPC, Sampled
 from naiad.control.plant import Actuated
+from naiad.control.sensitivity import Sensitivity, sensitivity
 from naiad.control.solution import Solution
 from naiad.control.solving import solve, solve_many
 
@@ -31,6 +32,7 @@ __all__ = [
     "Reach",
     "Regulator",
     "Sampled",
+    "Sensitivity",
     "Solution",
     "Status",
     "controllability",
@@ -41,6 +43,7 @@ __all__ = [
     "linear_step",
     "lqr",
     "observability",
+    "sensitivity",
     "solve",
     "solve_many",
 ]

@@ -1,7 +1,7 @@
 """What a user gives for an optimal control problem, checked: one line for each mistake."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -62,11 +62,13 @@ def force_map(system: LagrangianSystem, actuation: Any, controls: int | None) ->
 
 
 @double
-def _arguments(system: LagrangianSystem, controls: int, names: str) -> dict[str, Any]:
+def _arguments(system: LagrangianSystem, controls: int, names: str, parameters: int = 0) -> dict[str, Any]:
     """What a function of these names is called with, as shapes."""
     n = system.group.dim
-    g, xi, u, t = jax.eval_shape(lambda: (system.group.identity(), jnp.zeros(n), jnp.zeros(controls), jnp.zeros(())))
-    known = {"g": g, "xi": xi, "u": u, "t": t, "state": State(g, xi)}
+    g: Any = jax.eval_shape(system.group.identity)
+    shapes: tuple[Any, ...] = ((n,), (controls,), (parameters,), ())
+    xi, u, theta, t = (cast("Any", jax.ShapeDtypeStruct(shape, float)) for shape in shapes)
+    known = {"g": g, "xi": xi, "u": u, "t": t, "state": State(g, xi), "theta": theta}
     return {name: known[name] for name in names.split()}
 
 
@@ -79,8 +81,7 @@ def shaped(name: str, function: Any, arguments: dict[str, Any], shape: tuple[int
     try:
         given = jax.eval_shape(lambda *args: jnp.asarray(function(*args)), *arguments.values())
     except Exception as error:
-        words = str(error).strip().splitlines() or [""]
-        raise InputError(f"{name} failed: {type(error).__name__}: {words[0]}; {called}.") from None
+        raise InputError(f"{name} failed: {_words(error)}; {called}.") from None
     fits = given.shape == shape if shape is not None else len(given.shape) == 1
     if not fits or not jnp.issubdtype(given.dtype, jnp.floating):
         wanted = {(): "one real number", None: "a vector"}.get(shape, f"an array of shape {shape}")
@@ -88,19 +89,61 @@ def shaped(name: str, function: Any, arguments: dict[str, Any], shape: tuple[int
     return given.shape
 
 
+@double
+def parameters(
+    system: LagrangianSystem, model: Any, theta: Any, bounds: Any, begin: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unknown parameters of a system and of where it begins: where to begin with them, and their bounds."""
+    if theta is None:
+        if model is not None or begin is not None or bounds is not None:
+            raise InputError(
+                "model, theta_bounds and a start that is a function need theta=, the parameters to begin with."
+            )
+        return np.zeros(0), np.zeros(0), np.zeros(0)
+    values = np.atleast_1d(floats("theta", theta))
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise InputError(f"theta = {theta!r}; expected a vector of finite numbers.")
+    low, high = limits("theta_bounds", bounds, values.size)
+    for k in np.flatnonzero(~((low < values) & (values < high))):
+        raise InputError(f"theta[{k}] = {values[k]:g} is not between its bounds {low[k]:g} and {high[k]:g}.")
+    if model is not None:
+        made = _called("model(system, theta)", lambda: model(system, jnp.asarray(values)))
+        if not isinstance(made, LagrangianSystem) or made.group.dim != system.group.dim:
+            raise InputError(
+                f"model(system, theta) gives {type(made).__name__}; expected a system on {type(system.group).__name__}."
+            )
+    if begin is not None:
+        end_state(system, "start", _called("start(theta)", lambda: begin(jnp.asarray(values))))
+    return values, low, high
+
+
+def _called(name: str, function: Callable[[], Any]) -> Any:
+    """What a function of the user gives."""
+    try:
+        return function()
+    except Exception as error:
+        raise InputError(f"{name} failed: {_words(error)}") from None
+
+
+def _words(error: Exception) -> str:
+    """The first line of an error, after its class."""
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+
+
 def functions(
-    system: LagrangianSystem, controls: int, cost: Any, path: Any, end_cost: Any, ending: Any
+    system: LagrangianSystem, controls: int, parameters: int, cost: Any, path: Any, end_cost: Any, ending: Any
 ) -> tuple[int, int]:
     """Check the functions of a problem; the number of inequalities, and of conditions of the end besides the goal."""
     inequalities = conditions = 0
+    at_end = _arguments(system, controls, "state t theta" if parameters else "state t", parameters)
     if cost is not None:
         shaped("cost", cost, _arguments(system, controls, "g xi u t"), ())
     if path is not None:
         (inequalities,) = shaped("path", path, _arguments(system, controls, "g xi u t"), None)
     if end_cost is not None:
-        shaped("end_cost", end_cost, _arguments(system, controls, "state t"), ())
+        shaped("end_cost", end_cost, at_end, ())
     if ending is not None:
-        (conditions,) = shaped("ending", ending, _arguments(system, controls, "state t"), None)
+        (conditions,) = shaped("ending", ending, at_end, None)
     return inequalities, conditions
 
 

@@ -28,7 +28,6 @@ class EndBlocks(NamedTuple):
     gradient of the Lagrange function."""
 
     second: Any
-
     v: Any
     miss: Any
     slopes: Any
@@ -38,19 +37,19 @@ class EndBlocks(NamedTuple):
 
 def conditions(problem: Problem, end: End, x: Float[Array, " x"]) -> Float[Array, " r"]:
     """What must vanish at the end: the difference from the goal, and what the user asks for."""
-    state, t, _ = _at(problem, end, x)
+    state, t, theta = _at(problem, end, x)
     parts = []
     if problem.reaching:
         parts += [problem.difference(end.goal.g, state.g), state.mu - end.goal.mu]
     if problem.ending is not None:
-        parts.append(jnp.atleast_1d(problem.ending(state, t)))
+        parts.append(problem.at_end(problem.ending, state, t, theta))
     return jnp.concatenate([*parts, jnp.zeros(0)])
 
 
 def end_cost(problem: Problem, end: End, x: Float[Array, " x"]) -> Any:
     """The cost of the end."""
-    state, t, _ = _at(problem, end, x)
-    return jnp.zeros(()) if problem.end_cost is None else problem.end_cost(state, t)
+    state, t, theta = _at(problem, end, x)
+    return jnp.zeros(()) if problem.end_cost is None else problem.at_end(problem.end_cost, state, t, theta)
 
 
 def end_values(problem: Problem, end: End) -> tuple[Any, Any]:

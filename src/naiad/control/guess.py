@@ -21,6 +21,7 @@ def beginning(
     numbers: Numbers,
     start: State,
     T: float,
+    theta: np.ndarray,
     N: int,
     sizes: tuple[int, int],
     barrier: float,
@@ -35,7 +36,7 @@ def beginning(
     at = Iterate(
         g=g,
         m=m,
-        theta=np.full(problem.constants, T),
+        theta=theta,
         K=problem.steps.guessed(x, 0.5 * (m[:-1] + m[1:]), T / N),
         U=zeros((N, stages, nu)),
         sigma=zeros((N, problem.steps.inner, n)),
@@ -54,18 +55,22 @@ def beginning(
 
 def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> Iterate:
     """The iterate with its controls strictly within their bounds, and slacks and multipliers that fit a barrier."""
-    lower, upper = numbers.lower, numbers.upper
-    both = np.isfinite(lower) & np.isfinite(upper)
-    room = ROOM * np.where(both, np.where(both, upper, 1.0) - np.where(both, lower, 0.0), 1.0)
-    U = np.clip(at.U, lower + room, upper - room)
-    at = at._replace(U=U, low=barrier / (U - lower), high=barrier / (upper - U))
-    at = at._replace(least=barrier / (at.theta - numbers.least), most=barrier / (numbers.most - at.theta))
+    U, low, high = _inside(at.U, numbers.lower, numbers.upper, barrier)
+    theta, least, most = _inside(at.theta, numbers.least, numbers.most, barrier)
+    at = at._replace(U=U, low=low, high=high, theta=theta, least=least, most=most)
     if not at.rho.size:
         return at
     one = jax.tree.map(lambda a: np.asarray(a, float)[None], (at, numbers))
-    steps, _ = evaluated(problem, *one)
-    slack = np.maximum(-steps.path[0], SLACK)
+    slack = np.maximum(-evaluated(problem, *one).steps.path[0], SLACK)
     return at._replace(slack=slack, rho=barrier / slack)
+
+
+def _inside(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, barrier: float) -> tuple[np.ndarray, ...]:
+    """Values strictly within bounds, and the multipliers of both."""
+    both = np.isfinite(lower) & np.isfinite(upper)
+    room = ROOM * np.where(both, np.where(both, upper, 1.0) - np.where(both, lower, 0.0), 1.0)
+    values = np.clip(values, lower + room, upper - room)
+    return values, barrier / (values - lower), barrier / (upper - values)
 
 
 def geodesic(

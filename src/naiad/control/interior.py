@@ -74,9 +74,9 @@ class Method:
 
     def _measure(self, at: Iterate) -> Measured:
         with np.errstate(all="ignore"):
-            steps, (end_cost, conditions) = evaluated(self.problem, at, self.numbers)
-            parts = (steps.balance, steps.psi, steps.momentum, steps.path + at.slack)
-            misses = [np.abs(part).reshape(at.problems, -1) for part in parts] + [np.abs(conditions)]
+            starts, steps, end_cost, conditions = evaluated(self.problem, at, self.numbers)
+            parts = (starts, steps.balance, steps.psi, steps.momentum, steps.path + at.slack, conditions)
+            misses = [np.abs(part).reshape(at.problems, -1) for part in parts]
             missed = np.sum([miss.sum(axis=1) for miss in misses], axis=0)
             largest = np.max([miss.max(axis=1, initial=0.0) for miss in misses], axis=0)
             return Measured(steps.cost.sum(axis=1) + end_cost, missed, largest, steps.path)
@@ -167,12 +167,19 @@ class Method:
             at.sigma[:, 1:, -1] + at.gamma[:, :-1],
             end[:, :n] - at.lam[:, -1],
             end[:, n + c :] - at.gamma[:, -1],
-            by_theta.sum(axis=1) + end[:, n : n + c] + at.most - at.least,
+            by_theta.sum(axis=1) + end[:, n : n + c] + self._by_start(found) + at.most - at.least,
         ]
         largest = np.max([np.abs(part).reshape(P, -1).max(axis=1, initial=0.0) for part in parts], axis=0)
         sizes = [np.abs(each).reshape(P, -1) for each in (at.lam, at.gamma, at.nu, at.rho, at.low, at.high)]
         mean = sum(size.sum(axis=1) for size in sizes) / max(1, sum(size.shape[1] for size in sizes))
         return largest / np.maximum(1.0, mean / 100.0)
+
+    def _by_start(self, found: Linearised) -> np.ndarray:
+        """The slope in the constants by which the first node moves with them."""
+        n, c, own = self.problem.group.dim, self.problem.constants, self.problem.control_size
+        by_eta, by_m = found.steps.dual[:, 0, own : own + n], -self.at.sigma[:, 0, -1]
+        slopes = found.starts.slopes
+        return np.einsum("pcx,px->pc", slopes[..., :n], by_eta) + np.einsum("pcx,px->pc", slopes[..., n + c :], by_m)
 
     def _status(self, dual: np.ndarray, gaps: Gaps, iteration: int) -> list[Status | None]:
         tolerance = self.rules.tolerance

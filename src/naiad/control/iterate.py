@@ -73,6 +73,12 @@ class Iterate(NamedTuple):
         )
         return jax.tree.map(flat, each)
 
+    @property
+    def first(self) -> tuple[Any, Any, Any]:
+        """The first nodes, and the constants."""
+        g, m = jax.tree.map(lambda a: np.ascontiguousarray(a[:, 0]), (self.g, self.m))
+        return g, m, self.theta
+
     def ends(self, numbers: Numbers) -> End:
         """The last nodes."""
         return End(

@@ -58,7 +58,7 @@ class MPC:
             raise InputError(
                 f"MPC: iterations = {iterations}, first = {first}, barrier = {barrier}; expected all above 0."
             )
-        self._task = posed(system, goal is not None, T, N, order=order, iterations=first, **options)
+        self._task = posed(system, None, goal is not None, T, N, order=order, iterations=first, **options)
         self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
         self.system, self.N, self.T = system, N, float(T)
         self._goal = None if goal is None else end_state(system, "goal", goal)

@@ -7,6 +7,7 @@ import numpy as np
 
 from naiad.compiler import execute, execute_rows
 from naiad.control.ending import EndBlocks, end_blocks, end_values
+from naiad.control.first_node import Start, given, start_blocks, start_values
 from naiad.control.interval import Blocks, Values, blocks, values
 from naiad.control.iterate import Iterate, Numbers, flat, folded
 from naiad.control.problem import CHART, Problem
@@ -18,10 +19,20 @@ CONDITION_SLACK = 1e-6  # the conditions of the end stand as |r|^2 / (2 CONDITIO
 
 
 class Linearised(NamedTuple):
-    """The blocks of all problems, and those of their ends."""
+    """The blocks of all problems, and those of their first nodes and their ends."""
 
+    starts: Start
     steps: Blocks
     ends: EndBlocks
+
+
+class Evaluated(NamedTuple):
+    """The equations: what first nodes miss, the steps, the costs of the ends, and what their conditions miss."""
+
+    starts: Any
+    steps: Values
+    end_cost: Any
+    conditions: Any
 
 
 class Barriers(NamedTuple):
@@ -33,12 +44,13 @@ class Barriers(NamedTuple):
     constants_slope: Any
 
 
-def evaluated(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Values, tuple[Any, Any]]:
-    """The equations of the steps and the conditions of the ends."""
+def evaluated(problem: Problem, at: Iterate, numbers: Numbers) -> Evaluated:
+    """The equations at an iterate."""
     intervals = at.intervals(numbers)
     staged = isinstance(problem.steps, GaussSteps)
     steps = staged_values(problem, intervals) if staged else _rows(values, problem, intervals)
-    return folded(steps, at.problems), _each(end_values, problem, at.ends(numbers))
+    starts = given(problem, at.problems).miss if problem.begin is None else _each(start_values, problem, *at.first)
+    return Evaluated(starts, folded(steps, at.problems), *_each(end_values, problem, at.ends(numbers)))
 
 
 def linearised(problem: Problem, at: Iterate, numbers: Numbers, barrier: Any, curvature: Any) -> Linearised:
@@ -49,7 +61,8 @@ def linearised(problem: Problem, at: Iterate, numbers: Numbers, barrier: Any, cu
     steps = staged_blocks(problem, intervals, *each) if staged else _rows(blocks, problem, intervals, *each)
     steps = folded(steps, at.problems)
     slack = np.full(at.problems, CONDITION_SLACK)
-    return Linearised(steps, _each(end_blocks, problem, at.ends(numbers), slack, curvature))
+    starts = given(problem, at.problems) if problem.begin is None else Start(*_each(start_blocks, problem, *at.first))
+    return Linearised(starts, steps, EndBlocks(*_each(end_blocks, problem, at.ends(numbers), slack, curvature)))
 
 
 def swept(problem: Problem, found: Linearised, barriers: Barriers) -> tuple[Change, Any, np.ndarray]:
@@ -69,7 +82,7 @@ def swept(problem: Problem, found: Linearised, barriers: Barriers) -> tuple[Chan
         given = (found.steps.A, found.steps.H, found.steps.q, barriers.diagonal, barriers.slope)
         piece = [_piece(array, first) for array in given]
         value, feedbacks[first] = _each(backward, sizes, value, *piece, _count(N, first, P))
-    x, pivot = _start(value, n, c)
+    x, pivot = _started(value, found.starts)
     changes = []
     for first in pieces:
         piece = jax.tree.map(lambda array, first=first: _piece(array, first), found.steps)
@@ -78,14 +91,15 @@ def swept(problem: Problem, found: Linearised, barriers: Barriers) -> tuple[Chan
     return jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), *changes), x, pivot
 
 
-def _start(value: Value, n: int, c: int) -> tuple[np.ndarray, np.ndarray]:
-    """The increments of the first node, which is given but for the constants, and the smallest pivot with theirs."""
-    x, pivot = np.zeros_like(value.v), value.pivot
-    if c:
-        own = value.V[:, n : n + c, n : n + c]
+def _started(value: Value, starts: Start) -> tuple[np.ndarray, np.ndarray]:
+    """The increments of the first node, with the best constants, and the smallest pivot with theirs."""
+    x, pivot, by = starts.miss, value.pivot, starts.slopes
+    if by.shape[1]:
+        own = by @ value.V @ by.transpose(0, 2, 1)
+        slope = by @ (value.v[..., None] + value.V @ x[..., None])
         pivot = np.minimum(pivot, np.linalg.eigvalsh(np.nan_to_num(own, nan=-1.0))[:, 0])
-        safe = np.where((pivot > 0)[:, None, None], own, np.eye(c))
-        x[:, n : n + c] = -np.linalg.solve(safe, value.v[:, n : n + c, None])[..., 0]
+        safe = np.where((pivot > 0)[:, None, None], own, np.eye(by.shape[1]))
+        x = x - (np.linalg.solve(safe, slope).transpose(0, 2, 1) @ by)[:, 0]
     return x, pivot
 
 

@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from naiad.control.transcription import AbstractTranscription, Controlled
 from naiad.groups import AbstractGroup
-from naiad.mechanics import LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
 from naiad.retractions import Cayley
 
@@ -19,8 +19,10 @@ class Problem(Module):
 
     `push(g, u, t)` is the force map, `cost(g, xi, u, t)` the cost rate, `path(g, xi, u, t)` what must not be positive
     along the motion, `end_cost(state, t)` the cost of the end, `ending(state, t)` what must vanish there besides the
-    difference from the goal, where `reaching` says that there is one. `model(system, theta)` is the system with
-    the unknown constants theta, of which the first is the duration if `free_time`.
+    difference from the goal, where `reaching` says that there is one. The unknown constants theta are the duration, if
+    `free_time`, then as many `unknown` parameters, and any more that are given; without the duration they make the
+    system, `model(system, theta)`. The first node is `begin(parameters)`, if that is given, and the functions of the
+    end take the unknown parameters too, if there are any.
     """
 
     system: LagrangianSystem
@@ -31,8 +33,10 @@ class Problem(Module):
     end_cost: Any
     ending: Any
     model: Any
+    begin: Any
     controls: int = static()
     constants: int = static()
+    unknown: int = static()
     free_time: bool = static()
     reaching: bool = static()
 
@@ -60,9 +64,17 @@ class Problem(Module):
         """What acts and what it costs."""
         return Controlled(self.push, self.cost, self.path)
 
+    def parameters(self, theta: Any) -> Any:
+        """The unknown parameters among the constants."""
+        return theta[int(self.free_time) :][: self.unknown]
+
     def known(self, theta: Float[Array, " c"]) -> LagrangianSystem:
         """The system with these constants."""
         return self.system if self.model is None else self.model(self.system, theta[int(self.free_time) :])
+
+    def at_end(self, function: Any, state: State, t: Scalar, theta: Float[Array, " c"]) -> Any:
+        """A function of the end."""
+        return function(state, t, self.parameters(theta)) if self.unknown else function(state, t)
 
     def length(self, theta: Float[Array, " c"], step: Scalar) -> Any:
         """h of a step that is `step`, or this part of the free duration."""

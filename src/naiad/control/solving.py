@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.control.doors import end_state
@@ -20,6 +21,7 @@ from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import generator
 
 WARM_BARRIER = 1e-4
 ASIDE = 0.4  # how far other starts are moved off the geodesic, relative to its length
@@ -31,7 +33,7 @@ Tell = Callable[[int, dict[str, Any]], None]
 @double
 def solve(
     system: LagrangianSystem,
-    start: State,
+    start: State | Callable[[Any], State],
     goal: State | None,
     T: float,
     N: int,
@@ -45,6 +47,9 @@ def solve(
     ending: Callable[..., Any] | None = None,
     free_time: bool = False,
     times: Any = None,
+    model: Callable[..., Any] | None = None,
+    theta: Any = None,
+    theta_bounds: Any = None,
     order: int = 4,
     method: AbstractMethod | None = None,
     guess: Solution | None = None,
@@ -64,6 +69,9 @@ def solve(
     - `path(g, xi, u, t)`: a vector that must not be positive, at the stages of all steps.
     - `goal`: the state at the end, None if there is none; `ending(state, t)`: a vector that must vanish there.
     - `free_time`: T is unknown, and the one given where to begin; `times` are its bounds.
+    - `theta`: unknown parameters, and where to begin with them, within `theta_bounds` (as `bounds`): the system is
+      `model(system, theta)`, `start` may be a function of theta (a start that is free, or the same as the end), and
+      `end_cost` and `ending` are called with (state, t, theta).
     - `order`: 2 (`Variational`, controls constant over a step), 4 or 6 (`VPRK` with two and three stages of Gauss,
       controls linear and quadratic over a step); or a `method` of these.
     - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal, and with several
@@ -76,6 +84,7 @@ def solve(
     """
     task = posed(
         system,
+        start if callable(start) else None,
         goal is not None,
         T,
         N,
@@ -88,6 +97,9 @@ def solve(
         ending=ending,
         free_time=free_time,
         times=times,
+        model=model,
+        theta=theta,
+        theta_bounds=theta_bounds,
         order=order,
         method=method,
         tolerance=tolerance,
@@ -95,6 +107,7 @@ def solve(
     )
     if starts < 1:
         raise InputError(f"starts = {starts!r}; expected at least 1.")
+    start = start(jnp.asarray(task.theta)) if callable(start) else start
     start = end_state(system, "start", start)
     target = start if goal is None else end_state(system, "goal", goal)
     tell = progress if callable(progress) else _shown if progress else None
@@ -120,7 +133,7 @@ def solve_many(
     """
     if len(starts) != len(goals) or not len(starts):
         raise InputError(f"{len(starts)} starts but {len(goals)} goals; expected as many of each, and at least one.")
-    task = posed(system, True, T, N, **options)
+    task = posed(system, None, True, T, N, **options)
     ends = [
         [end_state(system, f"{name}[{k}]", state) for k, state in enumerate(states)]
         for name, states in (("starts", starts), ("goals", goals))
@@ -160,7 +173,7 @@ def _best(
     numbers, rules = task.numbers._replace(goal=goal, step=task.step(N)), task.rules
     if guess is not None:
         rules = rules._replace(barrier=WARM_BARRIER)
-        at = [resampled(guess, task.problem, numbers, start, N, WARM_BARRIER)]
+        at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
     outcome = Method(task.problem, stacked(at), stacked([numbers] * len(at)), rules).run(tell)
@@ -171,7 +184,7 @@ def _best(
 
 def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
     """None of the first path, and random ones of the others."""
-    group, rng = problem.group, np.random.default_rng(seed)
+    group, rng = problem.group, generator(seed)
     if count == 1:
         return [np.zeros((2, group.dim))]
     length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
@@ -200,7 +213,7 @@ def _solution(task: Task, numbers: Numbers, outcome: Ended, index: int, seconds:
         states=State(at.g, at.m),
         t_u=h * (np.arange(N)[:, None] + np.asarray(problem.steps.times)),
         u=at.U,
-        theta=at.theta[int(problem.free_time) :],
+        theta=problem.parameters(at.theta),
         costates=State(at.lam, at.gamma),
         bound_multipliers=(at.low, at.high),
         path_multipliers=at.rho,

@@ -46,7 +46,7 @@ def newton_step(
     Where a pivot is not positive it is computed again: without the curvature of the equations (Gauss-Newton), then with
     ever larger shifts of the controls' diagonal.
     """
-    change, x, pivot = swept(problem, found, _barriers(at, numbers, barrier, shift))
+    change, x, pivot = swept(problem, found, barriers(at, numbers, barrier, shift))
     possible = pivot > 0
     wrong = np.flatnonzero(~possible & (shift < LARGEST_SHIFT))
     if wrong.size:
@@ -61,7 +61,8 @@ def newton_step(
     return change, x, possible
 
 
-def _barriers(at: Iterate, numbers: Numbers, barrier: np.ndarray, shift: np.ndarray) -> Barriers:
+def barriers(at: Iterate, numbers: Numbers, barrier: np.ndarray, shift: np.ndarray) -> Barriers:
+    """What bounds add to Newton's equations, and a shift of the controls' diagonal."""
     gaps, shape = Gaps.of(at, numbers), (at.problems, at.steps, -1)
     at_U, at_theta = barrier[:, None, None, None], barrier[:, None]
     diagonal = at.low / gaps.low + at.high / gaps.high + shift[:, None, None, None]

@@ -2,10 +2,12 @@
 
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.control.actuation import effort
-from naiad.control.doors import force_map, functions, limits, transcription
+from naiad.control.doors import force_map, functions, limits, parameters, transcription
 from naiad.control.guess import beginning
 from naiad.control.interior import Rules
 from naiad.control.iterate import Iterate, Numbers
@@ -27,19 +29,27 @@ class Task(NamedTuple):
     rules: Rules
     sizes: tuple[int, int]
     T: float
+    theta: np.ndarray
 
     def step(self, N: int) -> np.ndarray:
         """h, or the part of a free duration."""
         return np.asarray(1.0 / N if self.problem.free_time else self.T / N)
 
+    def started(self, start: State, theta: np.ndarray) -> State:
+        """The first node: the one that is given, or that of these parameters."""
+        begin = self.problem.begin
+        return start if begin is None else jax.tree.map(np.asarray, begin(jnp.asarray(theta)))
+
     def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Iterate:
         """The first iterate."""
-        return beginning(self.problem, numbers, start, self.T, N, self.sizes, self.rules.barrier, bends)
+        theta = np.concatenate([np.full(int(self.problem.free_time), self.T), self.theta])
+        return beginning(self.problem, numbers, start, self.T, theta, N, self.sizes, self.rules.barrier, bends)
 
 
 @checked
 def posed(
     system: LagrangianSystem,
+    begin: Any,
     reaching: bool,
     T: float,
     N: int,
@@ -53,6 +63,9 @@ def posed(
     ending: Any = None,
     free_time: bool = False,
     times: Any = None,
+    model: Any = None,
+    theta: Any = None,
+    theta_bounds: Any = None,
     order: int = 4,
     method: AbstractMethod | None = None,
     tolerance: float = 1e-8,
@@ -66,7 +79,8 @@ def posed(
         raise InputError(f"iterations = {iterations!r}; expected at least 1.")
     push, nu = force_map(system, actuation, controls)
     steps = transcription(system, order, method)
-    sizes = functions(system, nu, cost, path, end_cost, ending)
+    theta, low, high = parameters(system, model, theta, theta_bounds, begin)
+    sizes = functions(system, nu, theta.size, cost, path, end_cost, ending)
     least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
     problem = Problem(
         system=system,
@@ -76,14 +90,16 @@ def posed(
         path=path,
         end_cost=end_cost,
         ending=ending,
-        model=None,
+        model=model,
+        begin=begin,
         controls=nu,
-        constants=int(free_time),
+        constants=int(free_time) + theta.size,
+        unknown=theta.size,
         free_time=free_time,
         reaching=reaching,
     )
-    numbers = Numbers(0.0, None, *limits("bounds", bounds, nu), least, most)
-    return Task(problem, numbers, Rules(tolerance, iterations, FIRST_BARRIER), sizes, T)
+    bounds = *limits("bounds", bounds, nu), np.concatenate([least, low]), np.concatenate([most, high])
+    return Task(problem, Numbers(0.0, None, *bounds), Rules(tolerance, iterations, FIRST_BARRIER), sizes, T, theta)
 
 
 def _times(times: Any, T: float) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ def complaint(problem: Problem, outcome: Ended, index: int, numbers: Numbers) ->
 
 def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
     """The equation or inequality that misses most, in words, and by how much."""
-    steps, (_, conditions) = evaluated(problem, at, numbers)
+    _, steps, _, conditions = evaluated(problem, at, numbers)
     N, count = at.steps, max(1, at.rho.shape[2] // problem.steps.stages)
     names = components(problem)
     found = []

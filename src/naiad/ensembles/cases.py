@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import generator
 
 T = TypeVar("T")
 Scheme = Literal["latin", "sobol", "random"]
@@ -108,7 +109,7 @@ def sample(count: int, *, seed: int = 0, scheme: Scheme = "latin", **priors: Any
         raise InputError(f"sample: scheme = {scheme!r}; expected one of {', '.join(get_args(Scheme))}.")
     if not priors:
         raise InputError("sample: no parameter was given; give priors by name, as in sample(100, mass=(0.9, 1.1)).")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     size = (count, len(priors))
     if scheme == "latin":
         slices = np.stack([rng.permutation(count) for _ in priors], axis=1)
@@ -149,7 +150,10 @@ def _quantiles(name: str, prior: Any, unit: np.ndarray) -> np.ndarray:
 
 
 def _column(name: str, values: Any) -> np.ndarray:
-    column = np.asarray(values)
+    try:
+        column = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        column = np.zeros((0, 0))
     if column.ndim != 1 or not column.size or column.dtype.kind not in "biufU":
         raise InputError(f"{name} = {values!r:.60}; expected a list of numbers or of words, at least one.")
     if column.dtype.kind == "f" and not np.all(np.isfinite(column)):

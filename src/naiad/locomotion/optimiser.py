@@ -18,6 +18,7 @@ from naiad.locomotion.spline import FEWEST, SplineGait
 from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import check_double
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import generator
 
 SAME = 1e-5
 """Starts whose values differ by less, relatively, have found the same gait."""
@@ -130,7 +131,7 @@ def _form(start: Any, harmonics: int, points: int | None) -> tuple[Callable[[Fou
 
 def _ellipse(bound: np.ndarray, seed: int, start: Any) -> FourierGait:
     """A random ellipse that fills half of the bounds."""
-    mean, cosine, sine = np.random.default_rng(seed).normal(size=(3, len(bound)))
+    mean, cosine, sine = generator(seed).normal(size=(3, len(bound)))
     reach = np.abs(0.3 * mean) + np.hypot(cosine, sine)
     scale = 0.5 * bound / np.max(reach)
     period = 2.0 * np.pi if start is None else start.period

@@ -53,6 +53,13 @@ def number(name: str, value: Any) -> Any:
     return float(array.reshape(())) if is_known(array) else array.reshape(())
 
 
+def generator(seed: int) -> np.random.Generator:
+    """Random numbers that are the same for the same seed."""
+    if seed < 0:
+        raise InputError(f"seed = {seed}; expected a whole number that is not negative.")
+    return np.random.default_rng(seed)
+
+
 def positive(name: str, value: Any, *, zero: bool = False) -> Any:
     """A finite number above zero (or zero, where allowed)."""
     array = floats(name, value)
