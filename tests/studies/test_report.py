@@ -140,6 +140,9 @@ def test_the_points_of_a_figure_are_those_of_its_lines_and_scatters():
     sphere = points_csv(viz.sphere_curve(curve, title="axis")).splitlines()[1:]
     assert [row.split(",")[2:] for row in sphere] == [[f"{value:.12g}" for value in point] for point in curve]
     assert points_csv(viz.new_figure()) == ""
+    words = viz.new_figure()
+    words.subplots().plot(["mass", "drag"], [2.0, 3.0], label="fitted")
+    assert points_csv(words).splitlines()[1:] == [",fitted,0,2", ",fitted,1,3"]
 
 
 def test_a_figure_whose_run_fails_says_so_and_the_others_are_drawn(study, tmp_path):

@@ -45,7 +45,7 @@ def _rows(ax: Any) -> Iterator[tuple[Any, ...]]:
 def _points_of_line(line: Any) -> np.ndarray:
     if hasattr(line, "whole"):
         return _finite(line.whole)
-    data = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data()
+    data = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data(orig=False)
     return _finite(np.stack([np.asarray(each, float) for each in data], axis=1))
 
 

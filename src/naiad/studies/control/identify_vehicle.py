@@ -77,7 +77,11 @@ class IdentifyVehicle(Study, name="identify-vehicle"):
             "standard_errors": found.theta_errors,
             "largest_error": float(np.abs(found.theta - self.added).max()),
         }
-        return Findings(results, None, {"residuals": lambda: _residuals(run, found)}, notes=_NOTES, units={"time": "s"})
+        figures = {
+            "fitted": lambda: _fitted(found, self.added),
+            "residuals": lambda: _residuals(run, found),
+        }
+        return Findings(results, None, figures, notes=_NOTES, units={"time": "s"})
 
     def _body(self, added: np.ndarray) -> nd.models.SubmergedBody:
         mass = float(self.dry[3])
@@ -98,6 +102,26 @@ def _with_added(system: Any, theta: Any) -> Any:
 def _measured(system: Any, state: Any, t: Any) -> Any:
     """Position and angular velocity."""
     return jnp.concatenate([state.g.x, system.velocity(state.g, state.mu, t)[:3]])
+
+
+def _fitted(found: Any, true: np.ndarray) -> Any:
+    from naiad import viz
+    from naiad.viz.style import FAINT, GRID, INK, PALETTE, dress
+
+    names = ("$J_1$", "$J_2$", "$J_3$", "$m_1$", "$m_2$", "$m_3$")
+    apart = (found.theta - true) / found.theta_errors
+    with viz.house():
+        figure = viz.new_figure(7.2, 3.2)
+        values, errors = figure.subplots(1, 2)
+        values.bar(names, true, color=GRID, label="true")
+        values.plot(names, found.theta, "o", color=PALETTE[0], label="fitted")
+        values.legend(loc="upper left")
+        dress(values, "", "added inertia [kg m², kg]", "What the fluid adds")
+        errors.axhspan(-2.0, 2.0, color=GRID)
+        errors.axhline(0.0, color=FAINT, linewidth=0.8)
+        errors.errorbar(names, apart, np.ones(6), fmt="o", color=PALETTE[0], ecolor=INK, capsize=3)
+        dress(errors, "", "fitted less true [standard errors]", "How far off")
+        return figure
 
 
 def _residuals(run: Any, found: Any) -> Any:
