@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import xarray as xr
 
+NAMES = {"earth": "Earth", "mpc": "MPC", "poincare": "Poincaré"}
+
 
 class Titles(NamedTuple):
     """What is shown, and by which method."""
@@ -34,5 +36,5 @@ def in_words(name: str) -> str:
     parted = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", name)
     words = re.sub(r"[\s_-]+", " ", parted).strip().split(" ")
     lowered = [words[0], *(word if len(word) > 1 and word.isupper() else word.lower() for word in words[1:])]
-    text = " ".join(lowered)
+    text = " ".join(NAMES.get(word, word) for word in lowered)
     return text[:1].upper() + text[1:]

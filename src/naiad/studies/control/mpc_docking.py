@@ -1,14 +1,17 @@
 """An underwater vehicle brought to a place by model predictive control."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import naiad as nd
-from naiad.studies.control.optimum import METHODS, ORDERS, check_order
+from naiad.studies.control.optimum import METHODS, ORDERS, check_order, controls_figure, path_figure
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class MpcDocking(Study, name="mpc-docking"):
@@ -56,14 +59,34 @@ class MpcDocking(Study, name="mpc-docking"):
             if len(run.seconds) > 1
             else float(1e3 * run.seconds[0]),
         }
-        return Findings(found, None, {"controls": lambda: _controls(run)}, notes=_NOTES, units=_UNITS)
+        figures = {
+            "path": lambda: path_figure(run.states.g),
+            "distance": lambda: _distance(run, self.x),
+            "controls": lambda: controls_figure(run.t[:-1], run.u, self.bound),
+        }
+        return Findings(found, lambda: _dataset(run), figures, notes=_NOTES, units=_UNITS)
 
 
-def _controls(run: Any) -> Any:
+def _distance(run: nd.control.Sampled, goal: np.ndarray) -> Any:
     from naiad import viz
 
-    lines = {f"$u_{{{k + 1}}}$": run.u[:, k] for k in range(run.u.shape[1])}
-    return viz.errors_over_time(run.t[:-1], lines, "control", title="Controls of the samples")
+    away = np.linalg.norm(run.states.g.x - goal, axis=1)
+    return viz.errors_over_time(run.t, {"": away}, "distance from the goal [m]", log=True, title="Closed loop")
+
+
+def _dataset(run: nd.control.Sampled) -> "xarray.Dataset":
+    """Poses and momenta at the samples; after each but the last, its controls, iterations and seconds."""
+    import xarray as xr
+
+    data = {
+        "x": (("time", "axis"), run.states.g.x),
+        "R": (("time", "row", "column"), run.states.g.R),
+        "momentum": (("time", "component"), run.states.mu),
+        "u": (("sample", "control"), run.u),
+        "iterations": (("sample",), run.iterations),
+        "seconds": (("sample",), run.seconds),
+    }
+    return xr.Dataset(data, {"time": ("time", run.t, {"units": "s"})})
 
 
 _UNITS = {"time": "s", "error_estimate": "m", "sample_ms": "ms"}

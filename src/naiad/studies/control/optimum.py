@@ -92,19 +92,46 @@ def _costates(found: nd.control.Solution) -> np.ndarray:
 def figures(found: nd.control.Solution, bound: float | None) -> dict[str, Any]:
     """Controls with their bounds, costates, and the iterations."""
     return {
-        "controls": lambda: _controls(found, bound),
+        "controls": lambda: controls_figure(found.t_u.reshape(-1), found.u.reshape(-1, found.u.shape[2]), bound),
         "costates": lambda: _costate_figure(found),
         "iterations": lambda: _iterations(found),
     }
 
 
-def _controls(found: nd.control.Solution, bound: float | None) -> Any:
+def path_figure(g: Any, obstacle: np.ndarray | None = None) -> Any:
+    """The path of poses, with the body's axes at some of them, and a sphere that is an obstacle: its middle and its
+    radius."""
+    from naiad import viz
+    from naiad.viz.space import set_stage
+    from naiad.viz.style import FAINT
+
+    with viz.house():
+        figure = viz.new_figure(6.0, 4.6, "Path and attitude")
+        ax: Any = figure.add_subplot(projection="3d")
+        ax.plot(*g.x.T, color=viz.PALETTE[0])
+        length = 0.12 * float(np.linalg.norm(np.ptp(g.x, axis=0)))
+        shown = [g.x]
+        for k in np.linspace(0, len(g.x) - 1, 9).astype(int):
+            for axis in range(3):
+                ends = np.stack([g.x[k], g.x[k] + length * g.R[k][:, axis]])
+                ax.plot(*ends.T, color=viz.PALETTE[1 + axis], linewidth=1.4)
+                shown.append(ends)
+        if obstacle is not None:
+            u, v = np.mgrid[0 : 2 * np.pi : 24j, 0 : np.pi : 12j]
+            ball = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1)
+            ball = obstacle[:3] + obstacle[3] * ball
+            ax.plot_wireframe(*np.moveaxis(ball, -1, 0), color=FAINT, linewidth=0.4)
+            shown.append(ball.reshape(-1, 3))
+        set_stage(ax, np.concatenate(shown))
+        return figure
+
+
+def controls_figure(t: np.ndarray, u: np.ndarray, bound: float | None) -> Any:
+    """Controls, a column each, with their bounds."""
     from naiad import viz
 
-    t, u = found.t_u.reshape(-1), found.u.reshape(-1, found.u.shape[2])
-    figure = viz.errors_over_time(
-        t, {f"$u_{{{k + 1}}}$": u[:, k] for k in range(u.shape[1])}, "control", title="Controls"
-    )
+    lines = {f"$u_{{{k + 1}}}$": u[:, k] for k in range(u.shape[1])}
+    figure = viz.errors_over_time(t, lines, "control", title="Controls")
     if bound is not None:
         for value in (-bound, bound):
             figure.axes[0].axhline(value, color="#8A8A8A", linewidth=0.8, linestyle="--")

@@ -8,7 +8,7 @@ import numpy as np
 import naiad as nd
 from naiad.errors import InputError
 from naiad.numerics import Module
-from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, results, solved
+from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, path_figure, results, solved
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -89,35 +89,10 @@ class VehicleDocking(Study, Discretisation, name="vehicle-docking"):
         return Findings(
             results(found),
             lambda: dataset(found),
-            {"path": lambda: _path(self, found), **figures(found, self.bound)},
+            {"path": lambda: path_figure(found.states.g, self.obstacle), **figures(found, self.bound)},
             notes=_NOTES,
             units={"time": "s"},
         )
-
-
-def _path(study: VehicleDocking, found: nd.control.Solution) -> Any:
-    """The path with the body's axes at some nodes, and the obstacle."""
-    from naiad import viz
-
-    with viz.house():
-        figure = viz.new_figure(6.0, 4.6, "Path and attitude")
-        ax: Any = figure.add_subplot(projection="3d")
-        x, R = found.states.g.x, found.states.g.R
-        ax.plot(*x.T, color=viz.PALETTE[0])
-        length = 0.12 * float(np.linalg.norm(np.ptp(x, axis=0)))
-        for k in np.linspace(0, len(x) - 1, 9).astype(int):
-            for axis in range(3):
-                ends = np.stack([x[k], x[k] + length * R[k][:, axis]])
-                ax.plot(*ends.T, color=viz.PALETTE[1 + axis], linewidth=1.4)
-        if study.obstacle is not None:
-            u, v = np.mgrid[0 : 2 * np.pi : 24j, 0 : np.pi : 12j]
-            ball = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)])
-            ax.plot_wireframe(
-                *(study.obstacle[:3, None, None] + study.obstacle[3] * ball), color="#8A8A8A", linewidth=0.4
-            )
-        ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
-        ax.set_aspect("equal")
-        return figure
 
 
 _NOTES = (
