@@ -60,10 +60,18 @@ class Reorientation(Study, Discretisation, name="reorientation"):
         return Findings(
             results(found) | more,
             lambda: dataset(found),
-            figures(found, self.bound),
+            {"attitude": lambda: _attitude(found), **figures(found, self.bound)},
             notes=_NOTES,
             units={"time": "s", **({"switching_times": "s"} if more else {})},
         )
+
+
+def _attitude(found: nd.control.Solution) -> Any:
+    """The ways of the body's axes in space."""
+    from naiad import viz
+
+    names = ("first axis", "second axis", "third axis")
+    return viz.sphere_curve({name: found.states.g[:, :, k] for k, name in enumerate(names)}, title="Attitude in space")
 
 
 def switching_times(found: nd.control.Solution, bound: float | None) -> np.ndarray:
