@@ -180,3 +180,29 @@ def test_derivatives_are_those_of_jax():
         np.testing.assert_allclose(found.first, jax.jacobian(jax.grad(function, 1))(z, y).T, rtol=1e-13)
         np.testing.assert_allclose(found.slope, jax.grad(function)(z, 0.0 * y), rtol=1e-13)
         np.testing.assert_allclose(found.dual, jax.grad(function)(z, y), rtol=1e-13)
+
+
+@pytest.mark.long
+def test_a_saddle_is_left():
+    """A docking for which the geodesic leads near a saddle, where steps without curvature get nowhere."""
+    body = nd.models.KirchhoffBody((0.5, 1.5, 1.2), (1.0, 2.0, 1.6))
+    with jax.enable_x64(True):
+        R = np.asarray(nd.SO3().exp(jnp.array((-1.8064, -0.2706, -1.0847))))
+    goal = body.state(R=R, x=(0.6793, 4.3024, 3.9326))
+    start = body.state(xi=(0.2559, -0.3879, -0.6560, -0.1153, 0.0819, 0.0939))
+    found = nd.control.solve(body, start, goal, 5.0, 32, order=2, iterations=60)
+    assert found.solved
+    assert found.cost == pytest.approx(3.85638, rel=1e-5)  # 4.03 at the saddle
+
+
+@pytest.mark.long
+def test_nearly_all_of_many_random_problems_are_solved():
+    """Docking from moving starts to random poses: all are solved with torques and forces, and with wide bounds."""
+    rng, count = np.random.default_rng(5), 250
+    body = nd.models.KirchhoffBody((0.5, 1.5, 1.2), (1.0, 2.0, 1.6))
+    turns = [np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(count)]
+    goals = [body.state(R=Q * np.sign(np.linalg.det(Q)), x=3.0 * rng.standard_normal(3)) for Q in turns]
+    starts = [body.state(xi=0.3 * rng.standard_normal(6)) for _ in range(count)]
+    for options, least in (({}, 1.0), ({"bounds": 3.0}, 1.0), ({"actuation": np.eye(6)[:, :4]}, 0.99)):
+        found = nd.control.solve_many(body, starts, goals, 5.0, 32, order=2, **options)
+        assert np.mean([each.solved for each in found]) >= least, options

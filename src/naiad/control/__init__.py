@@ -2,6 +2,7 @@
 
 from naiad.control.actuation import Directions, effort, elapsed
 from naiad.control.estimation import Estimate, MovingHorizon, Prior, estimate
+from naiad.control.implicit import Sensitivity, sensitivity
 from naiad.control.interior import Status
 from naiad.control.linear import (
     LinearStep,
@@ -16,7 +17,6 @@ from naiad.control.linear import (
 )
 from naiad.control.mpc import MPC, Sampled
 from naiad.control.plant import Actuated
-from naiad.control.sensitivity import Sensitivity, sensitivity
 from naiad.control.solution import Solution
 from naiad.control.solving import solve, solve_many
 

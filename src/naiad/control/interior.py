@@ -9,17 +9,17 @@ import enum
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.newton import Linearised, evaluated, linearised
 from naiad.control.problem import Problem
 from naiad.control.riccati import Change
-from naiad.control.step import Gaps, Step, newton_step
+from naiad.control.step import Gaps, Step, merged, newton_step, with_rows
 
 BOUNDARY = 0.99  # the part of the way to a bound that a step may go
 SMALLEST_STEP = 2.0**-12
+HALVINGS = 4  # of the range in which a share of the curvature is looked for
 
 
 class Status(enum.StrEnum):
@@ -32,11 +32,12 @@ class Status(enum.StrEnum):
 
 
 class Rules(NamedTuple):
-    """When to stop, and how large the barrier is in the beginning."""
+    """When to stop, how large the barrier is in the beginning, and `halvings` as in `newton_step`."""
 
     tolerance: float
     iterations: int
     barrier: float
+    halvings: int = 0
 
 
 class Measured(NamedTuple):
@@ -58,6 +59,31 @@ class Ended(NamedTuple):
     primal: np.ndarray
     dual: np.ndarray
     history: list[dict[str, np.ndarray]]
+
+
+def ended(
+    problem: Problem,
+    at: Iterate,
+    numbers: Numbers,
+    rules: Rules,
+    tell: Callable[[int, dict[str, np.ndarray]], None] | None = None,
+) -> Ended:
+    """The method from iterates to its end; where that is no optimum, once more from the beginning, with a
+    share of the curvature wherever all of it is too much."""
+    first = Method(problem, at, numbers, rules).run(tell)
+    failed = np.flatnonzero([status is not Status.SOLVED for status in first.status])
+    if not failed.size:
+        return first
+    careful = Method(problem, chosen(at, failed), chosen(numbers, failed), rules._replace(halvings=HALVINGS))
+    again = careful.run(tell)
+    status = list(first.status)
+    for k, row in enumerate(failed):
+        status[row] = again.status[k]
+    count, cost, primal, dual = (np.array(each) for each in (first.iterations, first.cost, first.primal, first.dual))
+    count[failed] += again.iterations
+    cost[failed], primal[failed], dual[failed] = again.cost, again.primal, again.dual
+    rows = [entry | {"problem": failed[entry["problem"]]} for entry in again.history]
+    return Ended(with_rows(first.at, failed, again.at), status, count, cost, primal, dual, [*first.history, *rows])
 
 
 class Method:
@@ -107,10 +133,10 @@ class Method:
                     break
                 rows, found = rows[going], chosen(found, going)
                 self._keep(going)
-            change, x_end, possible = newton_step(
-                self.problem, self.at, self.numbers, found, self.barrier, self.shift, np.ones(rows.size)
+            change, x_end, pivot = newton_step(
+                self.problem, self.at, self.numbers, found, self.barrier, self.shift, self.rules.halvings
             )
-            self._advance(found, change, x_end, possible)
+            self._advance(found, change, x_end, pivot > 0)
         results = [ended[k] for k in sorted(ended)]
         at, status, *numbers = zip(*results, strict=True)
         iterations, cost, primal, dual = map(np.array, numbers)
@@ -209,7 +235,7 @@ class Method:
             trial = step.taken(self.problem, at, length * looking, dual * looking)
             result = self._measure(trial)
             good = looking & self._accepts(trial, result)
-            new, measured = (_merged(good, a, b) for a, b in ((trial, new), (result, measured)))
+            new, measured = (merged(good, a, b) for a, b in ((trial, new), (result, measured)))
             taken[good] = length[good]
             length = np.where(looking & ~good, 0.5 * length, length)
             looking &= ~good & (length > SMALLEST_STEP * whole)
@@ -246,10 +272,3 @@ class Method:
                 for missed, objective in entries
             )
         return good
-
-
-def _merged(rows: np.ndarray, one: Any, other: Any) -> Any:
-    """The rows of the one where they are chosen, of the other elsewhere."""
-    if rows.all():
-        return one
-    return jax.tree.map(lambda a, b: np.where(rows.reshape(-1, *[1] * (a.ndim - 1)), a, b), one, other)

@@ -10,7 +10,7 @@ import numpy as np
 
 from naiad.control.doors import end_state
 from naiad.control.guess import resampled
-from naiad.control.interior import Ended, Method, Status
+from naiad.control.interior import Ended, Status, ended
 from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution
@@ -141,7 +141,7 @@ def solve_many(
     began = time.perf_counter()
     each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
     at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
-    outcome = Method(task.problem, stacked(at), stacked(each), task.rules).run()
+    outcome = ended(task.problem, stacked(at), stacked(each), task.rules)
     seconds = time.perf_counter() - began
     return [_solution(task, each[k], outcome, k, seconds / len(each)) for k in range(len(each))]
 
@@ -176,7 +176,7 @@ def _best(
         at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
-    outcome = Method(task.problem, stacked(at), stacked([numbers] * len(at)), rules).run(tell)
+    outcome = ended(task.problem, stacked(at), stacked([numbers] * len(at)), rules, tell)
     order = [(status is not Status.SOLVED, cost) for status, cost in zip(outcome.status, outcome.cost, strict=True)]
     best = min(range(len(at)), key=lambda k: order[k])
     return _solution(task, numbers, outcome, best, time.perf_counter() - began)

@@ -39,26 +39,58 @@ def newton_step(
     found: Linearised,
     barrier: np.ndarray,
     shift: np.ndarray,
-    curvature: np.ndarray,
+    halvings: int,
 ) -> tuple[Change, np.ndarray, np.ndarray]:
-    """The change of every step, the increments of the last nodes, and whether there are such.
+    """The change of every step, the increments of the last nodes, and the smallest pivots, which are positive where
+    there are such.
 
-    Where a pivot is not positive it is computed again: without the curvature of the equations (Gauss-Newton), then with
-    ever larger shifts of the controls' diagonal.
+    Where they are not, the curvature of the equations is left out (Gauss-Newton), or a share of it, found by so many
+    `halvings`, that leaves them positive: it is slower from afar, and faster away from a saddle. Where that does not
+    help, the controls' diagonal is shifted more and more.
     """
-    change, x, pivot = swept(problem, found, barriers(at, numbers, barrier, shift))
-    possible = pivot > 0
-    wrong = np.flatnonzero(~possible & (shift < LARGEST_SHIFT))
-    if wrong.size:
-        part, own, strength, shifts = (chosen(each, wrong) for each in (at, numbers, barrier, shift))
-        if curvature[0]:
-            harder = linearised(problem, part, own, strength, np.zeros(wrong.size))
-        else:
-            harder, shifts = chosen(found, wrong), np.maximum(10.0 * shifts, 1e-6)
-        again = newton_step(problem, part, own, harder, strength, shifts, np.zeros(wrong.size))
-        for whole, rows in zip(jax.tree.leaves((change, x, possible)), jax.tree.leaves(again), strict=True):
-            whole[wrong] = rows
-    return change, x, possible
+    step = swept(problem, found, barriers(at, numbers, barrier, shift))
+    wrong = np.flatnonzero(~(step[2] > 0))
+    if not wrong.size:
+        return step
+    at, numbers, found, barrier, shift = (chosen(each, wrong) for each in (at, numbers, found, barrier, shift))
+    plain = linearised(problem, at, numbers, barrier, np.zeros(wrong.size))
+    bounds = barriers(at, numbers, barrier, shift)
+    best = swept(problem, plain, bounds)
+    least, most = np.zeros(wrong.size), np.where(best[2] > 0, 1.0, 0.0)
+    for _ in range(halvings):
+        share = 0.5 * (least + most)
+        tried = swept(problem, _mixed(plain, found, share), bounds)
+        good = tried[2] > 0
+        best = merged(good, tried, best)
+        least, most = np.where(good, share, least), np.where(good, most, share)
+    while (still := np.flatnonzero(~(best[2] > 0) & (shift < LARGEST_SHIFT))).size:
+        shift[still] = np.maximum(10.0 * shift[still], 1e-6)
+        bounds = barriers(chosen(at, still), chosen(numbers, still), barrier[still], shift[still])
+        best = with_rows(best, still, swept(problem, chosen(plain, still), bounds))
+    return with_rows(step, wrong, best)
+
+
+def _mixed(one: Linearised, other: Linearised, share: np.ndarray) -> Linearised:
+    """Between the blocks of two curvatures, on which they depend linearly."""
+    return jax.tree.map(lambda a, b: a + share.reshape(-1, *[1] * (a.ndim - 1)) * (b - a), one, other)
+
+
+def merged(rows: np.ndarray, one: Any, other: Any) -> Any:
+    """The rows of the one where they are chosen, of the other elsewhere."""
+    if rows.all():
+        return one
+    return jax.tree.map(lambda a, b: np.where(rows.reshape(-1, *[1] * (a.ndim - 1)), a, b), one, other)
+
+
+def with_rows(whole: Any, rows: np.ndarray, part: Any) -> Any:
+    """With these rows replaced."""
+
+    def replaced(array: np.ndarray, new: np.ndarray) -> np.ndarray:
+        array = np.array(array)
+        array[rows] = new
+        return array
+
+    return jax.tree.map(replaced, whole, part)
 
 
 def barriers(at: Iterate, numbers: Numbers, barrier: np.ndarray, shift: np.ndarray) -> Barriers:
