@@ -214,8 +214,8 @@ def test_couplings_that_are_none_are_refused(D, says):
 
 
 def test_inertias_that_are_none_are_refused():
+    K = [np.eye(6), np.diag([1.0, 1.0, 1.0, 1.0, -1.0, 1.0])]
     with pytest.raises(InputError, match="K\\[1\\] is not positive definite"):
-        K = [np.eye(6), np.diag([1.0, 1.0, 1.0, 1.0, -1.0, 1.0])]
         Tree.of_inertias((-1, 0), K, own=np.zeros((2, 3)), other=np.zeros((2, 3)))
     with pytest.raises(InputError, match="6 x 6"):
         Tree.of_inertias((-1, 0), np.ones((3, 6, 6)), own=np.zeros((2, 3)), other=np.zeros((2, 3)))

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from naiad.hydro import AbstractShape, Assembly, Ellipsoid, Mesh, Sphere
+from naiad.hydro.meshes.surface import Surface
 from naiad.trees.robots.robot import Geometry
 
 SECTORS = 32
-"""Around a cylinder: its volume is made right by a slightly larger radius."""
+"""Around a cylinder."""
 
 
 def shape_of(parts: list[Geometry]) -> AbstractShape:
@@ -46,9 +47,7 @@ def _primitive(kind: str, size: tuple[float, ...]) -> AbstractShape:
     if kind == "cylinder":
         radius, half = size[0], 0.5 * size[1]
         return Mesh(*turned([(0.0, -half), (radius, -half), (radius, half), (0.0, half)]))
-    radius, half = size[0], 0.5 * size[1]  # a capsule
-    angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, SECTORS // 2 + 2)
-    return Mesh(*turned([(radius * np.cos(a), radius * np.sin(a) + (half if a > 0 else -half)) for a in angles]))
+    return Mesh(*capsule(*size))
 
 
 def box(sides: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -56,6 +55,19 @@ def box(sides: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     vertices = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * sides
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     return vertices, np.array([corners for a, b, c, d in faces for corners in ((a, b, c), (a, c, d))])
+
+
+def capsule(radius: float, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Along e_3, as much larger than its vertices would be on it as gives the volume."""
+    angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, SECTORS // 2 + 2)
+    ends = np.where(angles > 0, 0.5 * length, -0.5 * length)
+    target, r = np.pi * radius**2 * (length + 4.0 / 3.0 * radius), radius
+    while True:
+        vertices, triangles = turned(list(zip(r * np.cos(angles), r * np.sin(angles) + ends, strict=True)))
+        volume = Surface.given(vertices, triangles).volume
+        if abs(volume - target) < 1e-12 * target:
+            return vertices, triangles
+        r *= (target / volume) ** (1.0 / 3.0)  # the volume grows faster than r^2, slower than r^3
 
 
 def turned(profile: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:

@@ -155,12 +155,15 @@ def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> 
         raise InputError(f"{where} is of type {kind!r}: {why}.")
     if element.find("mimic") is not None:
         raise InputError(f"{where} mimics another; joints that are geared together are not there.")
-    axis, dynamics, limit = np.array([1.0, 0.0, 0.0]), element.find("dynamics"), element.find("limit")
-    if KINDS[kind] == "hinge" and (given := element.find("axis")) is not None:
-        axis = numbers(attribute(given, "xyz", where), 3, f"{where}: axis")
-        if not np.linalg.norm(axis) > 0:
-            raise InputError(f"{where}: axis = {given.get('xyz')!r}; expected a direction.")
+    dynamics, limit = element.find("dynamics"), element.find("limit")
     about: dict[str, Any] = {}
+    if KINDS[kind] == "hinge":
+        given = element.find("axis")
+        text = "1 0 0" if given is None else attribute(given, "xyz", where)
+        axis = numbers(text, 3, f"{where}: axis")
+        if not np.linalg.norm(axis) > 0:
+            raise InputError(f"{where}: axis = {text!r}; expected a direction.")
+        about["axis"] = row(axis / np.linalg.norm(axis))
     if dynamics is not None:
         for word, attribute_name in (
             ("damping", "damping"),
@@ -175,8 +178,7 @@ def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> 
         about |= {word: number(limit.get(word), f"{where}: {word}") for word in names if limit.get(word) is not None}
         if kind == "revolute":
             about = {"lower": 0.0, "upper": 0.0} | about
-    unit = axis / np.linalg.norm(axis)
-    return Joint(name, KINDS[kind], parent, _pose(element, where), axis=row(unit), **about)  # pyright: ignore
+    return Joint(name, KINDS[kind], parent, _pose(element, where), **about)  # pyright: ignore
 
 
 def _notes(joint: Joint) -> list[str]:
