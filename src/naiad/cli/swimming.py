@@ -31,7 +31,7 @@ def swim(
     wet: Wet = "collision",
     gravity: Gravity = 0.0,
     torques: Torques = "wave",
-    amplitude: Amplitude = 1.0,
+    amplitude: Amplitude = 0.2,
     frequency: Frequency = 0.5,
     wavelength: Wavelength = 6.0,
     t1: Duration = 20.0,

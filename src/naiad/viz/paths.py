@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.viz.bodies import Body, bodies, body_names, rotation_matrices, spoken
+from naiad.viz.bodies import Body, bodies, body_names, rotation_matrices, rotations, spoken
 from naiad.viz.roles import Element
 from naiad.viz.shapes import SMALLEST, Solid, fixed_solids, known_solids
 from naiad.viz.solids import draw_ellipsoid, draw_mesh
@@ -72,15 +72,9 @@ def _scene(dataset: "xr.Dataset", moving: list[Body], shown: list[str]) -> Scene
             continue
         good = np.flatnonzero(np.isfinite(place).all(1) & (True if turn is None else np.isfinite(turn).all(1)))
         if len(good):
-            R = np.eye(3) if turn is None else _matrix(turn[good[-1]])
+            R = np.eye(3) if turn is None else rotations(turn[good[-1]])
             solids.append((R, place[good[-1]] + R @ solid.centre, solid, palette[shown.index(name)]))
     return Scene(solids, fixed_solids(dataset.attrs.get("fixed")))
-
-
-def _matrix(q: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_quat(q, scalar_first=True).as_matrix()
 
 
 def _curves(places: list[Element], named: dict[str, str]) -> dict[str, np.ndarray]:

@@ -40,7 +40,7 @@ class SwimmingRobot(Study, name="swimming-robot"):
     wet: str = parameter("collision", choices=WET, help="which shapes of the file are in the water")
     gravity: float = parameter(0.0, unit="m/s^2", at_least=0.0, help="acceleration of gravity, along -z")
     torques: str = parameter("wave", choices=TORQUES, help="what drives the joints")
-    amplitude: float = parameter(1.0, unit="N m", at_least=0.0, help="amplitude of the torques")
+    amplitude: float = parameter(0.2, unit="N m", at_least=0.0, help="amplitude of the torques")
     frequency: float = parameter(0.5, unit="Hz", at_least=0.0, help="frequency of the wave")
     wavelength: float = parameter(6.0, above=0.0, help="length of the wave, in bodies")
     v0: Vector = parameter((0.0, 0.0, 0.0), unit="m/s", size=3, help="initial velocity, in space")
@@ -193,6 +193,7 @@ def figures(bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> dict:
     """The robot in space, its joints, where it goes, and its energy."""
     from naiad import viz
     from naiad.studies.trees import eel_figures
+    from naiad.viz.snapshots import snapshots
 
     def angles() -> Any:
         assert bodies.robot is not None
@@ -205,7 +206,12 @@ def figures(bodies: nd.models.ConnectedBodies, run: nd.Trajectory) -> dict:
         series = {name: middle[:, k] - middle[0, k] for k, name in enumerate("xyz")}
         return viz.errors_over_time(run.t, series, "displacement [m]", title="The middle of the robot")
 
-    drawn = {"overview": lambda: viz.plot(run.dataset), "path": path, "energy": lambda: eel_figures.energy(run)}
+    drawn = {
+        "robot": lambda: snapshots(run.dataset, moments=2, title="The robot at the start and at the end"),
+        "overview": lambda: viz.plot(run.dataset),
+        "path": path,
+        "energy": lambda: eel_figures.energy(run),
+    }
     return drawn | ({"joints": angles} if len(bodies.tree.of_kind("hinge")) else {})
 
 

@@ -15,7 +15,7 @@ from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study, Table
 
-AROUND = 16
+AROUND = 24
 STATIONS = ((-1.0, 0.0), (-0.97, 0.06), (-0.85, 0.12), (-0.65, 0.17), (-0.4, 0.2), (0.0, 0.2), (0.4, 0.2), (0.65, 0.19))
 BOW = ((0.82, 0.16), (0.93, 0.1), (0.98, 0.05), (1.0, 0.0))
 
@@ -128,6 +128,7 @@ def torpedo() -> tuple[np.ndarray, np.ndarray]:
 def figures(hull: hydro.Mesh, run: nd.Trajectory) -> dict:
     """The hull along its way, the hull, and the motion over time."""
     from naiad import viz
+    from naiad.viz.snapshots import snapshots
     from naiad.viz.surfaces import mesh_picture
 
     def angles() -> Any:
@@ -141,6 +142,7 @@ def figures(hull: hydro.Mesh, run: nd.Trajectory) -> dict:
         return viz.errors_over_time(run.t, series, "angle [degrees]", title="How the vehicle lies")
 
     return {
+        "way": lambda: snapshots(run.dataset, title="The hull on its way"),
         "overview": lambda: viz.plot(run.dataset),
         "hull": lambda: mesh_picture(hull),
         "angles": angles,
@@ -161,6 +163,6 @@ _UNITS = {"volume": "m^3", "centre": "m", "displaced": "kg", "mass": "kg", "x": 
 
 _NOTES = (
     "`added` is the added inertia, 6 x 6, angular first, about the origin of the hull's frame; `added_error` estimates "
-    "its relative error, that of facets of a smooth hull included. `triangles` are those of the hull, `solved_on` those "
-    "that the flow was solved on. `x` is where the origin of the hull's frame is at t1."
+    "its relative error, that of facets of a smooth hull included. `triangles` are those of the hull, `solved_on` "
+    "those that the flow was solved on. `x` is where the origin of the hull's frame is at t1."
 )
