@@ -69,8 +69,6 @@ def random_robot(seed: int, count: int) -> Robot:
 
 def in_branches(robot: Robot) -> Robot:
     """The links in the order in which they are read: a branch at a time."""
-    from dataclasses import replace
-
     order, waiting = [], [0]
     while waiting:
         i = waiting.pop()
@@ -79,7 +77,7 @@ def in_branches(robot: Robot) -> Robot:
     number = {old: new for new, old in enumerate(order)}
     links = [robot.links[i] for i in order]
     moved = [
-        link if link.joint is None else replace(link, joint=replace(link.joint, parent=number[link.joint.parent]))
+        link if link.joint is None else link._replace(joint=link.joint._replace(parent=number[link.joint.parent]))
         for link in links
     ]
     return Robot(robot.name, tuple(moved), robot.notes)

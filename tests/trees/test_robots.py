@@ -1,7 +1,6 @@
 """Robots read from files and written to them."""
 
 import re
-from dataclasses import astuple
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +29,7 @@ def flat(thing):
 
 
 def same(first: Robot, second: Robot) -> None:
-    one, two = flat(astuple(first)), flat(astuple(second))
+    one, two = flat(first), flat(second)
     assert len(one) == len(two)
     for a, b in zip(one, two, strict=True):
         assert a == pytest.approx(b, rel=1e-12, abs=1e-13) if isinstance(a, float) else a == b

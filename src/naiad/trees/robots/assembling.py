@@ -1,6 +1,5 @@
 """From the description of a robot to connected bodies."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -113,7 +112,7 @@ def _geometries(robot: Robot, own: list[int], places: list[tuple[int, Pose]], we
     for i in own:
         link, pose = robot.links[i], places[i][1]
         for each in link.collision if wet == "collision" else link.visual:
-            parts.append(replace(each, pose=pose.then(each.pose)))
+            parts.append(each._replace(pose=pose.then(each.pose)))
     return tuple(parts)
 
 

@@ -1,7 +1,6 @@
 """A robot as files describe it: links, joints, inertias and shapes, all as plain numbers."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,7 @@ Matrix = tuple[Row, Row, Row]
 UNTURNED: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-@dataclass(frozen=True)
-class Pose:
+class Pose(NamedTuple):
     """A place x and an attitude R in another frame."""
 
     x: Row = (0.0, 0.0, 0.0)
@@ -36,8 +34,7 @@ class Pose:
         return Pose.of(-back @ self.x, back)
 
 
-@dataclass(frozen=True)
-class Geometry:
+class Geometry(NamedTuple):
     """A shape of a link: "box" (sides), "cylinder" and "capsule" (radius, length along z, without the caps), "sphere"
     (radius), "ellipsoid" (semi-axes), or "mesh": a file with a scale, or its facets."""
 
@@ -48,8 +45,7 @@ class Geometry:
     mesh: Facets | None = None
 
 
-@dataclass(frozen=True)
-class Inertial:
+class Inertial(NamedTuple):
     """Mass, its centre, and the inertia about it, in the axes of the link; and added inertia that the file gives, 6 x 6
     in rows, angular first, about the origin of the link."""
 
@@ -59,8 +55,7 @@ class Inertial:
     added: tuple[tuple[float, ...], ...] | None = None
 
 
-@dataclass(frozen=True)
-class Joint:
+class Joint(NamedTuple):
     """The joint of a link to its parent: `pose` is that of the link in the parent's frame when the joint is at zero,
     and `at` where the joint lies in the link's own frame.
 
@@ -82,8 +77,7 @@ class Joint:
     stiffness: float = 0.0
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A link with its shapes and its joint; the root has none."""
 
     name: str
@@ -93,8 +87,7 @@ class Link:
     joint: Joint | None = None
 
 
-@dataclass(frozen=True)
-class Robot:
+class Robot(NamedTuple):
     """Links, every parent before its children, the root first, and what was read that does not act."""
 
     name: str
