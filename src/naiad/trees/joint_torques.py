@@ -60,4 +60,4 @@ class TravellingWave(AbstractJointTorque):
     def __call__(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Rows:
         place = jnp.arange(len(self.amplitude), dtype=float)
         phase = 2.0 * jnp.pi * (self.frequency * t - place / self.wavelength)
-        return (self.amplitude * jnp.sin(phase))[:, None] * jnp.asarray(self.axis)
+        return (jnp.asarray(self.amplitude) * jnp.sin(phase))[:, None] * jnp.asarray(self.axis)

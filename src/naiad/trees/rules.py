@@ -9,7 +9,6 @@ import abc
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
@@ -47,9 +46,6 @@ class Blocks(NamedTuple):
     H: Matrix
     Y: Matrix
     X: Matrix
-
-
-NONE = np.zeros((3, 3))
 
 
 def cayley_factor(C: Vector) -> Float[Array, ""]:
@@ -146,7 +142,7 @@ class OneSidedRule(AbstractBodyRule):
         return Blocks(G, jnp.zeros((3, 3)), hat_times(body.u, G) - hat(G @ body.u), X)
 
     def frames(self, D: Matrix, C: Vector) -> list[Frame]:
-        return [Frame(D, 1.0, back=jnp.eye(3), ahead=NONE, bend=NONE)]
+        return [Frame(D, 1.0, back=jnp.eye(3), ahead=jnp.zeros((3, 3)), bend=jnp.zeros((3, 3)))]
 
 
 class TrapezoidRule(AbstractBodyRule):
@@ -178,8 +174,8 @@ class TrapezoidRule(AbstractBodyRule):
         )
 
     def frames(self, D: Matrix, C: Vector) -> list[Frame]:
-        end = congruent(turn(cayley_factor(C), C), D)
-        return [Frame(D, 0.5, jnp.eye(3), NONE, NONE), Frame(end, 0.5, NONE, jnp.eye(3), NONE)]
+        end, none = congruent(turn(cayley_factor(C), C), D), jnp.zeros((3, 3))
+        return [Frame(D, 0.5, jnp.eye(3), none, none), Frame(end, 0.5, none, jnp.eye(3), none)]
 
 
 class MidpointRule(AbstractBodyRule):

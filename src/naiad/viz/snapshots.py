@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def snapshots(dataset: "xr.Dataset", moments: int = 7, title: str = "") -> "Figure":
-    """Every body whose shape and place are known, at moments that are evenly spaced in time, the last ones strongest,
-    and the paths of their middles."""
+    """Every body whose shape, place and attitude are known, at moments that are evenly spaced in time, the last ones
+    strongest, and the paths of their middles."""
     from mpl_toolkits.mplot3d import Axes3D  # noqa: F401 - the projection
 
-    found = [body for body in bodies(dataset) if body.position is not None and body.quaternion is not None]
+    found = bodies(dataset)
     given = known_solids(dataset, len(found))
     frames = np.linspace(0, dataset.sizes["time"] - 1, moments).round().astype(int)
     upright, seen = vertical(dataset), []
@@ -29,7 +29,7 @@ def snapshots(dataset: "xr.Dataset", moments: int = 7, title: str = "") -> "Figu
         figure = new_figure(7.2, 4.6)
         ax = figure.add_subplot(projection="3d")
         for k, (body, solid) in enumerate(zip(found, given, strict=True)):
-            if solid is None:
+            if solid is None or body.quaternion is None or body.position is None:
                 continue
             R, colour = rotations(body.quaternion), PALETTE[k % len(PALETTE)]
             middles = body.position + R @ solid.centre

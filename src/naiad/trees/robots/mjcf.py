@@ -1,5 +1,6 @@
 """Robots in MuJoCo's files, which MuJoCo itself reads."""
 
+import importlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ def mjcf_robot(path: str | os.PathLike[str]) -> Robot:
     """The description in a MuJoCo file."""
     file = Path(path)
     try:
-        import mujoco  # pyright: ignore[reportMissingImports]
+        mujoco: Any = importlib.import_module("mujoco")
     except ImportError as error:
         raise InputError(f"{file}: mujoco, which reads it, is not installed; pip install 'naiad[mjcf]'.") from error
     if not file.is_file():

@@ -58,7 +58,7 @@ def sdf_robot(path: str | os.PathLike[str]) -> Robot:
             raise InputError(f"{file}: two links have the name {name!r}.")
         where = f"{file}: link {name!r}"
         poses[name] = _pose(element, where, ("", "__model__"))
-        links[name] = _link(element, where, folder)
+        links[name] = _link(element, name, where, folder)
     if not links:
         raise InputError(f"{file}: there is no <link> in it.")
     joints, notes = {}, []
@@ -81,16 +81,16 @@ def sdf_robot(path: str | os.PathLike[str]) -> Robot:
             notes.append(f"joint {name!r}: its limits do not act")
         if own[below].friction:
             notes.append(f"joint {name!r}: its friction does not act")
-    found = [Link(name, *links[name], own.get(name)) for name in order]
+    found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(model.get("name") or Path(path).stem, tuple(found), tuple(notes))
 
 
-def _link(element: ElementTree.Element, where: str, folder: Path) -> tuple[Any, ...]:
+def _link(element: ElementTree.Element, name: str, where: str, folder: Path) -> Link:
     inertial = element.find("inertial")
-    shapes = [
+    collision, visual = (
         tuple(_geometry(each, where, folder) for each in element.findall(kind)) for kind in ("collision", "visual")
-    ]
-    return (None if inertial is None else _inertial(inertial, where), *shapes)
+    )
+    return Link(name, None if inertial is None else _inertial(inertial, where), collision, visual)
 
 
 def _inertial(element: ElementTree.Element, where: str) -> Inertial:

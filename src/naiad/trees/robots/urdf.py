@@ -51,7 +51,7 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
         name = attribute(element, "name", file)
         if name in links:
             raise InputError(f"{file}: two links have the name {name!r}.")
-        links[name] = _link(element, f"{file}: link {name!r}", folder)
+        links[name] = _link(element, name, f"{file}: link {name!r}", folder)
     if not links:
         raise InputError(f"{file}: there is no <link> in it.")
     for element in root.findall("joint"):
@@ -77,24 +77,16 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
             )
         own[below] = _joint(element, name, number_of[parent], where)
         notes += _notes(own[below])
-    found = [Link(name, *links[name], own.get(name)) for name in order]
+    found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
 
 
-class _Parts(tuple):
-    """Inertial, collision, visual of a link."""
-
-    @property
-    def inertial(self) -> Inertial | None:
-        return self[0]
-
-
-def _link(element: ElementTree.Element, where: str, folder: Path) -> _Parts:
+def _link(element: ElementTree.Element, name: str, where: str, folder: Path) -> Link:
     inertial = element.find("inertial")
-    shapes = [
+    collision, visual = (
         tuple(_geometry(each, where, folder) for each in element.findall(kind)) for kind in ("collision", "visual")
-    ]
-    return _Parts((None if inertial is None else _inertial(inertial, where), *shapes))
+    )
+    return Link(name, None if inertial is None else _inertial(inertial, where), collision, visual)
 
 
 def _inertial(element: ElementTree.Element, where: str) -> Inertial:
@@ -191,7 +183,7 @@ def _notes(joint: Joint) -> list[str]:
     return notes
 
 
-def _without_the_world(links: dict[str, _Parts], joints: dict[str, Any]) -> dict[str, Any]:
+def _without_the_world(links: dict[str, Link], joints: dict[str, Any]) -> dict[str, Any]:
     """Without a root of no inertia on which one link floats, as some files have it."""
     for name, ((parent, _), element) in joints.items():
         alone = sum(ends[0] == parent for ends, _ in joints.values()) == 1

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -55,8 +55,8 @@ def _described(bodies: "ConnectedBodies") -> Robot:
             )
         joint = None
         if i:
-            kind = {"hinge": "hinge", "ball": "ball", "weld": "fixed"}[tree.joints[i]]
-            numbers = {word: _number(bodies, word, i, kind) for word in ("stiffness", "damping")}
+            kind: Any = {"hinge": "hinge", "ball": "ball", "weld": "fixed"}[tree.joints[i]]
+            numbers: dict[str, Any] = {word: _number(bodies, word, i, kind) for word in ("stiffness", "damping")}
             before = np.zeros(3) if parent == 0 else -np.asarray(tree.own[parent])
             pose = Pose.of(np.asarray(tree.other[i]) + before, np.asarray(tree.rest[i]))
             axis = row(np.asarray(tree.axis[i])) if kind == "hinge" else (0.0, 0.0, 1.0)
