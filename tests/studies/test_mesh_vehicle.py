@@ -24,7 +24,7 @@ def test_a_box_from_a_file_in_millimetres(tmp_path):
     expected = Mesh(*box(0.4, 0.2, 0.1), tolerance=0.1).added_inertia(1000.0)
     np.testing.assert_allclose(found["added"], expected, atol=0.02 * expected.max())
     assert found["added_error"] < 0.15
-    assert found["energy_error_max"] < 1e-3
+    assert found["energy_error_max"] < 5e-3
     assert found["steps"] == 100
 
 

@@ -1,6 +1,4 @@
-"""A robot from a file that swims: what it keeps, what it says, and the command."""
-
-import json
+"""A robot from a file that swims: what it keeps, and what it says."""
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from naiad.studies.trees.swimming_robot import SwimmingRobot, joint_angles
 from tests.trees.robots import EEL
 
 
+@pytest.mark.long
 def test_the_eel_swims_and_keeps_its_momenta():
     study = SwimmingRobot(t1=4.0)
     findings = study.run(Progress())
@@ -49,7 +48,7 @@ def test_a_hinge_gives_its_angle_back():
 
 def test_bad_values(tmp_path):
     (tmp_path / "robot.txt").write_text("robot")
-    with pytest.raises(InputError, match="expected .urdf"):
+    with pytest.raises(InputError, match=r"expected \.urdf"):
         SwimmingRobot(file=str(tmp_path / "robot.txt")).run(Progress())
     with pytest.raises(InputError, match="there is no such file"):
         SwimmingRobot(file=str(tmp_path / "none.urdf")).run(Progress())
@@ -57,17 +56,3 @@ def test_bad_values(tmp_path):
     (tmp_path / "one.urdf").write_text(one)
     with pytest.raises(InputError, match="no joints to drive"):
         SwimmingRobot(file=str(tmp_path / "one.urdf")).run(Progress())
-
-
-def test_the_command(tmp_path, capsys, monkeypatch):
-    from naiad.cli import main
-
-    (tmp_path / "eel.urdf").write_text(EEL)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as left:
-        main(["swim", "eel.urdf", "--water", "1000", "--torques", "wave", "--t1", "0.5", "--dt", "0.05", "--json"])
-    assert left.value.code in (0, None)
-    found = json.loads(capsys.readouterr().out)
-    assert found["study"] == "swimming-robot"
-    assert found["results"]["bodies"] == 2
-    assert found["params"]["water"] == 1000.0

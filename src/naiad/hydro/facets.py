@@ -35,7 +35,7 @@ def joined(parts: list[Facets]) -> Facets:
 
 def ellipsoid_facets(rows: np.ndarray, centre: np.ndarray, most: int) -> Facets:
     """An ellipsoid with semi-axes in rows, in about `most` triangles."""
-    around = max(6, int(np.sqrt(2.0 * most)) // 2)
+    around = max(6, int(np.sqrt(most)))
     rings = max(3, around // 2)
     angle, height = 2 * np.pi * np.arange(around) / around, np.pi * np.arange(1, rings) / rings
     ball = [[np.sin(b) * np.cos(a), np.sin(b) * np.sin(a), np.cos(b)] for b in height for a in angle]
