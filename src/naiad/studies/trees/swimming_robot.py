@@ -9,6 +9,7 @@ import numpy as np
 import naiad as nd
 from naiad.diagnostics import Energy, WorkRate
 from naiad.errors import InputError
+from naiad.hydro.meshes.telling import telling
 from naiad.simulation.work import integral_over_time
 from naiad.studies.live import LivePage
 from naiad.studies.parameters import Vector, parameter
@@ -95,8 +96,8 @@ class SwimmingRobot(Study, name="swimming-robot"):
         )
 
     def run(self, progress: Progress) -> Findings:
-        progress.says("reading the robot, and the water around its links")
-        bodies = self.bodies()
+        with telling(lambda at: progress.says(str(at))):
+            bodies = self.bodies()
         state = bodies.joint_state(v=self.v0)
         power = JointPower(bodies)
         run = nd.simulate(

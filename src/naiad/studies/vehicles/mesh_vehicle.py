@@ -9,6 +9,7 @@ from naiad import hydro
 from naiad.diagnostics import Energy, watched_run
 from naiad.errors import InputError
 from naiad.hydro.meshes.files import UNITS
+from naiad.hydro.meshes.telling import telling
 from naiad.studies.live import LivePage
 from naiad.studies.methods import GENERAL, method
 from naiad.studies.parameters import Vector, parameter
@@ -76,9 +77,9 @@ class MeshVehicle(Study, name="mesh-vehicle"):
         )
 
     def run(self, progress: Progress) -> Findings:
-        progress.says("solving for the flow around the hull")
         hull = self.hull()
-        body = self.body(hull)
+        with telling(lambda at: progress.says(str(at))):
+            body = self.body(hull)
         run, errors = watched_run(
             body,
             body.state(Omega=self.Omega0, v=self.v0),
