@@ -13,6 +13,7 @@ from naiad.hydro import moved
 from naiad.models import KirchhoffBody
 from naiad.numerics import hat
 from naiad.trees import Tree, TreeRule, TreeVariational
+from naiad.trees.rules import Turned, body_rule
 from tests.trees.test_step import equations_of_a_step
 from tests.trees.trees import FIVE, RULES, Bodies, HeavyBodies, Written, coupled_tree, random_state
 
@@ -32,6 +33,26 @@ def test_steps_satisfy_the_equations_of_the_discrete_lagrangian(rule, correction
     scale = np.abs(states.mu).max()
     assert np.abs(minus).max() < 2e-14 * scale
     assert np.abs(plus).max() < 2e-14 * scale
+
+
+@pytest.mark.parametrize("rule", [nd.Left(), nd.Trapezoid(), nd.Midpoint()])
+def test_the_blocks_are_the_derivatives_of_the_momenta(rule):
+    rng = np.random.default_rng(5)
+    S, J, D = (A + A.T for A in rng.normal(size=(3, 3, 3)))
+    C, u, a = 0.3 * rng.normal(size=(3, 3))
+    body = body_rule("test", rule, correction=False)
+    with jax.enable_x64(True):
+        at = Turned(*map(jnp.asarray, (S, J, D, a, C, np.zeros(3), u)), jnp.asarray(2.0))
+
+        def momenta(du, w):
+            turned = C + 0.5 * (w - jnp.cross(C, w) + C * (C @ w))
+            return body.momenta(at._replace(C=turned, u=u + du))
+
+        zero = jnp.zeros(3)
+        by_u, by_w = jax.jacfwd(momenta, (0, 1))(zero, zero).P, jax.jacfwd(momenta, (0, 1))(zero, zero).ell
+        found = body.blocks(at)
+    for block, expected in zip(found, (*by_u, *by_w), strict=True):
+        np.testing.assert_allclose(block, expected, atol=1e-13)
 
 
 @pytest.mark.long
