@@ -7,6 +7,7 @@ import pytest
 from tests.trees.robots import EEL
 
 
+@pytest.mark.long
 def test_a_robot_swims(naiad, tmp_path):
     (tmp_path / "eel.urdf").write_text(EEL)
     done = naiad("swim", "eel.urdf", "--water", 1000, "--torques", "none", "--t1", 0.2, "--dt", 0.02, "--json")

@@ -28,6 +28,7 @@ def test_a_box_from_a_file_in_millimetres(tmp_path):
     assert found["steps"] == 100
 
 
+@pytest.mark.long
 def test_the_hull_of_its_own_is_sound_and_its_weight_holds_it_upright():
     hull = Mesh(*torpedo(), tolerance=0.5)
     assert not hull.notes

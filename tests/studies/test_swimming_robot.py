@@ -35,6 +35,7 @@ def test_a_file_is_read_and_its_limits_are_watched(tmp_path):
     assert "Joint 'neck': its limits do not act." in findings.notes
 
 
+@pytest.mark.long
 def test_a_hinge_gives_its_angle_back():
     import naiad as nd
 

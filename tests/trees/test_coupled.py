@@ -84,6 +84,7 @@ def extrapolated(system, state, t1, steps):
     return jax.tree.map(lambda one, two: (4.0 * two - one) / 3.0, coarse, fine), coarse
 
 
+@pytest.mark.long
 def test_one_body_is_a_kirchhoff_body():
     K = np.array(coupled_inertias(1)[0])
     tree = Tree.of_inertias((-1,), K, own=[[0, 0, 0]], other=[[0, 0, 0]])

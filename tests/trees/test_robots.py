@@ -132,7 +132,7 @@ def test_added_inertia_is_not_written(tmp_path):
         write_urdf(wet, tmp_path / "wet.urdf")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.long) for k in (2, 3))])
 def test_mujoco_finds_the_same_energy(seed, tmp_path):
     mujoco = pytest.importorskip("mujoco")
     robot = random_robot(seed, 6)
@@ -224,12 +224,16 @@ def test_bodies_of_shapes_are_those_of_ellipsoids():
     assert np.allclose(one.weight.displaced, two.weight.displaced)
 
 
-def test_one_body_of_a_mesh_is_a_submerged_body():
-    wedge, triangles = box(1.0, 0.4, 0.3)
-    wedge[wedge[:, 0] > 0, 1:] *= 0.5
-    shape = Mesh(wedge, triangles, tolerance=0.3).placed(
-        x=(0.2, 0.1, -0.3), R=roll_pitch_yaw(np.array([0.3, 0.2, 0.1]))
-    )
+def wedge():
+    """A mesh without planes of symmetry across its axis."""
+    vertices, triangles = box(1.0, 0.4, 0.3)
+    vertices[vertices[:, 0] > 0, 1:] *= 0.5
+    return Mesh(vertices, triangles, tolerance=0.3)
+
+
+@pytest.mark.parametrize("make", [lambda: Ellipsoid((0.5, 0.2, 0.1)), pytest.param(wedge, marks=pytest.mark.long)])
+def test_one_body_is_a_submerged_body(make):
+    shape = make().placed(x=(0.2, 0.1, -0.3), R=roll_pitch_yaw(np.array([0.3, 0.2, 0.1])))
     dry = rigid_inertia(60.0, (2.0, 5.0, 6.0), (0.1, 0.0, -0.25))
     body = SubmergedBody.from_shape(shape, 1000.0, dry, gravity=GRAVITY)
     tree = ConnectedBodies.from_shapes(

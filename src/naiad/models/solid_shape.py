@@ -10,7 +10,7 @@ from naiad.hydro import AbstractShape, Facets, mass_properties
 from naiad.mechanics import ellipsoid_of_inertia
 from naiad.numerics import Module, static
 
-DRAWN = 600
+DRAWN = 1200
 """Triangles of a body in a picture, at most."""
 
 
