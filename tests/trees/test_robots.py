@@ -1,6 +1,7 @@
 """Robots read from files and written to them."""
 
 import re
+import xml.etree.ElementTree as ET
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,15 @@ from tests.hydro.surfaces import box
 from tests.trees.robots import EEL, as_mjcf, random_robot
 
 GRAVITY = (0.0, 0.0, -9.81)
+INERTIAL = "<inertial><mass>2</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+SDF = f"""<sdf version="1.9"><model name="m">
+  <link name="a"><pose>1 2 3 0 0 1.5707963267948966</pose>{INERTIAL}</link>
+  <link name="b"><pose degrees="true">1 3 3 0 0 90</pose>{INERTIAL}
+    <collision name="c"><geometry><ellipsoid><radii>0.3 0.2 0.1</radii></ellipsoid></geometry></collision></link>
+  <joint name="j" type="revolute"><parent>a</parent><child>b</child><pose>0.25 0 0 0 0 0</pose>
+    <axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>inf</upper></limit>
+      <dynamics><damping>0.5</damping></dynamics></axis></joint>
+</model></sdf>"""
 
 
 def flat(thing):
@@ -272,17 +282,8 @@ def test_the_added_mass_of_a_file_is_about_the_origin_of_the_link(tmp_path):
 
 
 def test_sdf_places_links_in_the_frame_of_the_model(tmp_path):
-    link = "<inertial><mass>2</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
-    text = f"""<sdf version="1.9"><model name="m">
-      <link name="a"><pose>1 2 3 0 0 1.5707963267948966</pose>{link}</link>
-      <link name="b"><pose degrees="true">1 3 3 0 0 90</pose>{link}
-        <collision name="c"><geometry><ellipsoid><radii>0.3 0.2 0.1</radii></ellipsoid></geometry></collision></link>
-      <joint name="j" type="revolute"><parent>a</parent><child>b</child><pose>0.25 0 0 0 0 0</pose>
-        <axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>inf</upper></limit>
-          <dynamics><damping>0.5</damping></dynamics></axis></joint>
-    </model></sdf>"""
     file = tmp_path / "model.sdf"
-    file.write_text(text)
+    file.write_text(SDF)
     bodies = read_sdf(file, water=1000.0)
     assert bodies.tree.joints == ("free", "hinge")
     assert np.allclose(bodies.tree.own[1], (0.25, 0.0, 0.0))
@@ -383,6 +384,36 @@ def test_damaged_files_are_read_or_refused_in_one_line(seed, tmp_path):
         except InputError as error:
             refused.append(str(error))
     assert len(refused) > 30
+    assert not any("\n" in line for line in refused)
+
+
+JUNK = ("", "0", "-1", "1 2", "nan", "1e400", "inf", "x", "0 0 0", "1e-300", "head", "tail", "a", "ball", "world")
+
+
+@pytest.mark.parametrize(("base", "read"), [(EEL, read_urdf), (SDF, read_sdf)])
+def test_files_with_wrong_values_and_lost_parts_are_read_or_refused_in_one_line(base, read, tmp_path):
+    rng, refused = np.random.default_rng(1), []
+    for _ in range(100):
+        root = ET.fromstring(base)
+        for _ in range(rng.integers(1, 3)):
+            inside = [(outer, inner) for outer in root.iter() for inner in outer] or [(root, root)]
+            outer, inner = inside[rng.integers(len(inside))]
+            what = rng.integers(4)
+            if what == 0 and outer is not inner:
+                outer.remove(inner)
+            elif what == 1 and inner.attrib:
+                inner.set(str(rng.choice(list(inner.attrib))), str(rng.choice(JUNK)))
+            elif what == 2:
+                inner.text = str(rng.choice(JUNK))
+            elif outer is not inner:
+                outer.append(inner)
+        file = tmp_path / "robot.xml"
+        file.write_text(ET.tostring(root, encoding="unicode"))
+        try:
+            read(file, water=1000.0, gravity=GRAVITY)
+        except InputError as error:
+            refused.append(str(error))
+    assert 20 < len(refused) < 90
     assert not any("\n" in line for line in refused)
 
 

@@ -102,6 +102,8 @@ def _joint(mujoco: Any, model: Any, body: int, kinds: list[int], where: str, nam
         )
     about: dict[str, Any] = {"stiffness": stiffness, "damping": float(np.ravel(model.dof_damping[dof])[0])}
     about["friction"] = float(model.dof_frictionloss[dof])
+    if not np.all(np.isfinite(list(about.values()))):
+        raise InputError(f"{where}: joint {name!r} has a spring, a damper or a friction that is not finite.")
     if kinds[0] == HINGE:
         about["axis"] = row(model.jnt_axis[j] / np.linalg.norm(model.jnt_axis[j]))
         zero = float(model.qpos0[q])
