@@ -68,7 +68,7 @@ def test_python_blocks_run_in_order_in_one_namespace(page, tmp_path, monkeypatch
 def test_commands_name_studies_and_parameters_that_exist(command):
     program, action, *rest = shlex.split(command)
     assert program == "naiad"
-    assert action in {"list", "show", "run", "sweep", "resume", "audit", "mesh", "view", "live", "info"}
+    assert action in {"list", "show", "run", "sweep", "resume", "audit", "mesh", "swim", "view", "live", "info"}
     given = [value for flag, value in itertools.pairwise(rest) if flag == "-p"]
     if action in {"show", "run", "live"}:
         studies.find(rest[0]).parse(given)

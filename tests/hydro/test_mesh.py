@@ -258,7 +258,7 @@ def test_a_report_and_an_sdf_that_others_read():
     root = ET.fromstring(inertial(mesh, 1025.0, mass=100.0))
     assert root.findtext("mass") == "100"
     assert float(root.findtext("pose", "").split()[0]) == pytest.approx(0.1, rel=1e-9)
-    added = hydro.moved(mesh.added_inertia(1025.0), x=-mesh.centre)
+    added = mesh.added_inertia(1025.0)  # about the origin of the link, as SDF says
     assert float(root.findtext("fluid_added_mass/xx", "")) == pytest.approx(added[3, 3], rel=1e-9)
     assert float(root.findtext("fluid_added_mass/qq", "")) == pytest.approx(added[1, 1], rel=1e-9)
     assert float(root.findtext("fluid_added_mass/xq", "")) == pytest.approx(added[1, 3], abs=1e-9)
@@ -276,3 +276,23 @@ def test_a_vehicle_with_a_hull_from_a_mesh_moves_as_one_with_its_inertia():
         xi,
     )
     assert float(body.energy(run.final)) == pytest.approx(energy, rel=1e-4)
+
+
+def test_it_tells_how_far_it_is(monkeypatch):
+    from naiad.hydro.meshes import added
+    from naiad.hydro.meshes.telling import telling
+
+    monkeypatch.setattr(added, "default_cache", lambda: None)
+    told = []
+    with telling(told.append):
+        mesh = hydro.Mesh(*box(1.0, 0.7, 0.5), tolerance=0.02)
+        error = mesh.solution.from_triangles
+    assert told[0].error is None
+    assert told[0].done == 0.0
+    assert told[-1].done == 1.0
+    assert told[-1].triangles == mesh.solution.triangles
+    rounds = [each for each in told if each.done == 1.0]
+    assert len(rounds) > 1
+    assert [each.triangles for each in rounds] == sorted({each.triangles for each in rounds})
+    assert rounds[-1].error > 0.02 >= error
+    assert str(rounds[-1]).startswith(f"solving for the flow on {mesh.solution.triangles} triangles: 100 %; error ")

@@ -47,6 +47,7 @@ QUICK = {
     "buoyant-vehicle": {"t1": 0.1},
     "heavy-top": {"t1": 0.1},
     "light-body": {"t1": 0.1},
+    "mesh-vehicle": {"t1": 0.1, "tolerance": 0.5},
     "oblate-earth": {"t1": 600},
     "outer-solar-system": {"t1": 1000},
     "rigid-body": {"t1": 0.1},

@@ -17,6 +17,7 @@ from tests.trees.trees import (
     DampedBodies,
     HeavyBodies,
     Written,
+    coupled_tree,
     mixed_tree,
     random_state,
     random_tree,
@@ -77,15 +78,16 @@ def test_steps_with_potentials_and_forces_satisfy_the_equations(make, root):
 
 
 @pytest.mark.parametrize(
-    ("rule", "correction", "root"),
+    ("rule", "correction", "root", "make"),
     [
-        (nd.Trapezoid(), False, "pinned"),
-        pytest.param(nd.Left(), True, "free", marks=pytest.mark.long),
-        pytest.param(nd.Midpoint(), False, "free", marks=pytest.mark.long),
+        (nd.Trapezoid(), False, "pinned", random_tree),
+        pytest.param(nd.Left(), True, "free", random_tree, marks=pytest.mark.long),
+        pytest.param(nd.Midpoint(), False, "free", random_tree, marks=pytest.mark.long),
+        pytest.param(nd.Midpoint(), False, "free", coupled_tree, marks=pytest.mark.long),
     ],
 )
-def test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_constraints(rule, correction, root):
-    system = Bodies(mixed_tree(root=root))
+def test_hinges_and_welds_satisfy_the_equations_but_for_the_forces_of_their_constraints(rule, correction, root, make):
+    system = Bodies(mixed_tree(root=root, make=make))
     minus, plus, states = equations_of_a_step(system, rule, correction, random_state(system, size=0.3))
     scale = np.abs(states.mu).max()
     with jax.enable_x64(True):

@@ -83,6 +83,12 @@ class Written(TreeSystem):
         mass = {nd.Left: S, nd.Trapezoid: 0.5 * (S + S1), nd.Midpoint: Sm}[type(self.rule)]
         J, rows = jnp.asarray(tree.J), jnp.stack(u)
         action = 0.5 * jnp.einsum("ni,nij,nj->", rows, mass, rows)
+        if tree.D is not None:
+            spins = h * xi[: 3 * tree.count].reshape(-1, 3)
+            at = {nd.Left: (g.R,), nd.Trapezoid: (g.R, end.R), nd.Midpoint: (middle.R,)}[type(self.rule)]
+            for R in at:
+                V = jnp.einsum("nji,nj->ni", R, rows)
+                action = action + jnp.einsum("ni,nij,nj->", spins, tree.D, V) / len(at)
         if self.correction:
             arms = jax.vmap(hat)(jnp.asarray(tree.own))
             J = J - arms @ tree.M @ arms
@@ -108,12 +114,22 @@ def random_tree(parents, seed=1, **about) -> Tree:
     return Tree(parents, positive(), positive(), own=own, other=other, **about)
 
 
-def mixed_tree(seed=3, root="free") -> Tree:
+def coupled_tree(parents, seed=1, **about) -> Tree:
+    """Full 6 x 6 inertias about points that are no centres, and joints anywhere."""
+    rng, count = np.random.default_rng(seed), len(parents)
+    A = rng.normal(size=(count, 6, 6))
+    own, other = rng.normal(size=(2, count, 3))
+    if about.get("root") != "pinned":
+        own[0] = other[0] = 0.0
+    return Tree.of_inertias(parents, A @ A.swapaxes(1, 2) + np.eye(6), own=own, other=other, **about)
+
+
+def mixed_tree(seed=3, root="free", make=random_tree) -> Tree:
     """Eight bodies with balls, hinges and welds."""
     rng = np.random.default_rng(seed)
     joints = ("hinge", "ball", "weld", "hinge", "hinge", "hinge", "weld")
     rest = [nd.SO3().random(rng) for _ in EIGHT]
-    return random_tree(EIGHT, seed, root=root, joints=joints, axis=rng.normal(size=(8, 3)), rest=np.array(rest))
+    return make(EIGHT, seed, root=root, joints=joints, axis=rng.normal(size=(8, 3)), rest=np.array(rest))
 
 
 def random_state(system: TreeSystem, seed=2, size=1.0) -> State:

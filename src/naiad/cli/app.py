@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from naiad.cli import auditing, info, listing, living, meshing, resuming, running, showing, sweeping, viewing
+from naiad.cli import auditing, info, listing, living, meshing, resuming, running, showing, sweeping, swimming, viewing
 from naiad.cli.console import out
 from naiad.cli.errors import Commands
 from naiad.studies.provenance import version
@@ -22,6 +22,7 @@ app.command("sweep")(sweeping.sweep_study)
 app.command("resume")(resuming.resume_folder)
 app.command("audit")(auditing.audit_system)
 app.command("mesh")(meshing.show_mesh)
+app.command("swim")(swimming.swim)
 app.command("view")(viewing.view_motion)
 app.command("live")(living.live_study)
 app.command("info")(info.show_info)

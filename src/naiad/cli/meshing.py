@@ -32,13 +32,14 @@ def show_mesh(
     """Check a mesh and compute its volume, its centre and its added inertia with an estimate of the error."""
     from naiad.hydro import Mesh
     from naiad.hydro.meshes.sdf import inertial
+    from naiad.hydro.meshes.telling import telling
     from naiad.io.places import whole_file
     from naiad.studies.values import to_json
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InputError(f"--picture {picture}: expected a name that ends in .png, .svg or .pdf.")
     mesh = Mesh.read(file, unit, tolerance=tolerance)
-    with err().status("solving for the flow ..."):
+    with err().status("solving for the flow ...") as status, telling(lambda at: status.update(str(at))):
         found = mesh.report(density)
     if picture is not None:
         from naiad.viz.surfaces import mesh_picture

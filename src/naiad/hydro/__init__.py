@@ -3,6 +3,7 @@
 from naiad.hydro.curve import AbstractCurve, ClosedCurve, CurvePoints, Ellipse, SplineCurve
 from naiad.hydro.ellipsoid import Ellipsoid, Sphere, Spheroid
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
+from naiad.hydro.facets import Facets
 from naiad.hydro.frames import angular_first, linear_first, moved
 from naiad.hydro.meshes.mesh import Mesh
 from naiad.hydro.planar_bodies import InertiaDerivative, PlanarBodies
@@ -21,6 +22,7 @@ __all__ = [
     "Ellipse",
     "Ellipsoid",
     "EllipticCylinder",
+    "Facets",
     "InertiaDerivative",
     "MassProperties",
     "Mesh",

@@ -70,7 +70,11 @@ def _square(K: Any) -> np.ndarray:
 def _velocity_there(x: Any, R: Any) -> np.ndarray:
     """Ad_{g^-1}: (Omega, v) -> (R^T Omega, R^T (v + Omega x x))."""
     back = np.eye(3) if R is None else rotation_matrix("R", R).T
-    return np.block([[back, np.zeros((3, 3))], [-back @ hat(vector("x", np.zeros(3) if x is None else x)), back]])
+    whole = np.zeros((6, 6))
+    whole[:3, :3] = whole[3:, 3:] = back
+    if x is not None:
+        whole[3:, :3] = -back @ hat(vector("x", x))
+    return whole
 
 
 def _planar_velocity_there(x: Any, angle: Any) -> np.ndarray:

@@ -68,5 +68,6 @@ def mass_properties(K: Any) -> MassProperties:
 
 
 def _whole(mass: float, centre: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    c = hat(centre)
-    return np.block([[inertia - mass * c @ c, mass * c], [-mass * c, mass * np.eye(3)]])
+    c, whole = hat(centre), np.diag([0.0, 0.0, 0.0, mass, mass, mass])
+    whole[:3, :3], whole[:3, 3:], whole[3:, :3] = inertia - mass * c @ c, mass * c, -mass * c
+    return whole

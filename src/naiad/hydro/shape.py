@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.hydro.facets import Facets, ellipsoid_facets, joined
 from naiad.hydro.frames import Inertia, moved
+from naiad.hydro.rigid import mass_properties
 from naiad.numerics import Module
 from naiad.numerics.checks import positive
 
@@ -39,6 +41,10 @@ class AbstractShape(Module):
         """The mass of the fluid of this density that the shape displaces."""
         return positive("density", density) * self.volume
 
+    def facets(self, most: int) -> Facets | None:
+        """What to draw in about `most` triangles; None where an ellipsoid with the inertia of the volume will do."""
+        return None
+
     def placed(self, x: Any = None, R: Any = None) -> "Placed":
         """The shape at x, turned by R (in the plane: an angle), as a part of a body."""
         return Placed(self, x, R)
@@ -68,6 +74,10 @@ class Placed(AbstractShape):
             c, s = np.cos(self.R), np.sin(self.R)
             return x + np.array([[c, -s], [s, c]]) @ there
         return x + np.asarray(self.R) @ there
+
+    def facets(self, most: int) -> Facets | None:
+        own = self.shape.facets(most)
+        return None if own is None else own.moved(np.zeros(3) if self.x is None else np.asarray(self.x, float), self.R)
 
     def added_inertia(self, density: float) -> Inertia:
         return self._moved(self.shape.added_inertia(density))
@@ -104,8 +114,23 @@ class Assembly(AbstractShape):
             return np.zeros(len(self.parts[0].centre))
         return sum((part.volume * part.centre for part in self.parts), start=np.zeros(())) / self.volume
 
+    def facets(self, most: int) -> Facets | None:
+        solid = [part for part in self.parts if part.volume > 0]
+        if len(self.centre) != 3 or not solid or len(self.parts) == 1:
+            return self.parts[0].facets(most)
+        each = max(most // len(solid), 24)
+        return joined([part.facets(each) or _like_an_ellipsoid(part, each) for part in solid])
+
     def added_inertia(self, density: float) -> Inertia:
         return sum((part.added_inertia(density) for part in self.parts), start=np.zeros(()))
 
     def inertia(self, density: float) -> Inertia:
         return sum((part.inertia(density) for part in self.parts), start=np.zeros(()))
+
+
+def _like_an_ellipsoid(shape: AbstractShape, most: int) -> Facets:
+    """The ellipsoid with the inertia of the volume: J_1 = m (a_2^2 + a_3^2)/5."""
+    mass, centre, inertia = mass_properties(shape.inertia(1.0))
+    moments, axes = np.linalg.eigh(inertia)
+    lengths = np.sqrt(np.maximum(5.0 * (0.5 * moments.sum() - moments) / mass, 0.0))
+    return ellipsoid_facets(lengths[:, None] * axes.T, centre, most)

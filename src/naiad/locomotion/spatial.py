@@ -70,6 +70,8 @@ def swimmer_of(tree: Tree) -> Swimmer:
         raise InputError("The root of the tree is pinned; a swimmer is free: expected root='free'.")
     own = np.zeros((tree.count, 6, 6))
     own[:, :3, :3], own[:, 3:, 3:] = tree.J, tree.M
+    if tree.D is not None:
+        own[:, :3, 3:] = own[:, 3:, :3] = tree.D
     kinds = ("weld", *tree.joints[1:])
     parts = {name: np.asarray(getattr(tree, name)) for name in ("own", "other", "axis", "rest")}
     return _checked(Swimmer(spatial_links(tree.parents, kinds, **parts), own))

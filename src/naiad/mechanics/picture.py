@@ -18,7 +18,8 @@ class Picture(NamedTuple):
 
     - `down`: the direction of gravity in space, drawn downwards (if not given, against the third axis);
     - `shapes`: for each body the semi-axes of an ellipsoid [m], along its axes or as three vectors in rows, or None
-      (see `ellipsoid_of_inertia`); only proportions count for a body without a position;
+      (see `ellipsoid_of_inertia`); or a mesh: a mapping of `axes`, such an ellipsoid, `vertices` about its middle and
+      `triangles`; only proportions count for a body without a position;
     - `seen(g, t)`: more variables along time, by name; one with the name of a component of g takes its place;
     - `names`: what its bodies are called, in their order;
     - `centres`: where the middle of each shape lies in the frame of its body (its origin if not given): a top that

@@ -1,16 +1,19 @@
 """An underwater vehicle with weight and buoyancy, as an Euler-Poincare system with advected parameters."""
 
-from typing import Any
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
 from naiad.forces.force import AbstractForce, checked_forces, force_on_product
 from naiad.forces.signals import Constant
 from naiad.groups import SO3, Product, Rn
+from naiad.hydro import AbstractShape, Mesh, mass_properties
 from naiad.mechanics import AdvectedSystem, Picture, ReducedState, Scalar, ellipsoid_of_inertia
 from naiad.mechanics.labels import place
+from naiad.models.solid_shape import Solid, solid_of, solid_shape
 from naiad.numerics import solve
 from naiad.numerics.checks import floats, inertia_matrix, namespace, positive, semidefinite_inertia, unit_axis, vector
 
@@ -39,6 +42,7 @@ class BuoyantVehicle(AdvectedSystem):
     gravity: float
     a0: Float[Array | np.ndarray, "6"]
     forces: tuple[AbstractForce, ...]
+    solid: Solid | None
     base = SO3()
     additional_dim = 3
     symmetry_dim = 3
@@ -62,6 +66,42 @@ class BuoyantVehicle(AdvectedSystem):
         self.gravity = floats("gravity", gravity) @ down
         self.a0 = namespace(down, flow).concatenate([down, flow])
         self.forces = checked_forces(forces)
+        self.solid = None
+
+    @classmethod
+    def from_shape(
+        cls,
+        shape: AbstractShape,
+        density: float,
+        dry: Any = None,
+        *,
+        gravity: Any = (0.0, 0.0, 9.81),
+        current: Any = (0.0, 0.0, 0.0),
+        forces: Any = (),
+    ) -> Self:
+        """A vehicle of this shape in water of this density, with its own inertia `dry` about the origin of the shape's
+        frame (see `naiad.hydro.rigid_inertia`); without it homogeneous, of the water's density.
+
+        The body frame is moved to the centre of gravity. There the added inertia must not couple turn and motion, as
+        that of a shape with three planes of symmetry does not about its middle; `SubmergedBody` takes any.
+        """
+        shape = solid_shape(shape)
+        m, centre, J = mass_properties(shape.inertia(density) if dry is None else floats("dry", dry))
+        shape = shape.placed(x=-centre)
+        added = shape.added_inertia(density)
+        _check_uncoupled(shape.shape, added)
+        displaced, g = shape.displaced_mass(density), float(np.linalg.norm(floats("gravity", gravity)))
+        vehicle = cls(
+            positive("The mass of `dry`", m),
+            added[3:, 3:],
+            J + added[:3, :3],
+            displaced * g,
+            shape.centre,
+            gravity=gravity,
+            current=current,
+            forces=forces,
+        )
+        return vehicle.replaced(solid=solid_of(shape))
 
     @property
     def group(self) -> Product:
@@ -77,7 +117,10 @@ class BuoyantVehicle(AdvectedSystem):
 
     @property
     def picture(self) -> Picture:
-        """The hull as the ellipsoid with its mass and inertia, and what is down."""
+        """The shape, or the ellipsoid with its mass and inertia, and what is down."""
+        if self.solid is not None:
+            hull = {"shapes": [self.solid.drawn], "centres": [self.solid.centre]}
+            return Picture(down=self.down, names=("hull",), **hull)
         return Picture(down=self.down, shapes=[ellipsoid_of_inertia(self.J, self.m)], names=("hull",))
 
     @property
@@ -120,3 +163,15 @@ class BuoyantVehicle(AdvectedSystem):
     def _force(self, g: Any, xi: Float[Array, "6"], t: Scalar) -> Float[Array, "6"]:
         current = Constant(self.a0[3:])
         return force_on_product(self.forces, current, g.R, g.q, xi[:3], xi[3:], t)
+
+
+def _check_uncoupled(shape: AbstractShape, added: np.ndarray) -> None:
+    """Refuse a coupling about the centre of gravity that is more than the error of the added inertia."""
+    scale = np.sqrt(np.trace(added[:3, :3]) * np.trace(added[3:, 3:]))
+    share = float(np.max(np.abs(added[:3, 3:]))) / scale if scale > 0 else 0.0
+    error = shape.added_error if isinstance(shape, Mesh) else 1e-9
+    if share > error:
+        raise InputError(
+            f"About the centre of gravity the added inertia couples turn and motion (by {share:.2g}, relative), and "
+            "BuoyantVehicle has no such term. Take SubmergedBody.from_shape, which has the whole 6 x 6."
+        )

@@ -10,7 +10,7 @@ from naiad.errors import InputError
 from naiad.groups import SE3
 from naiad.hydro import AbstractShape, Ellipsoid, mass_properties
 from naiad.mechanics import EulerPoincareSystem, Picture, Scalar, ellipsoid_of_inertia
-from naiad.models.solid_shape import solid_rows, solid_shape
+from naiad.models.solid_shape import Solid, solid_of, solid_shape
 from naiad.numerics import solve
 from naiad.numerics.checks import floats, inertia_matrix, namespace
 
@@ -21,11 +21,11 @@ class KirchhoffBody(EulerPoincareSystem):
 
     Pi' = Pi x Omega + p x v, p' = p x Omega [bourabee2007, chapter 6]. `I` and `M` are three numbers or symmetric
     matrices, `S` couples translation to rotation (p = S Omega + M v).
-    `solid` is what a picture shows where the shape is known: its semi-axes in rows, and its middle.
+    `solid` is what a picture shows where the shape is known.
     """
 
     K: Float[Array | np.ndarray, "6 6"]
-    solid: Float[Array | np.ndarray, "4 3"] | None
+    solid: Solid | None
     group = SE3()
 
     def __init__(self, I: Any, M: Any, S: Any = None):  # noqa: E741  (the symbol of the papers)
@@ -51,7 +51,7 @@ class KirchhoffBody(EulerPoincareSystem):
         shape = solid_shape(shape)
         own = shape.inertia(density) if dry is None else floats("dry", dry)
         _check_neutral(shape, density, own)
-        return cls.from_matrix(own + shape.added_inertia(density)).replaced(solid=solid_rows(shape))
+        return cls.from_matrix(own + shape.added_inertia(density)).replaced(solid=solid_of(shape))
 
     @classmethod
     def ellipsoid(cls, axes: Any, density: float) -> Self:
@@ -66,7 +66,7 @@ class KirchhoffBody(EulerPoincareSystem):
     def picture(self) -> Picture:
         """The shape, or the ellipsoid with the inertia."""
         if self.solid is not None:
-            return Picture(shapes=[self.solid[:3]], centres=[self.solid[3]])
+            return Picture(shapes=[self.solid.drawn], centres=[self.solid.centre])
         K = np.asarray(self.K)
         own = K[:3, :3] - K[:3, 3:] @ np.linalg.solve(K[3:, 3:], K[3:, :3])
         return Picture(shapes=[ellipsoid_of_inertia(own, float(np.trace(K[3:, 3:])) / 3.0)])

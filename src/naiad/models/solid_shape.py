@@ -1,12 +1,33 @@
-"""Shapes as users give them to a body in space, checked."""
+"""Shapes as users give them to a body in space, checked, and what a picture shows of them."""
 
 from typing import Any
 
 import numpy as np
+from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.hydro import AbstractShape, mass_properties
+from naiad.hydro import AbstractShape, Facets, mass_properties
 from naiad.mechanics import ellipsoid_of_inertia
+from naiad.numerics import Module, static
+
+DRAWN = 1200
+"""Triangles of a body in a picture, at most."""
+
+
+class Solid(Module):
+    """What a picture shows of a shape: the ellipsoid with the inertia of its volume, semi-axes as vectors in rows and
+    its middle, and the facets of a mesh, about that middle, where the shape is one."""
+
+    axes: Float[Array | np.ndarray, "3 3"]
+    centre: Float[Array | np.ndarray, "3"]
+    facets: Facets | None = static(default=None)
+
+    @property
+    def drawn(self) -> Any:
+        """As a `Picture` takes it."""
+        if self.facets is None:
+            return self.axes
+        return {"axes": self.axes, "vertices": self.facets.vertices, "triangles": self.facets.triangles}
 
 
 def solid_shape(shape: Any) -> AbstractShape:
@@ -18,11 +39,12 @@ def solid_shape(shape: Any) -> AbstractShape:
     return shape
 
 
-def solid_rows(shape: AbstractShape) -> np.ndarray | None:
-    """What a picture shows of a shape: the semi-axes of the ellipsoid with the inertia of its volume, as vectors in
-    rows, then where its middle is; None for what has no volume."""
+def solid_of(shape: AbstractShape, most: int = DRAWN) -> Solid | None:
+    """What a picture shows of a shape, a mesh in `most` triangles or fewer; None for what has no volume."""
     mass, centre, inertia = mass_properties(shape.inertia(1.0))
     if not mass > 0:
         return None
     axes = ellipsoid_of_inertia(inertia, mass)
-    return np.concatenate([np.diag(axes) if axes.ndim == 1 else axes, centre[None]])
+    facets = shape.facets(most)
+    about = None if facets is None else facets.moved(-centre)
+    return Solid(np.diag(axes) if axes.ndim == 1 else axes, centre, about)

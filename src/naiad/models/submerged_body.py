@@ -13,7 +13,7 @@ from naiad.forces.signals import AbstractSignal, signal
 from naiad.groups import SE3, SO3, Pose
 from naiad.hydro import AbstractShape, mass_properties
 from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
-from naiad.models.solid_shape import solid_rows, solid_shape
+from naiad.models.solid_shape import Solid, solid_of, solid_shape
 from naiad.numerics import solve, vee
 from naiad.numerics.checks import inertia_matrix, is_known, positive, semidefinite_inertia, vector
 
@@ -33,7 +33,7 @@ class SubmergedBody(LagrangianSystem):
     `dry` is 6 x 6 (see `naiad.hydro.rigid_inertia`), and so is `added`, about the same point and axes, angular first.
     `displaced` is m_d and `buoyancy_centre` c_B. `current` is U: three numbers in space or a function of time. `forces`
     are external ones, such as `Drag` and `Thrusters`, or functions of a `Motion`. `solid` is what a picture shows where
-    the shape is known: its semi-axes in rows, and its middle.
+    the shape is known.
     """
 
     dry: Float[Array | np.ndarray, "6 6"]
@@ -43,7 +43,7 @@ class SubmergedBody(LagrangianSystem):
     gravity: Float[Array | np.ndarray, "3"]
     current: AbstractSignal | None
     forces: tuple[AbstractForce, ...]
-    solid: Float[Array | np.ndarray, "4 3"] | None
+    solid: Solid | None
     group = SE3()
     symmetry_dim = 4
 
@@ -93,14 +93,14 @@ class SubmergedBody(LagrangianSystem):
             current=current,
             forces=forces,
         )
-        return body.replaced(solid=solid_rows(shape))
+        return body.replaced(solid=solid_of(shape))
 
     @property
     def picture(self) -> Picture:
         """The shape, or the ellipsoid with the dry inertia, under gravity."""
         down = self.gravity if np.any(self.gravity) else None
         if self.solid is not None:
-            return Picture(down=down, shapes=[self.solid[:3]], centres=[self.solid[3]])
+            return Picture(down=down, shapes=[self.solid.drawn], centres=[self.solid.centre])
         mass, centre, inertia = mass_properties(np.asarray(self.dry))
         if not mass > 0:
             return Picture(down=down)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.numerics.checks import check_rotations, finite, floats, inertia_matrix, namespace, unit_axis
+from naiad.numerics.checks import check_rotations, finite, floats, inertia_matrix, is_known, namespace, unit_axis
 
 JOINTS = ("ball", "hinge", "weld")
 
@@ -91,6 +91,41 @@ def inertias(name: str, values: Any, count: int) -> Any:
             "each."
         )
     return namespace(array).stack([inertia_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(array)])
+
+
+def couplings(J: Any, M: Any, D: Any, count: int) -> Any:
+    """Symmetric couplings with which the whole inertias stay positive definite; none if there are none."""
+    if D is None:
+        return None
+    array = _numbers("D", D)
+    if array.shape == (3, 3):
+        array = namespace(array).broadcast_to(array, (count, 3, 3))
+    if array.shape != (count, 3, 3):
+        raise InputError(
+            f"D has shape {array.shape}; expected a symmetric 3 x 3 matrix, for all {count} bodies or for each."
+        )
+    if is_known(array) and np.any(np.abs(array - array.swapaxes(1, 2)) > 1e-9 * np.abs(array).max()):
+        raise InputError(
+            "D is not symmetric; about its centre a coupling is: give 6 x 6 inertias about any points to "
+            "Tree.of_inertias, which finds the centres."
+        )
+    whole = namespace(J, M, array).block([[J, array], [array, M]])
+    for i in range(count):
+        inertia_matrix(f"The inertia [[J, D], [D, M]] of body {i}", whole[i], 6)
+    return 0.5 * (array + array.swapaxes(1, 2))
+
+
+def full_inertias(name: str, values: Any, count: int) -> Any:
+    """Symmetric positive definite 6 x 6 matrices, one a body, from one for all or one for each."""
+    array = _numbers(name, values)
+    if array.shape == (6, 6):
+        array = namespace(array).broadcast_to(array, (count, 6, 6))
+    if array.shape != (count, 6, 6):
+        raise InputError(
+            f"{name} has shape {array.shape}; expected a 6 x 6 matrix, angular first, for all {count} bodies or for "
+            "each."
+        )
+    return namespace(array).stack([inertia_matrix(f"{name}[{i}]", each, 6) for i, each in enumerate(array)])
 
 
 def vectors(name: str, values: Any, count: int) -> Any:

@@ -11,15 +11,19 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.forces.weight import Weight
+from naiad.hydro import AbstractShape
 from naiad.mechanics import Picture, Scalar, State
+from naiad.models.solid_shape import Solid
 from naiad.numerics import check_double, static
 from naiad.numerics.arguments import checked_throughout
-from naiad.numerics.checks import is_known
+from naiad.numerics.checks import floats, is_known, positive
 from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
 from naiad.trees.joint_torques import AbstractJointTorque, as_torque
 from naiad.trees.overlap import overlapping
+from naiad.trees.robots.robot import Robot
 from naiad.trees.rules import RULES
+from naiad.trees.submerged import NO_WATER, checked_shapes, submerged, water_around
 from naiad.trees.system import TreeSystem
 from naiad.trees.tree import Tree
 from naiad.trees.tree_rule import TreeRule
@@ -28,15 +32,17 @@ from naiad.trees.tree_rule import TreeRule
 class ConnectedBodies(TreeSystem):
     """N rigid bodies in a `Tree` with ball joints, hinges and welds, in absolute attitudes [lee2009].
 
-    ell = sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) / 2 - V(g), V_i the velocity of the centre of body i in its
-    frame; the inertias of the tree include the fluid's where there is one.
+    ell = sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) / 2 + Omega_i . D_i V_i - V(g), V_i the velocity of the centre
+    of body i in its frame; the inertias of the tree include the fluid's where there is one.
 
     - `weight`: gravity and buoyancy;
     - `stiffness` [N m/rad] and `damping` [N m s/rad] of the joints: a number, three numbers or a matrix in the body's
       frame, for all joints, or a row [k], three numbers or a matrix for each body; a spring has the energy
       theta . K theta / 2 for a small turn theta from the tree's `rest` (see `spring_energy`);
     - `torque`: an `AbstractJointTorque`, or any function tau(g, xi, t) of the torques in the joints, in rows;
-    - `shapes`: semi-axes [m], to draw the bodies and to refuse a start in which they overlap, unless `overlap`.
+    - `shapes`: semi-axes [m], to draw the bodies and to refuse a start in which they overlap, unless `overlap`;
+    - `solids`: what is drawn of bodies of other shapes (see `from_shapes`); `robot`: the description that they were
+      read from, if they were.
 
     Springs, dampers and torques act between the bodies: momenta are conserved without weight and with a free root.
     """
@@ -47,7 +53,9 @@ class ConnectedBodies(TreeSystem):
     damping: Float[Array | np.ndarray, "N 3 3"] | None
     torque: AbstractJointTorque | None
     shapes: Float[Array | np.ndarray, "N 3"] | None
+    solids: tuple[Solid | None, ...] | None
     overlap: bool = static()
+    robot: Robot | None = static()
 
     def __init__(
         self,
@@ -69,6 +77,42 @@ class ConnectedBodies(TreeSystem):
         self.damping = joint_matrices("damping", damping, tree.count, root=tree.pinned)
         self.torque = as_torque(torque)
         self.shapes = None if shapes is None else semi_axes(shapes, tree.count)
+        self.solids, self.robot = None, None
+
+    @classmethod
+    def from_shapes(
+        cls,
+        shapes: AbstractShape | Sequence[AbstractShape],
+        parents: Sequence[int],
+        *,
+        own: Any,
+        other: Any,
+        fluid: float,
+        dry: Any = None,
+        gravity: Any = None,
+        joints: str | Sequence[str] = "ball",
+        root: Literal["free", "pinned"] = "free",
+        axis: Any = None,
+        rest: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Bodies of any shapes, such as a `Mesh`, in a `fluid` of given density (0: none), each with the added inertia
+        that it would have alone, coupling of turn and motion included; one shape for all, or one for each.
+
+        `dry` are their own inertias, 6 x 6 about the origins of the frames of the shapes (see
+        `naiad.hydro.rigid_inertia`), one for all or one for each; without them they are homogeneous, of the fluid's
+        density. `own`, `other`, `axis` and `rest` are in these frames; the tree's centres lie elsewhere (see
+        `Tree.of_inertias`). `gravity` [m/s^2] pulls at the masses and lifts what is displaced.
+        """
+        given, rho = checked_shapes(shapes, len(parents)), float(positive("fluid", fluid, zero=True))
+        if dry is None and not rho:
+            raise InputError("Bodies without a fluid need their own inertias; give dry=rigid_inertia(...).")
+        inertias = np.stack([shape.inertia(rho) for shape in given]) if dry is None else floats("dry", dry)
+        inertias = np.broadcast_to(inertias, (len(given), 6, 6))
+        around = [water_around(shape, rho) if rho else NO_WATER for shape in given]
+        about = {"own": own, "other": other, "joints": joints, "root": root, "axis": axis, "rest": rest}
+        tree, weight, solids = submerged(parents, inertias, around, given, gravity=gravity, **about)
+        return cls(tree, weight=weight, **options).replaced(solids=solids)
 
     @classmethod
     def ellipsoids(
@@ -152,8 +196,17 @@ class ConnectedBodies(TreeSystem):
         """The bodies where they are, with their shapes (ellipsoids with their inertia if not given) and joints, under
         gravity."""
         down = self.weight.gravity if self.weight is not None and np.any(self.weight.gravity) else None
-        known = {} if self.shapes is None else {"shapes": self.shapes}
-        return super().picture._replace(down=down, **known)
+        picture = super().picture._replace(down=down)
+        if self.robot is not None:
+            picture = picture._replace(names=self.robot.bodies)
+        if self.shapes is not None:
+            return picture._replace(shapes=self.shapes)
+        if self.solids is None:
+            return picture
+        usual = list(picture.shapes)
+        shapes = [own if solid is None else solid.drawn for own, solid in zip(usual, self.solids, strict=True)]
+        centres = [np.zeros(3) if solid is None else solid.centre for solid in self.solids]
+        return picture._replace(shapes=shapes, centres=centres)
 
     def _potential(self, g: Any, t: Scalar) -> Float[Array, ""]:
         springs = 0.0 if self.stiffness is None else spring_energy(self.tree, g, jnp.asarray(self.stiffness))

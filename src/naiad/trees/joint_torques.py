@@ -49,15 +49,15 @@ class TravellingWave(AbstractJointTorque):
     """tau_i = amplitude_i sin(2 pi (frequency t - i / wavelength)) axis in each joint i > 0: a wave from head to tail.
 
     `amplitude` [N m] has one number for each body, the root's zero; `wavelength` is counted in bodies; `axis` is in the
-    frames of the bodies.
+    frames of the bodies, one for all or one for each.
     """
 
     amplitude: Float[Array | np.ndarray, " N"]
     frequency: float
     wavelength: float
-    axis: Float[Array | np.ndarray, "3"]
+    axis: Float[Array | np.ndarray, "*N 3"]
 
     def __call__(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Rows:
         place = jnp.arange(len(self.amplitude), dtype=float)
         phase = 2.0 * jnp.pi * (self.frequency * t - place / self.wavelength)
-        return jnp.outer(self.amplitude * jnp.sin(phase), jnp.asarray(self.axis))
+        return (jnp.asarray(self.amplitude) * jnp.sin(phase))[:, None] * jnp.asarray(self.axis)

@@ -62,14 +62,15 @@ def motion(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Motion:
     work = R.write(jnp.zeros((count + 1, WIDTH)), 0, jnp.eye(3))
 
     def begin(work, each):
-        row, parent, R_, Pi_, J, M, own, other = each
+        row, parent, R_, Pi_, J, M, coupling, own, other = each
         entries = [(R, R_), (A, times_hat(R_, own)), (D, times_hat(R.read(work, parent), other))]
+        entries += [] if coupling is None else [(H, R_ @ coupling)]
         for place, value in [*entries, (G, R_ @ M @ R_.T), (X, J), (tau, -Pi_)]:
             work = place.write(work, row, value)
         return work, None
 
-    bodies = (jnp.asarray(g.R), Pi, tree.J, tree.M, tree.own, tree.other)
-    work, _ = jax.lax.scan(begin, work, (*numbers(tree), *map(jnp.asarray, bodies)))
+    bodies = jax.tree.map(jnp.asarray, (g.R, Pi, tree.J, tree.M, tree.D, tree.own, tree.other))
+    work, _ = jax.lax.scan(begin, work, (*numbers(tree), *bodies))
 
     def up(work, each):
         row, parent, kind, axis = each

@@ -1,7 +1,8 @@
 """The discrete Lagrangians of one body: momenta and their derivatives, all vectors in space.
 
 L_d = (1/h) (1/2 u.S* u + tr((I - F) J_d)), u the displacement of the centre, F = cay(C) the turn, J_d = tr(J)/2 I - J;
-S* is the mass matrix in space at the start, the mean of both ends, or at the middle of the turn.
+S* is the mass matrix in space at the start, the mean of both ends, or at the middle of the turn. A coupling adds
+(2/h) C . D* u, D* at the same places (see `coupling`).
 """
 
 import abc
@@ -13,17 +14,17 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.integrators.rules import AbstractRule, Left, Midpoint, Trapezoid
 from naiad.numerics import Module, cross, hat, hat_times, outer, static, times_hat
-
-Vector = Float[Array, "3"]
-Matrix = Float[Array, "3 3"]
+from naiad.trees.coupling import Frame, Matrix, Vector, coupling_blocks, coupling_momenta
 
 
 class Turned(NamedTuple):
-    """A body at the start of a step, and its step: mass and inertia S, J and the arm a of its own joint in space, the
-    Cayley vector C of its turn, the change da of the arm, the displacement u of the centre, and 1/h."""
+    """A body at the start of a step, and its step: mass and inertia S, J, their coupling D, if any, and the arm a of
+    its own joint in space, the Cayley vector C of its turn, the change da of the arm, the displacement u of the centre,
+    and 1/h."""
 
     S: Matrix
     J: Matrix
+    D: Matrix | None
     a: Vector
     C: Vector
     da: Vector
@@ -81,12 +82,32 @@ class AbstractBodyRule(Module):
     correction: bool = static(default=False)
 
     @abc.abstractmethod
-    def momenta(self, body: Turned) -> Momenta:
-        """P and ell."""
+    def uncoupled_momenta(self, body: Turned) -> Momenta:
+        """P and ell of S and J."""
 
     @abc.abstractmethod
+    def uncoupled_blocks(self, body: Turned) -> Blocks:
+        """Their derivatives."""
+
+    @abc.abstractmethod
+    def frames(self, D: Matrix, C: Vector) -> list[Frame]:
+        """Where the coupling is taken."""
+
+    def momenta(self, body: Turned) -> Momenta:
+        """P and ell."""
+        P, ell = self.uncoupled_momenta(body)
+        if body.D is None:
+            return Momenta(P, ell)
+        more = coupling_momenta(body.C, body.u, body.rate, self.frames(body.D, body.C))
+        return Momenta(P + more[0], ell + more[1])
+
     def blocks(self, body: Turned) -> Blocks:
         """Their derivatives."""
+        G, H, Y, X = self.uncoupled_blocks(body)
+        if body.D is None:
+            return Blocks(G, H, Y, X)
+        more = coupling_blocks(body.C, body.u, body.rate, self.frames(body.D, body.C))
+        return Blocks(G, H + more[0], Y + more[1], X + more[2])
 
 
 def _spin(body: Turned) -> Vector:
@@ -106,25 +127,28 @@ def _spin_block(body: Turned) -> Matrix:
 class OneSidedRule(AbstractBodyRule):
     """S* = S: first order. With the correction it is [lee2009, eq. (30)]."""
 
-    def momenta(self, body: Turned) -> Momenta:
+    def uncoupled_momenta(self, body: Turned) -> Momenta:
         P = body.rate * (body.S @ body.u)
         ell = _spin(body) + cross(body.u, P)
         if self.correction:
             ell = ell - body.rate * cross(body.a + body.da, body.S @ body.da)
         return Momenta(P, ell)
 
-    def blocks(self, body: Turned) -> Blocks:
+    def uncoupled_blocks(self, body: Turned) -> Blocks:
         G = body.rate * body.S
         X = _spin_block(body)
         if self.correction:
             X = X + _corrected(body, body.S, body.rate)
         return Blocks(G, jnp.zeros((3, 3)), hat_times(body.u, G) - hat(G @ body.u), X)
 
+    def frames(self, D: Matrix, C: Vector) -> list[Frame]:
+        return [Frame(D, 1.0, back=jnp.eye(3), ahead=jnp.zeros((3, 3)), bend=jnp.zeros((3, 3)))]
+
 
 class TrapezoidRule(AbstractBodyRule):
     """S* = (S + S')/2, S' that at the end: second order, symmetric."""
 
-    def momenta(self, body: Turned) -> Momenta:
+    def uncoupled_momenta(self, body: Turned) -> Momenta:
         E = turn(cayley_factor(body.C), body.C)
         first = body.rate * (body.S @ body.u)
         last = body.rate * (E @ (body.S @ (body.u @ E)))
@@ -134,7 +158,7 @@ class TrapezoidRule(AbstractBodyRule):
             ell = ell - 0.5 * body.rate * (start + end)
         return Momenta(0.5 * (first + last), ell)
 
-    def blocks(self, body: Turned) -> Blocks:
+    def uncoupled_blocks(self, body: Turned) -> Blocks:
         E = turn(cayley_factor(body.C), body.C)
         first, last = body.rate * body.S, body.rate * congruent(E, body.S)
         X = _spin_block(body)
@@ -149,17 +173,21 @@ class TrapezoidRule(AbstractBodyRule):
             X,
         )
 
+    def frames(self, D: Matrix, C: Vector) -> list[Frame]:
+        end, none = congruent(turn(cayley_factor(C), C), D), jnp.zeros((3, 3))
+        return [Frame(D, 0.5, jnp.eye(3), none, none), Frame(end, 0.5, none, jnp.eye(3), none)]
+
 
 class MidpointRule(AbstractBodyRule):
     """S* = S at cay(s) R, cay(s)^2 = cay(C): second order, symmetric."""
 
-    def momenta(self, body: Turned) -> Momenta:
+    def uncoupled_momenta(self, body: Turned) -> Momenta:
         s, E = _half(body.C)
         P = body.rate * (E @ (body.S @ (body.u @ E)))
         y = cross(body.u, P)
         return Momenta(P, _spin(body) + 0.5 * (y - cross(s, y)))
 
-    def blocks(self, body: Turned) -> Blocks:
+    def uncoupled_blocks(self, body: Turned) -> Blocks:
         s, E = _half(body.C)
         G = body.rate * congruent(E, body.S)
         P, u = G @ body.u, body.u
@@ -168,6 +196,11 @@ class MidpointRule(AbstractBodyRule):
         Y = 0.5 * back @ (hat_times(u, G) - hat(P))
         X = _spin_block(body) + 0.5 * back @ hat_times(u, H) + 0.125 * hat_times(y, back @ back + outer(s, s))
         return Blocks(G, H, Y, X)
+
+    def frames(self, D: Matrix, C: Vector) -> list[Frame]:
+        s, E = _half(C)
+        back = jnp.eye(3) - hat(s)
+        return [Frame(congruent(E, D), 1.0, 0.5 * back, 0.5 * back, 0.25 * (back @ back + outer(s, s)))]
 
 
 def _corrected(body: Turned, S: Matrix, rate: Float[Array, ""]) -> Matrix:

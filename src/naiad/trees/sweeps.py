@@ -28,6 +28,7 @@ from naiad.trees.tree import Tree
     vectors="a b C u P da db a1 b1 w du pi L r zz bz t", matrices="R S J G H Y X"
 )
 (n, n1, T, K), MIXED_WIDTH = places(vectors="n n1 T", matrices="K", start=WIDTH)
+(D,), COUPLED_WIDTH = places(vectors="", matrices="D", start=MIXED_WIDTH)
 BALL, HINGE = 0, 1
 
 
@@ -40,6 +41,7 @@ class Bodies(NamedTuple):
     rates: Float[Array, "N 12"]
     J: Float[Array | np.ndarray, "N 3 3"]
     M: Float[Array | np.ndarray, "N 3 3"]
+    D: Float[Array | np.ndarray, "N 3 3"] | None
     own: Float[Array | np.ndarray, "N 3"]
     other: Float[Array | np.ndarray, "N 3"]
     axis: Float[Array | np.ndarray, "N 3"]
@@ -71,7 +73,8 @@ class Sweeps(Module):
 
     def empty(self) -> Rows:
         """Rows of zeros."""
-        return jnp.zeros((self.tree.count + 1, WIDTH if self.tree.balls else MIXED_WIDTH))
+        width = COUPLED_WIDTH if self.tree.D is not None else WIDTH if self.tree.balls else MIXED_WIDTH
+        return jnp.zeros((self.tree.count + 1, width))
 
     def begin(self, work: Rows, bodies: Bodies, weights: Float[Array, "4"], dx: Vector, *, again: Any) -> Rows:
         """Down: the bodies in space, their momenta at the guess, and the blocks of the Jacobian.
@@ -88,7 +91,9 @@ class Sweeps(Module):
             S_, J_ = congruent(start.R, start.M), congruent(start.R, start.J)
             if self.rule.correction:
                 J_ = J_ - hat_times(own, times_hat(S_, own))
-            at, db_ = self._displaced(work, parent, own, other, guess, S_, J_)
+            if start.D is not None:
+                work = D.write(work, row, congruent(start.R, start.D))
+            at, db_ = self._displaced(work, row, parent, own, other, guess, S_, J_)
             entries = [(a, own), (b, other), (a1, own + at.da), (b1, other + db_), (R, start.R), (S, S_), (J, J_)]
             entries += [(pi, start.R @ start.Pi), *zip((G, H, Y, X), self.rule.blocks(at), strict=True)]
             return self._evaluated(_written(work, row, entries), row, at, db_), None
@@ -113,7 +118,7 @@ class Sweeps(Module):
                 spin = above + K.read(work, row) @ (right - X.read(work, row) @ above)
                 work, new = _correct_hinge(work, row, parent, kind, last, spin)
             at, db_ = self._displaced(
-                work, parent, a.read(work, row), b.read(work, row), new, S.read(work, row), J.read(work, row)
+                work, row, parent, a.read(work, row), b.read(work, row), new, S.read(work, row), J.read(work, row)
             )
             work = _written(work, row, [(w, spin), (du, joint - cross(spin, a1.read(work, row)))])
             work = self._evaluated(work, row, at, db_)
@@ -201,12 +206,13 @@ class Sweeps(Module):
         return Landed(*ends, largest)
 
     def _displaced(
-        self, work: Rows, parent: Any, own: Vector, other: Vector, turn: Vector, S_: Matrix, J_: Matrix
+        self, work: Rows, row: Any, parent: Any, own: Vector, other: Vector, turn: Vector, S_: Matrix, J_: Matrix
     ) -> tuple[Turned, Vector]:
         """The step of a body that turns by cay(turn), u = u_parent + db - da, and db."""
         da_, above = change(cayley_factor(turn), turn, own), C.read(work, parent)
         db_ = change(cayley_factor(above), above, other)
-        return Turned(S_, J_, own, turn, da_, u.read(work, parent) + db_ - da_, 1.0 / self.h), db_
+        D_ = None if self.tree.D is None else D.read(work, row)
+        return Turned(S_, J_, D_, own, turn, da_, u.read(work, parent) + db_ - da_, 1.0 / self.h), db_
 
     def _evaluated(self, work: Rows, row: Any, at: Turned, db_: Vector) -> Rows:
         """The row with its momenta, and the sums over its children begun."""

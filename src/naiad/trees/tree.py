@@ -12,7 +12,9 @@ from naiad.errors import InputError
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.numerics import Module, static
 from naiad.numerics.checks import is_known
-from naiad.trees.checks import attitudes, inertias, joint_kinds, parent_numbers, unit_rows, vectors
+from naiad.trees.balance import balanced
+from naiad.trees.checks import attitudes, couplings, full_inertias, inertias, joint_kinds, parent_numbers, unit_rows
+from naiad.trees.checks import vectors as points
 
 
 class Tree(Module):
@@ -21,6 +23,7 @@ class Tree(Module):
     - `parents`: the number of each body's parent, -1 for the root.
     - `J`, `M`: inertias about the centres and mass matrices in the body frames (added mass included), one for all
       bodies or one for each, as diagonals or matrices (three rows for three bodies are three diagonals).
+    - `D`: couplings Omega . D V of turn and motion, symmetric 3 x 3 matrices, none if not given (see `of_inertias`).
     - `own`: where the joint of a body to its parent lies in its own frame; `other`: the same point in the parent's.
     - `joints`: "ball", "hinge" or "weld", one for all or one for each body; `root`: "free", or "pinned" by a ball joint
       at `own[0]` in the root's frame to `other[0]` in space. For a free root both are zero.
@@ -34,10 +37,12 @@ class Tree(Module):
 
     J: Float[Array | np.ndarray, "N 3 3"]
     M: Float[Array | np.ndarray, "N 3 3"]
+    D: Float[Array | np.ndarray, "N 3 3"] | None
     own: Float[Array | np.ndarray, "N 3"]
     other: Float[Array | np.ndarray, "N 3"]
     axis: Float[Array | np.ndarray, "N 3"]
     rest: Float[Array | np.ndarray, "N 3 3"]
+    at: Float[Array | np.ndarray, "N 3"]
     parents: tuple[int, ...] = static()
     joints: tuple[str, ...] = static()
 
@@ -49,6 +54,7 @@ class Tree(Module):
         *,
         own: Any,
         other: Any,
+        D: Any = None,
         joints: str | Sequence[str] = "ball",
         root: Literal["free", "pinned"] = "free",
         axis: Any = None,
@@ -58,7 +64,8 @@ class Tree(Module):
         count = len(self.parents)
         self.joints = joint_kinds(joints, root, count)
         self.J, self.M = inertias("J", J, count), inertias("M", M, count)
-        self.own, self.other = vectors("own", own, count), vectors("other", other, count)
+        self.D = couplings(self.J, self.M, D, count)
+        self.own, self.other = points("own", own, count), points("other", other, count)
         ends = (self.own[0], self.other[0])
         if root == "free" and any(is_known(end) and np.any(end) for end in ends):
             raise InputError(
@@ -68,6 +75,23 @@ class Tree(Module):
         hinges = [i for i, kind in enumerate(self.joints) if kind == "hinge"]
         self.axis = unit_rows("axis", axis, count, hinges)
         self.rest = attitudes("rest", rest, count)
+        self.at = np.zeros((count, 3))
+
+    @classmethod
+    def of_inertias(cls, parents: Sequence[int], K: Any, *, own: Any, other: Any, **about: Any) -> "Tree":
+        """The tree of bodies with full inertias K, 6 x 6, angular first, each about the origin of a frame of its body
+        that may lie anywhere; `own` and `other` are in these frames, the rest is that of a `Tree`.
+
+        Its centres are the points about which the couplings are symmetric, for a dry body the centre of mass: the
+        origins are moved there, and `at` is where they lie in the frames given. So no step depends on the frames.
+        """
+        numbers = parent_numbers(parents)
+        count = len(numbers)
+        J, M, D, at = balanced(full_inertias("K", K, count))
+        joined = np.arange(count)[:, None] > 0  # a free root has no joint, a pinned one hangs on a point of space
+        own = points("own", own, count) - (joined | (about.get("root") == "pinned")) * at
+        other = points("other", other, count) - joined * at[np.maximum(numbers, 0)]
+        return cls(parents, J, M, D=D, own=own, other=other, **about).replaced(at=at)
 
     @property
     def count(self) -> int:
@@ -109,6 +133,10 @@ class Tree(Module):
         start = jnp.asarray(self.other[0]) - own[0] if self.pinned else g.x
         return self._summed(start, other - own)
 
+    def origins(self, g: Any) -> Float[Array, "N 3"]:
+        """Where the origins of the frames given to `of_inertias` are in space; else the centres."""
+        return self.centres(g) - _turned(g.R, self.at)
+
     def velocities(self, g: Any, xi: Float[Array, " n"]) -> Float[Array, "N 3"]:
         """The velocities of the centres, in space."""
         Omega = jnp.reshape(xi[: 3 * self.count], (self.count, 3))
@@ -119,10 +147,13 @@ class Tree(Module):
         return self._summed(start, other - own)
 
     def kinetic_energy(self, g: Any, xi: Float[Array, " n"]) -> Float[Array, ""]:
-        """1/2 sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i), V_i the velocity of the centre in the body frame: O(N)."""
+        """sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) / 2 + Omega_i . D_i V_i, V_i the velocity of the centre in the
+        body frame: O(N)."""
         Omega = jnp.reshape(xi[: 3 * self.count], (self.count, 3))
         V = jnp.einsum("nji,nj->ni", jnp.asarray(g.R), self.velocities(g, xi))
         forms = jnp.einsum("ni,nij,nj->n", V, self.M, V) + jnp.einsum("ni,nij,nj->n", Omega, self.J, Omega)
+        if self.D is not None:
+            forms = forms + 2.0 * jnp.einsum("ni,nij,nj->n", Omega, self.D, V)
         return 0.5 * jnp.sum(forms)
 
     def linear_momentum(self, g: Any, mu: Float[Array, " n"]) -> Float[Array, "3"]:

@@ -49,8 +49,8 @@ class TreeRule(AbstractRule):
     def _kinetic(
         self, tree: Tree, g: Any, xi: Float[Array, " n"], h: Scalar, tau: AbstractRetraction
     ) -> Float[Array, ""]:
-        """(1/h) sum_i (u_i . S_i u_i / 2 + tr((I - F_i) Jd_i)), with u_i the displacements of the centres, F = tau(h
-        xi), S = R M R^T where the rule takes it and Jd = tr(J)/2 I - J.
+        """(1/h) sum_i (u_i . S_i u_i / 2 + tr((I - F_i) Jd_i) + h Omega_i . D_i R_i^T u_i), with u_i the displacements
+        of the centres, F = tau(h xi), S = R M R^T and R where the rule takes them and Jd = tr(J)/2 I - J.
 
         With the correction the square of the part of u_i that is the turn da_i of the body's own arm a_i, da_i . S_i
         da_i / 2, goes into J_i - hat(a_i) M_i hat(a_i) instead [lee2009, eq. (30)]. Differences are formed from the
@@ -71,6 +71,9 @@ class TreeRule(AbstractRule):
             moving = moving - sum(_form(tree, R, arms) for R in places)
             skew = jax.vmap(hat)(jnp.asarray(tree.own))
             J = J - skew @ tree.M @ skew
+        if tree.D is not None:
+            spins = h * jnp.reshape(xi[: 3 * tree.count], (tree.count, 3))
+            moving = moving + sum(jnp.einsum("ni,nij,nkj,nk->", spins, tree.D, R, u) for R in places)
         return (moving / len(places) + _turning(turn, J)) / h
 
 

@@ -33,7 +33,8 @@ class TreeVariational(AbstractOneStepMethod):
     """The variational integrator of a `TreeSystem`, in O(N) for N bodies.
 
     The discrete Lagrangian is L_d = (1/h) sum_i (1/2 u_i . S*_i u_i + tr((I - F_i) J_di)) - h (V_k + V_{k+1})/2 with
-    the displacement u_i of a centre, the turn F_i = cay(C_i) of a body and J_d = tr(J)/2 I - J. `rule` says where the
+    the displacement u_i of a centre, the turn F_i = cay(C_i) of a body and J_d = tr(J)/2 I - J; a coupling adds
+    (2/h) C_i . D*_i u_i. `rule` says where the
     mass matrix in space, S*, is taken: `Left()`, at the start (first order), `Trapezoid()`, the mean of both ends, or
     `Midpoint()`, at half the turn (both of second order and symmetric). With `correction` the turn of a body about its
     own joint is taken as a whole, J - hat(a) M hat(a) less 1/2 da . S* da; with `Left()` that is [lee2009, eq. (30)].
@@ -75,7 +76,7 @@ class TreeVariational(AbstractOneStepMethod):
         tree, g = system.tree, state.g
         Pi, p = split(tree, state.mu + 0.5 * h * _slope(system, g, t))
         sweeps = Sweeps(tree, body_rule("TreeVariational", self.rule, correction=self.correction), h)
-        bodies = Bodies(g.R, Pi, memory.spins.reshape(-1, 12), tree.J, tree.M, tree.own, tree.other, tree.axis)
+        bodies = Bodies(g.R, Pi, memory.spins.reshape(-1, 12), tree.J, tree.M, tree.D, tree.own, tree.other, tree.axis)
         problem = Problem(sweeps, bodies, p, system, g, t)
         root = solve(self.newton, problem, Guess(memory.shifts, memory.kappa, memory.age))
         work, dx = root.x

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PAGES = (".html", ".htm")
-SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "view.js", "player.js")
+SCRIPTS = ("motion.js", "scene.js", "mesh.js", "flow.js", "strings.js", "links.js", "view.js", "player.js")
 
 
 @checked_throughout

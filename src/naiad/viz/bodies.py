@@ -128,6 +128,13 @@ def _quaternions(R: np.ndarray) -> np.ndarray:
     return q
 
 
+def rotations(q: np.ndarray) -> np.ndarray:
+    """Quaternions, scalar first, as matrices."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(q, scalar_first=True).as_matrix()
+
+
 def _continuous(q: np.ndarray) -> np.ndarray:
     """Unit quaternions, with signs such that neighbours are on the same side."""
     q = q / np.linalg.norm(q, axis=1, keepdims=True)

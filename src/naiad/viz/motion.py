@@ -147,7 +147,9 @@ def _in_space(position: np.ndarray, keep: np.ndarray) -> np.ndarray:
 
 def _body(body: Body, solid: Solid, keep: np.ndarray, *, globe: bool) -> dict[str, Any]:
     described: dict[str, Any] = {"name": body.name, **_shape(solid), "offset": [0.0, 0.0, 0.0]}
-    reach = max(1.0 - np.linalg.norm(solid.centre), 1.15 * solid.axes.max()) if globe else 1.6 * solid.axes.max()
+    size = float(solid.axes.max() if solid.vertices is None else np.abs(solid.vertices).max())
+    beyond = 1.6 if solid.vertices is None else 1.25
+    reach = max(1.0 - np.linalg.norm(solid.centre), 1.15 * size) if globe else beyond * size
     described["reach"] = float(f"{reach:.6g}")
     if body.quaternion is not None:
         described["q"] = _digits(body.quaternion[keep])
@@ -161,10 +163,15 @@ def _body(body: Body, solid: Solid, keep: np.ndarray, *, globe: bool) -> dict[st
 
 
 def _shape(solid: Solid) -> dict[str, Any]:
-    """The semi-axes, how they lie in the frame of the body and where, if not along its axes about its origin."""
+    """The semi-axes, how they lie in the frame of the body and where, if not along its axes about its origin; and a
+    mesh."""
     shape: dict[str, Any] = {"axes": _digits(solid.axes)}
     if not np.array_equal(solid.tilt, np.eye(3)):
-        shape |= {"tilt": _digits(solid.tilt.T), "depths": _digits(solid.depths)}
+        shape |= {"tilt": _digits(solid.tilt.T)}
+    if solid.vertices is not None and solid.triangles is not None:
+        shape["mesh"] = {"vertices": _digits(solid.vertices), "triangles": np.ravel(solid.triangles).tolist()}
+    if "tilt" in shape or "mesh" in shape:
+        shape["depths"] = _digits(solid.depths)
     return shape | ({"centre": _digits(solid.centre)} if np.any(solid.centre) else {})
 
 

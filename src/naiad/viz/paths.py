@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.viz.bodies import Body, bodies, body_names, rotation_matrices, spoken
+from naiad.viz.bodies import Body, bodies, body_names, rotation_matrices, rotations, spoken
 from naiad.viz.roles import Element
 from naiad.viz.shapes import SMALLEST, Solid, fixed_solids, known_solids
-from naiad.viz.solids import draw_ellipsoid
+from naiad.viz.solids import draw_ellipsoid, draw_mesh
 from naiad.viz.space import draw_sphere, frame, on_sphere, set_stage
 from naiad.viz.strings import string_names
 from naiad.viz.style import FAINT, colours, dress, labelled
@@ -39,7 +39,7 @@ class Path:
 class Scene:
     """What a path panel shows besides the paths: solids where bodies are at the end, and what rests at the origin."""
 
-    solids: list[tuple[np.ndarray, np.ndarray, np.ndarray, str]]
+    solids: list[tuple[np.ndarray, np.ndarray, Solid, str]]
     fixed: dict[str, Solid]
 
 
@@ -72,15 +72,9 @@ def _scene(dataset: "xr.Dataset", moving: list[Body], shown: list[str]) -> Scene
             continue
         good = np.flatnonzero(np.isfinite(place).all(1) & (True if turn is None else np.isfinite(turn).all(1)))
         if len(good):
-            R = np.eye(3) if turn is None else _matrix(turn[good[-1]])
-            solids.append((R @ solid.tilt, place[good[-1]] + R @ solid.centre, solid.axes, palette[shown.index(name)]))
+            R = np.eye(3) if turn is None else rotations(turn[good[-1]])
+            solids.append((R, place[good[-1]] + R @ solid.centre, solid, palette[shown.index(name)]))
     return Scene(solids, fixed_solids(dataset.attrs.get("fixed")))
-
-
-def _matrix(q: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_quat(q, scalar_first=True).as_matrix()
 
 
 def _curves(places: list[Element], named: dict[str, str]) -> dict[str, np.ndarray]:
@@ -114,13 +108,21 @@ def _in_space(ax: "Axes3D", curves: dict[str, np.ndarray], units: str, upright: 
     for (name, curve), colour in zip(curves.items(), colours(len(curves)), strict=True):
         ax.plot(*curve.T, color=colour, label=name)
         ax.plot(*curve[:1].T, "o", color=colour, markersize=4, label="_start")
-    corners = [each for _, centre, axes, _ in scene.solids for each in (centre - axes.max(), centre + axes.max())]
+    corners = [
+        centre + side * (solid.reach - np.linalg.norm(solid.centre))
+        for _, centre, solid, _ in scene.solids
+        for side in (-1.0, 1.0)
+    ]
     corners += [side * solid.axes for solid in scene.fixed.values() for side in (-1.0, 1.0)]
     points = np.concatenate([*curves.values(), *(corner[None] for corner in corners)])
     seen = 2.0 * SMALLEST * float(frame(points)[1].max())
-    for R, centre, axes, colour in scene.solids:
-        if axes.max() > seen:
-            draw_ellipsoid(ax, R, centre, axes, colour, upright=upright)
+    for R, centre, solid, colour in scene.solids:
+        if solid.axes.max() <= seen:
+            continue
+        if solid.vertices is not None and solid.triangles is not None:
+            draw_mesh(ax, (centre + solid.vertices @ R.T)[solid.triangles], colour, upright=upright)
+        else:
+            draw_ellipsoid(ax, R @ solid.tilt, centre, solid.axes, colour, upright=upright)
     for name, solid in scene.fixed.items():
         draw_ellipsoid(ax, solid.tilt, np.zeros(3), solid.axes, FAINT, upright=upright, strength=0.35)
         ax.plot([], [], "o", color=FAINT, label=name)

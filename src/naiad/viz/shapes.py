@@ -1,4 +1,4 @@
-"""The ellipsoids that stand for bodies: as they were given, or as large as can be seen."""
+"""The ellipsoids and meshes that stand for bodies: as they were given, or as large as can be seen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,24 +19,31 @@ SIZE, SMALLEST, SHOWN = 0.13, 0.02, 0.06
 
 @dataclass(frozen=True)
 class Solid:
-    """An ellipsoid: its semi-axes, how they lie in the body's frame (as columns), and where its middle is there."""
+    """An ellipsoid: its semi-axes, how they lie in the body's frame (as columns), and where its middle is there; and
+    the mesh that is drawn in its place, if there is one: vertices about the middle, in the body's frame."""
 
     axes: np.ndarray
     tilt: np.ndarray
     centre: np.ndarray
+    vertices: np.ndarray | None = None
+    triangles: np.ndarray | None = None
 
     @property
     def reach(self) -> float:
         """How far it reaches from the body's origin, at most."""
-        return float(self.axes.max() + np.linalg.norm(self.centre))
+        own = self.axes.max() if self.vertices is None else np.linalg.norm(self.vertices, axis=1).max()
+        return float(own + np.linalg.norm(self.centre))
 
     def scaled(self, factor: float) -> "Solid":
         """A larger one."""
-        return replace(self, axes=factor * self.axes, centre=factor * self.centre)
+        vertices = None if self.vertices is None else factor * self.vertices
+        return replace(self, axes=factor * self.axes, centre=factor * self.centre, vertices=vertices)
 
     @property
     def depths(self) -> np.ndarray:
         """How far its surface is from its middle along the axes of the body."""
+        if self.vertices is not None:
+            return np.abs(self.vertices).max(axis=0)
         return 1.0 / np.linalg.norm(self.tilt.T / self.axes[:, None], axis=0)
 
 
@@ -102,7 +109,10 @@ def visible_solids(found: Sequence[Body], given: Sequence[Solid | None], extent:
 
 
 def _solid(shape: Any) -> Solid:
-    """From three semi-axes, two in the plane, or three vectors in rows."""
+    """From three semi-axes, two in the plane, or three vectors in rows; or a mapping with these as `axes`, and with the
+    `vertices` and `triangles` of a mesh."""
+    if isinstance(shape, Mapping):
+        return _mesh(shape)
     array = np.atleast_1d(np.asarray(shape, float))
     if array.shape == (3, 3) and np.isfinite(array).all() and np.abs(np.linalg.det(array)) > 0:
         lengths = np.linalg.norm(array, axis=1)
@@ -117,3 +127,18 @@ def _solid(shape: Any) -> Solid:
         )
     full = array if len(array) == 3 else np.array([*array, 0.5 * array.min()])
     return Solid(full, np.eye(3), np.zeros(3))
+
+
+def _mesh(shape: Mapping[str, Any]) -> Solid:
+    try:
+        vertices, triangles = np.array(shape["vertices"], float), np.array(shape["triangles"])
+        whole = vertices.shape[1:] == triangles.shape[1:] == (3,) and np.isfinite(vertices).all()
+        whole = whole and triangles.dtype.kind == "i" and triangles.min() >= 0 and triangles.max() < len(vertices)
+    except (KeyError, TypeError, ValueError):
+        whole = False
+    if not whole or "axes" not in shape:
+        raise InputError(
+            "shapes has a mesh that is none; expected axes (see Picture), vertices as rows of three numbers and "
+            "triangles as rows of three numbers of vertices"
+        )
+    return replace(_solid(shape["axes"]), vertices=vertices, triangles=triangles)

@@ -1,4 +1,5 @@
-"""Ellipsoids as shaded surfaces in a figure, in a colour that stays readable on the side away from the light."""
+"""Ellipsoids and meshes as shaded surfaces in a figure, in a colour that stays readable on the side away from the
+light."""
 
 from typing import TYPE_CHECKING
 
@@ -25,17 +26,33 @@ def draw_ellipsoid(
     strength: float = 1.0,
 ) -> None:
     """An ellipsoid with attitude R and semi-axes `axes`, lit from above and from where it is seen (see `set_stage`)."""
-    from matplotlib.colors import to_rgb
-
     points, normals = surface(R, centre, axes)
-    side = -1.0 if upright.downwards else 1.0
-    toward = LIGHT * [1.0, side, 1.0] @ upright.upright
-    lit = np.clip(np.einsum("i,ikl->kl", toward, normals), 0.0, 1.0)
-    shade = DARKEST + (1.0 - DARKEST) * lit
-    white = 0.35 * lit[..., None] ** 3
-    colours = (1.0 - white) * shade[..., None] * np.array(to_rgb(colour)) + white
+    colours = _lit(np.moveaxis(normals, 0, -1), colour, upright)
     options = {"linewidth": 0, "antialiased": False, "rstride": 1, "cstride": 1, "alpha": strength}
     ax.plot_surface(*points, facecolors=colours, shade=False, **options)  # pyright: ignore
+
+
+def draw_mesh(ax: "Axes3D", corners: np.ndarray, colour: str, *, upright: Vertical, strength: float = 1.0) -> None:
+    """Triangles with corners [triangle, corner, 3] in space, lit in the same way."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    colours = _lit(normals / np.where(length > 0, length, 1.0), colour, upright)
+    triangles = [np.asarray(each) for each in corners]
+    ax.add_collection3d(Poly3DCollection(triangles, facecolors=colours, edgecolors=colours, lw=0.3, alpha=strength))
+
+
+def _lit(normals: np.ndarray, colour: str, upright: Vertical) -> np.ndarray:
+    """The colours of faces with these normals, along the last axis."""
+    from matplotlib.colors import to_rgb
+
+    side = -1.0 if upright.downwards else 1.0
+    toward = LIGHT * [1.0, side, 1.0] @ upright.upright
+    lit = np.clip(normals @ toward, 0.0, 1.0)
+    shade = DARKEST + (1.0 - DARKEST) * lit
+    white = 0.35 * lit[..., None] ** 3
+    return (1.0 - white) * shade[..., None] * np.array(to_rgb(colour)) + white
 
 
 def surface(R: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

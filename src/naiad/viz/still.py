@@ -140,10 +140,14 @@ class Still:
             return
         if not body.about.get("point"):
             self._draw_axes(body, front=False)
-        shown = self._screen(body.middle + (points * body.axes) @ body.tilt.T)[:, :2]
-        local = normals / body.axes
-        outward = (local / np.linalg.norm(local, axis=1, keepdims=True)) @ body.tilt.T
-        surface = body.middle + (normals * body.axes) @ body.tilt.T
+        if "mesh" in body.about:
+            points, corners, outward, surface, odd = _mesh(body)
+        else:
+            local = normals / body.axes
+            outward = (local / np.linalg.norm(local, axis=1, keepdims=True)) @ body.tilt.T
+            surface = body.middle + (normals * body.axes) @ body.tilt.T
+            points = body.middle + (points * body.axes) @ body.tilt.T
+        shown = self._screen(points)[:, :2]
         eye = self.centre + self.far * self.toward
         seen = np.einsum("ni,ni->n", outward, eye - surface) > 0
         lit = np.minimum(1.0, 0.3 + 0.16 * outward @ self.up + 0.74 * np.maximum(0.0, outward @ self.light))
@@ -155,7 +159,8 @@ class Still:
             odd[:, None], _blend(_blend(pale, deep, 0.62), pale, lit[:, None]), _blend(deep, tint, lit[:, None])
         )
         colours = _blend(base, np.full(3, 255.0), shine[:, None])
-        for k in np.flatnonzero(seen):
+        order = np.flatnonzero(seen)
+        for k in order[np.argsort(surface[order] @ self.toward)] if "mesh" in body.about else order:
             self.pen.polygon([tuple(shown[c]) for c in corners[k]], fill=_css(colours[k]), outline=_css(colours[k]))
         if not body.about.get("point"):
             self._draw_axes(body, front=True)
@@ -317,6 +322,18 @@ def _string(described: dict[str, Any], frames: int) -> tuple[np.ndarray, np.ndar
         return points, None
     energy = unpacked(described["elastic"], "energy").reshape(frames, described["nodes"] - 1)
     return points, energy / (energy.max() or 1.0)
+
+
+def _mesh(body: Body) -> tuple[np.ndarray, ...]:
+    """Of the mesh of a body in space: vertices, corners, normals and centroids of its triangles, and which are pale."""
+    local = np.reshape(body.about["mesh"]["vertices"], (-1, 3))
+    corners = np.reshape(body.about["mesh"]["triangles"], (-1, 3))
+    a, b, c = (local[corners[:, k]] for k in range(3))
+    normals, middles = np.cross(b - a, c - a), (a + b + c) / 3.0
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    outward = normals / np.where(length > 0, length, 1.0) @ body.frame.T
+    odd = np.prod(np.reshape(middles, (-1, 3)), axis=1) < 0
+    return body.middle + local @ body.frame.T, corners, outward, body.middle + middles @ body.frame.T, odd
 
 
 def _ball(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

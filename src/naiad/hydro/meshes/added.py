@@ -10,6 +10,7 @@ from naiad.compiler.cache import default_cache
 from naiad.errors import InputError
 from naiad.hydro.meshes import coarse, facets, galerkin, refinement
 from naiad.hydro.meshes.surface import Surface
+from naiad.hydro.meshes.telling import Solving, tell
 
 LARGEST = 12_000
 """Triangles that are solved with."""
@@ -54,14 +55,16 @@ def added(given: Surface, tolerance: float) -> Added:
 def _solved(given: Surface, tolerance: float) -> Added:
     size = given.volume ** (1.0 / 3.0)
     scale = np.repeat([1.0 / size, 1.0], 3)
-    surface = refinement.cut(given)
+    surface, before = refinement.cut(given), None
     while True:
         if len(surface.triangles) > LARGEST:
             raise InputError(
                 f"The added inertia to tolerance = {tolerance:g} needs {len(surface.triangles)} triangles or more; "
                 f"naiad solves with up to {LARGEST}. Give a larger tolerance, or a mesh with fewer triangles."
             )
-        system = galerkin.assemble(surface)
+        at = Solving(len(surface.triangles), 0.0, before, tolerance)
+        system = galerkin.assemble(surface, lambda done, at=at: tell(at._replace(done=done)))
+        tell(at._replace(done=1.0))
         M, psi = galerkin.solve(system)
         space = coarse.coarse_space(surface)
         fewer, psi_fewer = galerkin.solve(system, space)
@@ -70,6 +73,7 @@ def _solved(given: Surface, tolerance: float) -> Added:
         of_triangles, of_facets, both = (_norm(K, scale) / _norm(M, scale) for K in (missing, bent, missing + bent))
         if of_triangles <= tolerance:
             return Added(M, of_triangles, of_facets, both, len(surface.triangles))
+        before = of_triangles
         lost = np.diag(system.W) * np.sum(((psi - psi_fewer) * scale) ** 2, axis=1)
         order = np.argsort(-lost)
         total = np.cumsum(lost[order])

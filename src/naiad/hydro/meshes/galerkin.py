@@ -14,6 +14,7 @@ for those that are near, and moments for those that are far.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,14 +43,15 @@ class System(NamedTuple):
     """The functions that W takes to nothing: constants on each piece, as columns."""
 
 
-def assemble(surface: Surface) -> System:
-    """The matrices of a surface, for a fluid of unit density."""
+def assemble(surface: Surface, tell: Callable[[float], None] = lambda done: None) -> System:
+    """The matrices of a surface, for a fluid of unit density; `tell` is told the share that is done."""
     count = len(surface.triangles)
     W = np.zeros((len(surface.vertices),) * 2)
     K, S = np.zeros((count, 3, 3)), np.zeros((3, 3))
     D = Pairs(surface)
     curls = surface.curls
     for first in range(0, count, BLOCK):
+        tell(first / count)
         rows = slice(first, min(first + BLOCK, count))
         block, K[rows], more = D.rows(rows)
         S += more

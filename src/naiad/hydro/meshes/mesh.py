@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.hydro.facets import Facets, thinned
 from naiad.hydro.frames import Inertia, moved
 from naiad.hydro.meshes.added import Added, added
 from naiad.hydro.meshes.files import read
@@ -89,6 +90,10 @@ class Mesh(AbstractShape):
     def added_error(self) -> float:
         """An estimate of the relative error of the added inertia."""
         return self.solution.error
+
+    def facets(self, most: int) -> Facets:
+        """The surface with `most` triangles or fewer."""
+        return thinned(self.surface.vertices, self.surface.triangles, most)
 
     def report(self, density: float = 1000.0) -> MeshReport:
         """What is known of it, in a fluid of this density in kg/m^3; `print` shows a table."""

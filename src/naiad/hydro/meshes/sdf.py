@@ -14,12 +14,15 @@ AXES = "xyzpqr"
 
 
 def inertial(shape: "AbstractShape", density: float, mass: float | None = None) -> str:
-    """SDF's <inertial> with <fluid_added_mass>, about the centre of the volume: of a homogeneous body that floats in
-    balance unless its `mass` is given."""
+    """SDF's <inertial> with <fluid_added_mass>, of a homogeneous body that floats in balance if no `mass` is given.
+
+    The inertia is about the centre of mass, which is that of the volume, and the added mass about the origin of the
+    link, as SDF has them (inertial.sdf, since 1.10).
+    """
     centre = np.asarray(shape.centre, dtype=float)
     body = shape.displaced_mass(density) if mass is None else float(positive("mass", mass))
     dry = moved(shape.inertia(body / shape.volume), x=-centre)[:3, :3]
-    added = linear_first(moved(shape.added_inertia(density), x=-centre))
+    added = linear_first(shape.added_inertia(density))
     lines = ["<inertial>", f"  <pose>{_row(centre)} 0 0 0</pose>", f"  <mass>{body:.10g}</mass>", "  <inertia>"]
     lines += [
         f"    <i{a}{b}>{dry[i, j]:.10g}</i{a}{b}>" for i, a in enumerate("xyz") for j, b in enumerate("xyz") if j >= i

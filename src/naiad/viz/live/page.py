@@ -32,7 +32,7 @@ from naiad.viz.live.sections import SectionPlot
 if TYPE_CHECKING:
     import xarray as xr
 
-SCRIPTS = ("motion.js", "scene.js", "flow.js", "strings.js", "links.js", "view.js")
+SCRIPTS = ("motion.js", "scene.js", "mesh.js", "flow.js", "strings.js", "links.js", "view.js")
 OWN = ("live-history.js", "live-engine.js", "live-plots.js", "live-section.js", "live-controls.js", "live.js")
 STEPS = 2000  # that the camera and the speed fit, where nothing is said
 ENDS = (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.EVENT)

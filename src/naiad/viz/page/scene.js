@@ -99,7 +99,8 @@ function drawBody({ body, index, frame: own, place: origin, solid }) {
   if (pixels < 4) {
     spot(at, css(tint), 4);
   } else {
-    drawSolid(body, frame, place, tint);
+    if (body.mesh) drawMesh(body, own, place, tint);
+    else drawSolid(body, frame, place, tint);
   }
   if (pivot && pivot[2] >= at[2]) drawPivot(body, solid, origin);
   if (!body.point) drawAxes(body, own, place, true);

@@ -1,0 +1,1 @@
+"""Robots in files: URDF, SDF, MJCF."""

@@ -1,0 +1,194 @@
+"""Robots in URDF."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from naiad.errors import InputError
+from naiad.numerics.arguments import checked_throughout
+from naiad.trees.robots.assembling import Wet, assembled
+from naiad.trees.robots.order import ordered
+from naiad.trees.robots.robot import Geometry, Inertial, Joint, Link, Pose, Robot, roll_pitch_yaw, row, symmetric
+from naiad.trees.robots.xml import attribute, child, number, numbers, parsed, resolved
+
+if TYPE_CHECKING:
+    from naiad.trees.connected_bodies import ConnectedBodies
+
+KINDS = {"revolute": "hinge", "continuous": "hinge", "ball": "ball", "spherical": "ball", "fixed": "fixed"}
+REFUSED = {
+    "prismatic": "sliding joints are not there",
+    "planar": "planar joints are not there",
+    "floating": "only the root floats: leave the link above out, or join it in another way",
+}
+
+
+@checked_throughout
+def read_urdf(
+    path: str | os.PathLike[str], *, water: float | None = None, wet: Wet = "collision", gravity: Any = None
+) -> "ConnectedBodies":
+    """The robot of a URDF file as `ConnectedBodies` that float freely, in water of this density [kg/m^3] or dry.
+
+    Its links become bodies, those that are fixed to each other one body; revolute and continuous joints are hinges, and
+    `ball` a ball joint. In water each body has the added inertia that its `wet` shapes, "collision" or "visual", would
+    have alone, and displaces their volume: `gravity` [m/s^2] pulls at the masses and lifts that. Boxes and cylinders
+    are meshes, as those of files are; spheres are exact. Shapes of one body are summed as if each were alone, what
+    overlaps twice. Damping and springs (`spring_stiffness` of <dynamics>) act; limits and friction are kept in `robot`,
+    and do not. What is not there is refused by name: sliding, planar and mimicking joints, closed loops, a base that is
+    fixed to the world.
+    """
+    return assembled(urdf_robot(path), water=water, wet=wet, gravity=gravity)
+
+
+def urdf_robot(path: str | os.PathLike[str]) -> Robot:
+    """The description in a URDF file."""
+    file, folder = str(path), Path(path).resolve().parent
+    root = parsed(path, ("robot",))
+    links, joints, notes = {}, {}, []
+    for element in root.findall("link"):
+        name = attribute(element, "name", file)
+        if name in links:
+            raise InputError(f"{file}: two links have the name {name!r}.")
+        links[name] = _link(element, name, f"{file}: link {name!r}", folder)
+    if not links:
+        raise InputError(f"{file}: there is no <link> in it.")
+    for element in root.findall("joint"):
+        name = attribute(element, "name", file)
+        if name in joints:
+            raise InputError(f"{file}: two joints have the name {name!r}.")
+        where = f"{file}: joint {name!r}"
+        ends = (
+            attribute(child(element, "parent", where), "link", where),
+            attribute(child(element, "child", where), "link", where),
+        )
+        joints[name] = (ends, element)
+    joints = _without_the_world(links, joints)
+    order = ordered(file, list(links), {name: ends for name, (ends, _) in joints.items()})
+    number_of = {name: i for i, name in enumerate(order)}
+    own: dict[str, Joint] = {}
+    for name, ((parent, below), element) in joints.items():
+        where = f"{file}: joint {name!r}"
+        if parent == "world" and element.get("type") == "fixed" and links[parent].inertial is None:
+            raise InputError(
+                f"{where} fixes the base to the world; naiad's trees float or hang on a ball joint: leave the link "
+                "'world' out."
+            )
+        own[below] = _joint(element, name, number_of[parent], where)
+        notes += _notes(own[below])
+    found = [links[name]._replace(joint=own.get(name)) for name in order]
+    return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
+
+
+def _link(element: ElementTree.Element, name: str, where: str, folder: Path) -> Link:
+    inertial = element.find("inertial")
+    collision, visual = (
+        tuple(_geometry(each, where, folder) for each in element.findall(kind)) for kind in ("collision", "visual")
+    )
+    return Link(name, None if inertial is None else _inertial(inertial, where), collision, visual)
+
+
+def _inertial(element: ElementTree.Element, where: str) -> Inertial:
+    pose = _pose(element, f"{where}, inertial")
+    mass = number(attribute(child(element, "mass", where), "value", where), f"{where}: mass", least=0.0)
+    given = child(element, "inertia", where)
+    J = np.zeros((3, 3))
+    for i, a in enumerate("xyz"):
+        for j, b in enumerate("xyz"):
+            if j >= i:
+                text = given.get(f"i{a}{b}", "0") if i != j else attribute(given, f"i{a}{b}", where)
+                J[i, j] = J[j, i] = number(text, f"{where}: i{a}{b}")
+    R = np.array(pose.R)
+    return Inertial(mass, pose.x, symmetric(R @ J @ R.T))
+
+
+def _geometry(element: ElementTree.Element, where: str, folder: Path) -> Geometry:
+    where = f"{where}, {element.tag}"
+    inside = list(child(element, "geometry", where))
+    if len(inside) != 1:
+        raise InputError(f"{where}: <geometry> has {len(inside)} shapes in it; expected one.")
+    (shape,), pose = inside, _pose(element, where)
+    if shape.tag == "box":
+        return Geometry("box", _sizes(attribute(shape, "size", where), 3, f"{where}: size"), pose)
+    if shape.tag == "cylinder" or shape.tag == "capsule":
+        sizes = (_sizes(attribute(shape, name, where), 1, f"{where}: {name}")[0] for name in ("radius", "length"))
+        return Geometry(shape.tag, tuple(sizes), pose)
+    if shape.tag == "sphere":
+        return Geometry("sphere", _sizes(attribute(shape, "radius", where), 1, f"{where}: radius"), pose)
+    if shape.tag == "mesh":
+        scale = tuple(numbers(shape.get("scale", "1 1 1"), 3, f"{where}: scale").tolist())
+        if 0.0 in scale:
+            raise InputError(f"{where}: scale = {shape.get('scale')!r}; expected three numbers other than zero.")
+        return Geometry("mesh", scale, pose, resolved(attribute(shape, "filename", where), folder, where))
+    raise InputError(f"{where}: a shape <{shape.tag}>; expected box, cylinder, capsule, sphere or mesh.")
+
+
+def _sizes(text: str, count: int, where: str) -> tuple[float, ...]:
+    values = numbers(text, count, where)
+    if np.any(values <= 0):
+        raise InputError(f"{where} = {text!r}; expected lengths above zero.")
+    return tuple(values.tolist())
+
+
+def _pose(element: ElementTree.Element, where: str) -> Pose:
+    origin = element.find("origin")
+    if origin is None:
+        return Pose()
+    x = numbers(origin.get("xyz", "0 0 0"), 3, f"{where}: xyz")
+    angles = numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: rpy")
+    return Pose.of(x, roll_pitch_yaw(angles))
+
+
+def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> Joint:
+    kind = attribute(element, "type", where)
+    if kind not in KINDS:
+        why = REFUSED.get(kind, f"expected one of {', '.join(KINDS)}")
+        raise InputError(f"{where} is of type {kind!r}: {why}.")
+    if element.find("mimic") is not None:
+        raise InputError(f"{where} mimics another; joints that are geared together are not there.")
+    dynamics, limit = element.find("dynamics"), element.find("limit")
+    about: dict[str, Any] = {}
+    if KINDS[kind] == "hinge":
+        given = element.find("axis")
+        text = "1 0 0" if given is None else attribute(given, "xyz", where)
+        axis = numbers(text, 3, f"{where}: axis")
+        if not np.linalg.norm(axis) > 0:
+            raise InputError(f"{where}: axis = {text!r}; expected a direction.")
+        about["axis"] = row(axis / np.linalg.norm(axis))
+    if dynamics is not None:
+        for word, attribute_name in (
+            ("damping", "damping"),
+            ("friction", "friction"),
+            ("stiffness", "spring_stiffness"),
+        ):
+            about[word] = number(dynamics.get(attribute_name, "0"), f"{where}: {attribute_name}", least=0.0)
+        if number(dynamics.get("spring_reference", "0"), f"{where}: spring_reference"):
+            raise InputError(f"{where}: its spring rests at spring_reference; expected 0, the joint's own zero.")
+    if limit is not None:
+        names = ("lower", "upper", "effort", "velocity") if kind == "revolute" else ("effort", "velocity")
+        about |= {word: number(limit.get(word), f"{where}: {word}") for word in names if limit.get(word) is not None}
+        if kind == "revolute":
+            about = {"lower": 0.0, "upper": 0.0} | about
+    return Joint(name, KINDS[kind], parent, _pose(element, where), **about)  # pyright: ignore
+
+
+def _notes(joint: Joint) -> list[str]:
+    """What does not act."""
+    notes = []
+    if joint.lower is not None or joint.upper is not None:
+        notes.append(f"joint {joint.name!r}: its limits do not act")
+    if joint.friction:
+        notes.append(f"joint {joint.name!r}: its friction does not act")
+    return notes
+
+
+def _without_the_world(links: dict[str, Link], joints: dict[str, Any]) -> dict[str, Any]:
+    """Without a root of no inertia on which one link floats, as some files have it."""
+    for name, ((parent, _), element) in joints.items():
+        alone = sum(ends[0] == parent for ends, _ in joints.values()) == 1
+        root = all(ends[1] != parent for ends, _ in joints.values())
+        if element.get("type") == "floating" and alone and root and parent in links and links[parent].inertial is None:
+            del links[parent]
+            return {each: value for each, value in joints.items() if each != name}
+    return joints

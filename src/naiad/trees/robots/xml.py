@@ -1,0 +1,77 @@
+"""Numbers and names in XML files, with words that say where a mistake is."""
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from naiad.errors import InputError
+
+
+def parsed(path: str | os.PathLike[str], outermost: tuple[str, ...]) -> ElementTree.Element:
+    """The outermost element of a file, one of these, or an `InputError`."""
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"{file}: there is no such file.")
+    try:
+        root = ElementTree.parse(file).getroot()
+    except (ElementTree.ParseError, UnicodeDecodeError, LookupError, ValueError) as error:
+        raise InputError(f"{file}: it is not XML ({error}).") from None
+    if root.tag not in outermost:
+        raise InputError(f"{file}: its outermost element is <{root.tag}>; expected <{'> or <'.join(outermost)}>.")
+    return root
+
+
+def numbers(text: str | None, count: int, where: str) -> np.ndarray:
+    """So many finite numbers from text, or an `InputError`."""
+    try:
+        values = np.array([float(word) for word in (text or "").split()])
+    except ValueError:
+        values = np.zeros(0)
+    if values.shape != (count,) or not np.all(np.isfinite(values)):
+        raise InputError(f"{where} = {text!r}; expected {count} finite number{'s' * (count > 1)}.")
+    return values
+
+
+def number(text: str | None, where: str, *, least: float | None = None) -> float:
+    """One finite number, not below `least`."""
+    (value,) = numbers(text, 1, where)
+    if least is not None and value < least:
+        raise InputError(f"{where} = {value:g}; expected at least {least:g}.")
+    return float(value)
+
+
+def attribute(element: ElementTree.Element, name: str, where: str) -> str:
+    """An attribute that must be there."""
+    value = element.get(name)
+    if value is None:
+        raise InputError(f"{where}: <{element.tag}> has no {name!r}; give it one.")
+    return value
+
+
+def child(element: ElementTree.Element, name: str, where: str) -> ElementTree.Element:
+    """An element inside that must be there."""
+    found = element.find(name)
+    if found is None:
+        raise InputError(f"{where}: there is no <{name}> in its <{element.tag}>; give it one.")
+    return found
+
+
+def resolved(name: str, folder: Path, where: str) -> str:
+    """The path of a file of a mesh: beside the description, or in a package (package://, model://) that a folder above
+    or beside it has the name of."""
+    for scheme in ("package://", "model://"):
+        if name.startswith(scheme):
+            package, _, rest = name.removeprefix(scheme).partition("/")
+            above = [folder, *folder.parents]
+            places = [each / rest for each in above if each.name == package] + [each / package / rest for each in above]
+            for place in places:
+                if place.is_file():
+                    return str(place)
+            raise InputError(
+                f"{where}: mesh {name!r} is not found; expected a folder {package!r} with {rest!r} in it, above or "
+                f"beside {folder}."
+            )
+    path = Path(name.removeprefix("file://"))
+    return str(path if path.is_absolute() else folder / path)
