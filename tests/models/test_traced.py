@@ -46,6 +46,11 @@ def pair(m, J, G):
     return models.InteractingBodies(m, J, models.Gravity(G))
 
 
+def eddies(a, b, gamma, circulation, density, dry):
+    vortices = hydro.Vortices(gamma, hydro.Ellipse(a, b), circulation=circulation, density=density)
+    return models.VortexBody(vortices, dry)
+
+
 MODELS = {
     models.RigidBody: {"J": (1.0, 2.0, 2.5)},
     models.KirchhoffBody: {"I": (1.0, 2.0, 2.5), "M": (3.0, 2.0, 2.5), "S": 0.1 * np.eye(3)},
@@ -77,6 +82,7 @@ MODELS = {
     pair: {"m": (1.0, 2.0), "J": (1.0, 2.0, 2.5), "G": 1.3},
     models.OblateSatellite: {"m": 1.2, "J": (1.0, 2.0, 2.5), "GM": 1.3, "J2": 1e-2, "radius": 1.1},
     models.PointMasses: {"m": (1.0, 2.0), "G": 1.3},
+    eddies: {"a": 0.05, "b": 0.03, "gamma": (1.0, -0.7), "circulation": 0.4, "density": 1.2, "dry": (0.1, 0.2, 0.2)},
     models.RotorSpacecraft: {"I": (1.0, 2.0, 2.5), "J_r": 0.1, "kappa": 0.3, "n": (0.1, 0.3, 1.0)},
     models.SphericalPendulum: {"m": 1.1, "l": 0.9, "gravity": 9.0, "epsilon": 0.1},
     bodies: {
@@ -120,7 +126,7 @@ def directions(numbers):
             ways[name] = np.diag(np.arange(1.0, 1.0 + len(way))) if way.shape[0] == way.shape[1] else way
         if name in ("own", "other"):
             ways[name] = np.concatenate([np.zeros((1, 3)), way[1:]])
-        if name == "dry":
+        if name == "dry" and way.ndim == 2:
             ways[name] = np.diag([1.0, 2.0, 2.5, 0.0, 0.0, 0.0])
     return ways
 

@@ -192,10 +192,10 @@ def warn_of(ensemble: Ensemble) -> None:
     if np.any(failed):
         first = int(np.flatnonzero(failed)[0])
         end = Outcome(int(outcome[first]))
-        why = ensemble.method.failure if end is Outcome.NEWTON_FAILED else None
+        why = end.told(ensemble.job.program.family.system, ensemble.method)
         warnings.warn(
             f"{name}: {int(failed.sum())} of {len(ensemble)} runs could not go on; the first is run {first}, which "
-            f"stopped at t = {ends[first]:g} s: {why or end.remedy}",
+            f"stopped at t = {ends[first]:g} s: {why}",
             RunWarning,
             stacklevel=5,
         )

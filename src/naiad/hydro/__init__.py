@@ -11,12 +11,17 @@ from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
 from naiad.hydro.rotation import rotation_matrix
 from naiad.hydro.shape import AbstractShape, Assembly, Placed
+from naiad.hydro.shedding import Wake, shed_wake
+from naiad.hydro.vortices import AtRest, VortexFlow, Vortices
+from naiad.hydro.vortices_among import AmongVortices
 from naiad.numerics.checks import check_moments
 
 __all__ = [
     "AbstractCurve",
     "AbstractShape",
+    "AmongVortices",
     "Assembly",
+    "AtRest",
     "ClosedCurve",
     "CurvePoints",
     "Ellipse",
@@ -32,6 +37,9 @@ __all__ = [
     "Sphere",
     "Spheroid",
     "SplineCurve",
+    "VortexFlow",
+    "Vortices",
+    "Wake",
     "angular_first",
     "check_moments",
     "linear_first",
@@ -39,4 +47,5 @@ __all__ = [
     "moved",
     "rigid_inertia",
     "rotation_matrix",
+    "shed_wake",
 ]

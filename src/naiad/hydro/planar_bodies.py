@@ -20,6 +20,7 @@ from naiad.hydro.panels import panels
 from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.planar_frame import from_frame
 from naiad.hydro.separation import check_apart, levels_for
+from naiad.hydro.vortices_among import AmongVortices, among_vortices
 from naiad.numerics import Module
 from naiad.numerics.checks import floats, positive
 from naiad.numerics.module import static
@@ -106,6 +107,14 @@ class PlanarBodies(Module):
         strengths = np.split(s, np.cumsum([level.size for level in levels])[:-1])
         fields = [each.field(strength) for each, strength in zip(self.boundaries, strengths, strict=True)]
         return PlanarFlow(self.boundaries, poses, tuple(fields))
+
+    def among_vortices(self, gamma: Any, places: Any, poses: Any = None) -> AmongVortices:
+        """The added inertia, and what point vortices of these strengths at `places`, rows (x, y), give bodies at rest
+        without circulation: the momentum of each in its frame, less their own, and the energy (see `Vortices`). For
+        JAX to trace; by nodes (`boundary="nystrom"`), for outlines that a line from a vortex to the origin of the body
+        does not leave again, such as ellipses."""
+        poses = jnp.asarray(self._poses(poses)[0])
+        return among_vortices(self.boundaries, self._fixed_levels(), poses, self.density, gamma, places)
 
     def flux_error(self, poses: Any = None) -> float:
         """The largest flux through a body of a source on another, which is none: the error of all nodes at these poses,

@@ -27,6 +27,7 @@ from naiad.locomotion.spline import SplineGait
 from naiad.locomotion.swimmer import Inertias, Swimmer
 from naiad.locomotion.table import tabulated
 from naiad.locomotion.torques import GaitTorques, gait_torques
+from naiad.locomotion.vortex_swimmer import SwimmerAmongVortices
 
 __all__ = [
     "FORWARD",
@@ -54,6 +55,7 @@ __all__ = [
     "ShapeMotion",
     "SplineGait",
     "Swimmer",
+    "SwimmerAmongVortices",
     "TimedTorque",
     "area_rule",
     "connection",

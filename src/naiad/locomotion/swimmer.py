@@ -84,7 +84,7 @@ class Swimmer(LagrangianSystem):
             return execute_rows(_inertia, self, shapes, parameters=(0,))
         alone = execute_rows(_inertia, self.alone, shapes, parameters=(0,))
         motions = zip(*execute_rows(motion_of_links, self.links, shapes, parameters=(0,)), strict=True)
-        with _one_thread():
+        with one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
 
     def inertias_with_slopes(self, shapes: Any) -> Inertias:
@@ -94,7 +94,7 @@ class Swimmer(LagrangianSystem):
             return Inertias(*execute_rows(inertia_with_slopes, self, shapes, parameters=(0,)))
         K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes, parameters=(0,))
         (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes, parameters=(0,))
-        with _one_thread():
+        with one_thread():
             found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
         M, dM = (np.stack(each) for each in zip(*found, strict=True))
         moved = np.einsum("sabkc,smkc->smab", dM, dposes)
@@ -164,7 +164,7 @@ class Swimmer(LagrangianSystem):
         return rows
 
 
-def _one_thread() -> Any:
+def one_thread() -> Any:
     """Linear algebra in one thread: the systems of boundary elements are small, and threads that wait for busy cores
     make them a hundred times slower. SciPy's has a library of its own, which must be there to be told."""
     import scipy.linalg  # noqa: F401

@@ -51,6 +51,8 @@ class LagrangianSystem(Module):
     - `default_method`: the method that `simulate` takes if none is given;
     - `picture`: a `Picture`, where a drawing shows more than the state;
     - `labels`: a `Label` by the name of a component, where its dimensions, words or units are others than the group's;
+    - `limit(g, t, h)`: a number below zero (or none) where steps of h cannot go on; a run ends before it, and says
+      `limit_words`;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
     """
 
@@ -73,6 +75,8 @@ class LagrangianSystem(Module):
     picture: ClassVar[Any] = None
     labels: ClassVar[Any] = types.MappingProxyType({})
     definite = False
+    limit: ClassVar[Any] = None
+    limit_words = "The system came to its limit; take a smaller dt, or end the run before."
 
     def _repr_html_(self) -> str:
         from naiad import viz
@@ -224,6 +228,8 @@ def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
             f"The inertia d2 ell/d xi2 is not positive definite at the initial state (smallest eigenvalue "
             f"{lowest:.3g}); check the inertia and masses: every velocity must carry kinetic energy."
         )
+    if found.limit is not None and not found.limit > 0:
+        raise InputError(f"No motion can start there. {system.limit_words}")
     if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
         raise InputError(
             f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
@@ -243,16 +249,20 @@ def is_sound(system: LagrangianSystem, state: State, t: Scalar) -> Any:
     parts += [value <= CONSTRAINT_TOLERANCE for value in (found.constraint, found.constraint_rate)]
     if found.inertia is not None:
         parts.append(is_definite(0.5 * (found.inertia + found.inertia.T)))
+    if found.limit is not None:
+        parts.append(found.limit > 0.0)
     return functools.reduce(jnp.logical_and, map(jnp.all, parts))
 
 
 class _Examination(NamedTuple):
-    """How far a state is off the group and off the constraint, and the inertia there where it must be looked at."""
+    """How far a state is off the group and off the constraint, the inertia there where it must be looked at, and how
+    far it is from a limit."""
 
     group_error: Any
     inertia: Any
     constraint: Any
     constraint_rate: Any
+    limit: Any
 
 
 def _examination(system: LagrangianSystem, state: State, t: Scalar) -> _Examination:
@@ -264,7 +274,8 @@ def _examination(system: LagrangianSystem, state: State, t: Scalar) -> _Examinat
     if system.constraint is not None:
         value = jnp.max(jnp.abs(system.constraint(g, t)))
         rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
-    return _Examination(system.group.error(g), inertia, value, rate)
+    limit = None if system.limit is None else system.limit(g, t, jnp.zeros(()))
+    return _Examination(system.group.error(g), inertia, value, rate, limit)
 
 
 def _determinants(R: Float[Array, "*rows 3 3"]) -> Float[Array, " *rows"]:

@@ -33,11 +33,13 @@ from naiad.models.pair_potentials import (
     LennardJones,
 )
 from naiad.models.point_masses import PointMasses
+from naiad.models.point_vortices import PointVortices
 from naiad.models.rigid_body import RigidBody
 from naiad.models.rotor_spacecraft import RotorSpacecraft
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
 from naiad.models.submerged_body import SubmergedBody
+from naiad.models.vortex_body import VortexBody
 from naiad.numerics.checks import body_inertia, friction_matrix, inertia_matrix
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ __all__ = [
     "Motion",
     "OblateSatellite",
     "PointMasses",
+    "PointVortices",
     "Reel",
     "RigidBody",
     "RotorSpacecraft",
@@ -108,6 +111,7 @@ __all__ = [
     "TensionOnly",
     "Thrusters",
     "TravellingWave",
+    "VortexBody",
     "Weight",
     "body_inertia",
     "checked_forces",

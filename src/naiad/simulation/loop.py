@@ -161,7 +161,7 @@ def advance(
         state, info = routine.state(carry), routine.method.info(carry)
         levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
         passages, event = _record_passages(routine, loop, levels, t, h, given)
-        outcome = _outcome(state, info, event)
+        outcome = _outcome(routine, state, info, event, t_next, h)
         watched = routine.observed(routine.monitors, state, t_next)
         monitors = {name: before.monitors[name].record(t_next, value) for name, value in watched.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
@@ -207,12 +207,16 @@ def _outputs(routine: Routine, state: State, t: Any) -> dict[str, Float[Array, "
     return {name: jnp.asarray(x, float) for name, x in routine.observed(routine.outputs, state, t).items()}
 
 
-def _outcome(state: State, info: StepInfo, event: Any) -> Int[Array, ""]:
+def _outcome(routine: Routine, state: State, info: StepInfo, event: Any, t: Any, h: Any) -> Int[Array, ""]:
     # one sum finds any NaN or infinity
     finite = jnp.isfinite(sum(jnp.sum(leaf) for leaf in jax.tree.leaves(state)))
     failure = jnp.where(finite, int(Outcome.NEWTON_FAILED), int(Outcome.NOT_FINITE))
     ended = jnp.where(event, int(Outcome.EVENT), int(Outcome.COMPLETED))
-    return jnp.where(finite & info.converged, ended, failure)
+    outcome = jnp.where(finite & info.converged, ended, failure)
+    if routine.system.limit is None:
+        return outcome
+    within = routine.system.limit(state.g, t, h) > 0.0
+    return jnp.where(within | ~info.converged, outcome, int(Outcome.LIMIT))
 
 
 def _count(statistics: Statistics, info: StepInfo) -> Statistics:

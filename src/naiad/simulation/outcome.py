@@ -2,6 +2,9 @@
 
 import enum
 
+from naiad.integrators import AbstractMethod
+from naiad.mechanics import LagrangianSystem
+
 
 class Outcome(enum.IntEnum):
     """The end of a run; `remedy` says what to do about it."""
@@ -12,16 +15,22 @@ class Outcome(enum.IntEnum):
     EVENT = 3
     INTERRUPTED = 4
     UNFINISHED = 5
+    LIMIT = 6
 
     @property
     def remedy(self) -> str:
         """One sentence on what happened and what to do."""
         return _REMEDIES[self]
 
+    def told(self, system: LagrangianSystem, method: AbstractMethod) -> str:
+        """The same in the words of the method where its solver failed, and of the system where it came to its limit."""
+        words = {Outcome.NEWTON_FAILED: method.failure, Outcome.LIMIT: system.limit_words}.get(self)
+        return words or self.remedy
+
     @property
     def failed(self) -> bool:
         """Whether the run could not go on."""
-        return self in (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE)
+        return self in (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.LIMIT)
 
 
 _REMEDIES = {
@@ -31,4 +40,5 @@ _REMEDIES = {
     Outcome.EVENT: "A terminal section was reached.",
     Outcome.INTERRUPTED: "The run was interrupted; what was computed until then is kept.",
     Outcome.UNFINISHED: "The run was killed, or its disk was full; `resume` goes on from what it wrote.",
+    Outcome.LIMIT: "The system came to its limit; take a smaller dt, or end the run before.",
 }

@@ -89,9 +89,8 @@ class Trajectory:
 
     @property
     def ending(self) -> str:
-        """What happened at the end and what to do, in the words of the method where its solver failed."""
-        failure = self.method.failure if self.outcome is Outcome.NEWTON_FAILED else None
-        return failure or self.outcome.remedy
+        """What happened at the end and what to do."""
+        return self.outcome.told(self.system, self.method)
 
     @property
     def statistics(self) -> dict[str, float]:

@@ -22,6 +22,7 @@ STUDIES: dict[str, str] = {
     "crane": "naiad.studies.strings.crane:Crane",
     "curvature": "naiad.studies.fish.curvature:Curvature",
     "eel": "naiad.studies.trees.eel:Eel",
+    "fish-vortices": "naiad.studies.fish.fish_vortices:FishVortices",
     "gait-optimiser": "naiad.studies.fish.gait_optimiser:GaitOptimiser",
     "heavy-top": "naiad.studies.bodies.heavy_top:HeavyTopStudy",
     "identify-vehicle": "naiad.studies.control.identify_vehicle:IdentifyVehicle",
@@ -48,6 +49,7 @@ STUDIES: dict[str, str] = {
     "three-link-fish": "naiad.studies.fish.three_link_fish:ThreeLinkFish",
     "underwater-vehicle": "naiad.studies.vehicles.underwater_vehicle:UnderwaterVehicle",
     "vehicle-docking": "naiad.studies.control.vehicle_docking:VehicleDocking",
+    "vortex-body": "naiad.studies.flow.vortex_body:VortexBody",
     "work-precision": "naiad.studies.vehicles.work_precision:WorkPrecision",
 }
 """Name -> "module:Class"."""
@@ -67,6 +69,7 @@ LIVE = (
     "swimming-robot",
     "three-link-fish",
     "underwater-vehicle",
+    "vortex-body",
 )
 """The studies that have a live page: those with a method `live`."""
 

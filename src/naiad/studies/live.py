@@ -35,6 +35,7 @@ class LivePage(NamedTuple):
     section: SectionPlot | None = None
     time_unit: str = "s"
     step: tuple[float, float] | None = None
+    touch: Callable[..., Any] | None = None
 
 
 def study_page(study: "Study", beside: "Study | None" = None) -> str:
@@ -52,6 +53,7 @@ def study_page(study: "Study", beside: "Study | None" = None) -> str:
         step=None if page.step is None else Slider(*page.step, unit=page.time_unit, log=True),
         outputs=page.outputs,
         section=page.section,
+        touch=page.touch,
         span=page.span,
         time_unit=page.time_unit,
     )

@@ -8,7 +8,7 @@ from naiad.viz.ellipsoids import ellipsoid_snapshots
 from naiad.viz.gaits import climbs, curvature_maps, gait_paths
 from naiad.viz.overview import plot
 from naiad.viz.pieces import convergence, errors_over_time, section_scatter, sphere_curve
-from naiad.viz.planar import boundary_convergence, inertia_picture, streamlines
+from naiad.viz.planar import boundary_convergence, inertia_picture, planar_paths, streamlines
 from naiad.viz.spread import plot_ensemble
 from naiad.viz.style import PALETTE, house, new_figure
 
@@ -29,6 +29,7 @@ __all__ = [
     "house",
     "inertia_picture",
     "new_figure",
+    "planar_paths",
     "plot",
     "plot_ensemble",
     "section_scatter",

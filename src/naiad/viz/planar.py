@@ -53,16 +53,24 @@ def streamlines(
     arrows: tuple[np.ndarray, np.ndarray],
     *,
     title: str | None = None,
+    vortices: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> "Figure":
-    """Lines of equal stream function psi[y, x], the bodies, and arrows (places, velocities) as complex numbers."""
+    """Lines of equal stream function psi[y, x], the bodies, and arrows (places, velocities) as complex numbers; of
+    vortices the places in rows and the strengths, whose sign their colour tells."""
     finite = psi[np.isfinite(psi)]
-    levels = (float(np.max(np.abs(finite), initial=0.0)) or 1.0) * np.linspace(-1.0, 1.0, 64)
+    if vortices is None:
+        levels = (float(np.max(np.abs(finite), initial=0.0)) or 1.0) * np.linspace(-1.0, 1.0, 64)
+    else:  # psi has no bound at a vortex
+        low, high = np.quantile(finite, (0.002, 0.998))
+        levels = np.linspace(low, high, 48)
     shape = np.ptp(y) / np.ptp(x)
     with house():
         figure = new_figure(7.6, max(3.0, 7.0 * shape + 0.8), title)
         ax = figure.add_subplot()
         ax.contour(x, y, psi, levels=levels, colors=PALETTE[0], linewidths=0.7, linestyles="solid")
         draw_outlines(ax, outlines)
+        if vortices is not None:
+            draw_vortices(ax, *vortices)
         places, velocities = arrows
         scale = 0.12 * np.ptp(x) / (np.max(np.abs(velocities)) or 1.0)
         for place, velocity in zip(places, scale * velocities, strict=True):
@@ -100,6 +108,41 @@ def boundary_convergence(
         ax.set_xticks(shown, [str(count) for count in shown])
         ax.set_xticks([], minor=True)
     return figure
+
+
+@checked_throughout
+def planar_paths(
+    outlines: Sequence[np.ndarray], paths: Mapping[str, np.ndarray], marks: np.ndarray, *, title: str | None = None
+) -> "Figure":
+    """Paths by name, rows (x, y), with points at the rows `marks`, and a body's outlines there, the last one the
+    darkest."""
+    everything = np.concatenate([*outlines, *paths.values()])
+    wide, high = np.ptp(everything, axis=0)
+    with house():
+        figure = new_figure(7.6, float(np.clip(7.0 * high / wide + 1.2, 3.0, 10.0)), title)
+        ax = figure.add_subplot()
+        for k, outline in enumerate(outlines):
+            shade = 0.12 + 0.5 * (k + 1) / len(outlines)
+            ax.fill(*outline.T, facecolor=INK, alpha=0.35 * shade, edgecolor="none", zorder=1)
+            ax.plot(*np.append(outline, outline[:1], axis=0).T, color=INK, alpha=shade, linewidth=0.9, zorder=2)
+        for (name, path), colour in zip(
+            paths.items(), [INK, *PALETTE * (1 + len(paths) // len(PALETTE))], strict=False
+        ):
+            ax.plot(*path.T, color=colour, linewidth=1.2, label=name, zorder=3)
+            ax.plot(*path[marks].T, linestyle="none", marker="o", markersize=3.0, color=colour, zorder=4)
+            ax.plot(*path[-1], marker="o", markersize=6.0, color=colour, zorder=4)
+        dress(ax, "x [m]", "y [m]")
+        ax.set_aspect("equal")
+        ax.margins(0.05)
+        ax.legend(loc="best", frameon=False, fontsize=8)
+    return figure
+
+
+def draw_vortices(ax: "Axes", places: np.ndarray, strengths: np.ndarray) -> None:
+    """Vortices as spots, those that turn counterclockwise in one colour and the others in another."""
+    for (x, y), strength in zip(places, strengths, strict=True):
+        colour = PALETTE[1] if strength > 0 else PALETTE[2]
+        ax.plot(x, y, marker="o", markersize=6.5, color=colour, markeredgecolor="white", zorder=5)
 
 
 def draw_outlines(ax: "Axes", outlines: Outlines) -> None:

@@ -7,7 +7,7 @@ from benchmarks.javascript import chromium_path
 from naiad.studies.bodies.spherical_pendulum import on_section
 from tests.viz.live.chromium import Chromium
 from tests.viz.live.modules import PageText
-from tests.viz.live.systems import CONTROLS, DT, METHODS, PENDULUM, PLOT, TOP, tilted
+from tests.viz.live.systems import CONTROLS, DT, METHODS, PENDULUM, PLOT, TOP, Puck, put, tilted
 
 MISSING = (
     "Chromium is not here, so that no live page was opened: install it (Debian, Ubuntu: the package chromium), or say "
@@ -36,6 +36,15 @@ def pendulum_file(tmp_path_factory):
         return on_section(system, energy, 0.2, 0.0)
 
     return nd.live(PENDULUM, start, path, controls={"energy": (0.1, 1.0)}, dt=0.05, section=PLOT)
+
+
+@pytest.fixture(scope="session")
+def puck_file(tmp_path_factory):
+    """A puck that is put where one clicks."""
+    path, puck = tmp_path_factory.mktemp("live") / "puck.html", Puck(2.0)
+    state = puck.state(v=(1.0, 0.5))
+    reach = {"reach": nd.Slider(1.0, 20.0, 10.0)}
+    return nd.live(lambda reach: puck, lambda system: state, path, controls=reach, dt=0.01, span=5.0, touch=put)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,22 @@ class HeavyTop(nd.LagrangianSystem):
         return nd.SO3().exp(s[0] * jnp.array([0.0, 0.0, 1.0])) @ g
 
 
+class Puck(nd.LagrangianSystem):
+    """A disk that slides in the plane."""
+
+    m: float
+    group = nd.SE2()
+
+    def lagrangian(self, g, xi, t):
+        return 0.5 * self.m * xi @ xi
+
+
+def put(system, state, x, y, reach):
+    """The puck where one clicks, but not farther than `reach`."""
+    place = jnp.where(x * x + y * y < reach**2, jnp.stack([x, y]), jnp.nan)
+    return state._replace(g=state.g._replace(x=place))
+
+
 def tilted(top, tilt=0.6):
     """A spinning start."""
     return top.state(R=(0.0, tilt, 0.0), Omega=(0.0, 0.3, 8.0))

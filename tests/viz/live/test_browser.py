@@ -233,3 +233,26 @@ def test_orbits_begin_where_one_clicks(browser, pendulum_file):
     assert page.run("orbits.length") == 3
     assert page.complaints == []
     assert page.requests == []
+
+
+def test_a_click_in_the_scene_changes_the_motion_there(browser, puck_file):
+    page = browser.page(puck_file)
+    page.run("play(false)")
+    before = numbers(page)
+    x, y = page.run(
+        "(() => { const box = canvas.getBoundingClientRect(), at = project([2, -1, 0]); "
+        "return [box.left + at[0], box.top + at[1]]; })()"
+    )
+    for kind in ("mousePressed", "mouseReleased"):
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+    page.wait("engines[0].table.rows.length === 1")
+    after = numbers(page)
+    assert after[0] == before[0]  # time goes on
+    assert after[2:4] == pytest.approx([2.0, -1.0], abs=0.02)  # to a pixel
+    assert after[4:7] == pytest.approx(before[4:7])  # the momentum in the body is the same
+    page.run("touch([30.0, 0.0])")
+    assert page.run("document.getElementById('telling').textContent") == "Nothing can begin there."
+    assert numbers(page) == pytest.approx(after)
+    page.run("single()")
+    assert numbers(page)[2:4] == pytest.approx([2.0 + 0.01, -1.0 + 0.005], abs=0.02)
+    assert page.complaints == []

@@ -33,9 +33,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SCRIPTS = ("motion.js", "scene.js", "mesh.js", "flow.js", "strings.js", "links.js", "view.js")
-OWN = ("live-history.js", "live-engine.js", "live-plots.js", "live-section.js", "live-controls.js", "live.js")
+OWN = (
+    "live-history.js",
+    "live-engine.js",
+    "live-plots.js",
+    "live-section.js",
+    "live-touch.js",
+    "live-controls.js",
+    "live.js",
+)
 STEPS = 2000  # that the camera and the speed fit, where nothing is said
-ENDS = (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.EVENT)
+ENDS = (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.EVENT, Outcome.LIMIT)
 FINER = 10.0  # the range of the step, from its value
 
 
@@ -62,6 +70,7 @@ def live(
     outputs: Mapping[str, Callable[..., Any]] | None = None,
     section: SectionPlot | None = None,
     title: str | None = None,
+    touch: Callable[..., Any] | None = None,
     span: float | None = None,
     time_unit: str = "s",
 ) -> Path:
@@ -79,6 +88,8 @@ def live(
     - `outputs`: functions f(state, t) or f(system, state, t), which are drawn over time; the energy and the momentum
       of a symmetry are drawn anyway.
     - `section`: a `SectionPlot`, which fills point by point.
+    - `touch`: what a click in the scene of a plane motion does: `touch(system, state, x, y)`, which may take controls
+      by their names after these, is the state with which the motion goes on; NaN where nothing is to be done.
     - `span`: how much time the camera and the first speed fit.
 
     An existing file is replaced once the new one is whole.
@@ -97,6 +108,7 @@ def live(
         outputs=outputs,
         section=section,
         title=title,
+        touch=touch,
         span=span,
         time_unit=time_unit,
     )
@@ -130,6 +142,7 @@ class Plan(NamedTuple):
     dt: Slider
     outputs: dict[str, Callable[..., Any]]
     section: SectionPlot | None
+    touch: Callable[..., Any] | None
     span: float
     time_unit: str
 
@@ -142,13 +155,13 @@ class Plan(NamedTuple):
             functions["momentum"] = observables.noether
         made = []
         for name, method in self.methods.items():
-            recipe = Recipe(self.model, method, _split(functions, self), self.section)
+            recipe = Recipe(self.model, method, _split(functions, self), self.section, self.touch)
             module = recipe.module(0.0, float(self.dt.value))
             made.append(
                 {
                     "name": name,
                     "symmetric": bool(method.symmetric(self.system)),
-                    "failures": {int(each): self._words(method, each) for each in ENDS},
+                    "failures": {int(each): each.told(self.system, method) for each in ENDS},
                     "code": base64.b64encode(module.bytes).decode(),
                     "description": module.description,
                 }
@@ -160,7 +173,10 @@ class Plan(NamedTuple):
             "unit": self.time_unit,
             "columns": self._columns(),
             "series": self._series(),
+            "touch": self.touch is not None,
         }
+        if self.touch is not None and not stage.described["planar"]:
+            raise InputError("live: touch is for motions in a plane; this one is in space.")
         if self.section is not None:
             about["section"] = {
                 "labels": list(self.section.labels),
@@ -176,9 +192,6 @@ class Plan(NamedTuple):
             warnings.simplefilter("ignore", RunWarning)
             h = float(self.dt.value)
             return simulate(self.system, self.state, t1=self.span, dt=h, method=method, progress=False).dataset
-
-    def _words(self, method: AbstractMethod, outcome: Outcome) -> str:
-        return (method.failure if outcome is Outcome.NEWTON_FAILED else None) or outcome.remedy
 
     def _columns(self) -> list[str]:
         """The names of the numbers of a state, for tables."""
@@ -215,6 +228,7 @@ def as_plan(
     methods: Mapping[str, AbstractMethod] | None = None,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
     section: SectionPlot | None = None,
+    touch: Callable[..., Any] | None = None,
     span: float | None = None,
     time_unit: str = "s",
 ) -> Plan:
@@ -239,7 +253,7 @@ def as_plan(
                 "live: a page has no source of noise; give a system without a heat bath, or a method for it."
             )
     long = STEPS * dt if span is None else float(span)
-    return Plan(model, plain, start, chosen, steps, dict(outputs or {}), section, long, time_unit)
+    return Plan(model, plain, start, chosen, steps, dict(outputs or {}), section, touch, long, time_unit)
 
 
 def _split(functions: Mapping[str, Callable[..., Any]], plan: Plan) -> dict[str, Callable[..., Any]]:

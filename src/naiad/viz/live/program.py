@@ -22,9 +22,10 @@ from naiad.viz.live.controls import Model
 from naiad.viz.live.sections import SectionPlot
 
 ROOM = 512  # rows that a call holds
-GO_ON, AFRESH, AGAIN, AT_POINT = range(4)
+GO_ON, AFRESH, AGAIN, AT_POINT, TOUCHED = range(5)
 """How a call begins: where the last one ended; where the sliders say; at the state where the last one ended, with other
-values or the other way in time; at a point of the section."""
+values or the other way in time; at a point of the section; at that state, changed by a click at a point of the
+plane."""
 
 
 class Points(NamedTuple):
@@ -51,6 +52,7 @@ class Recipe(NamedTuple):
     method: AbstractMethod
     outputs: Mapping[str, Callable[..., Any]]
     section: SectionPlot | None
+    touch: Callable[..., Any] | None = None
 
     def routine(self, system: LagrangianSystem) -> Routine:
         """What is done at every step of a system."""
@@ -64,7 +66,11 @@ class Recipe(NamedTuple):
         routine = self.routine(system)
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), State(*state))
         if carry is not None:
-            state = _chosen(begin == AGAIN, routine.state(carry), state)
+            last = routine.state(carry)
+            state = _chosen(begin == AGAIN, last, state)
+            if self.touch is not None:
+                touched = self.touch(system, last, at[0], at[1], **_wanted(self.touch, values))
+                state = _chosen(begin == TOUCHED, State(*touched), state)
         if self.section is not None and self.section.start is not None:
             given = _wanted(self.section.start, values)
             state = _chosen(begin == AT_POINT, State(*self.section.start(system, at[0], at[1], **given)), state)

@@ -1,6 +1,6 @@
 // The methods of the page: modules of WebAssembly that take steps. They go side by side, each from its own state.
 
-const live = motion.live, GO_ON = 0n, AFRESH = 1n, AGAIN = 2n, AT_POINT = 3n, ROOM = 500;
+const live = motion.live, GO_ON = 0n, AFRESH = 1n, AGAIN = 2n, AT_POINT = 3n, TOUCHED = 4n, ROOM = 500;
 
 class Engine {
   constructor(about, program) {

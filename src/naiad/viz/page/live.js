@@ -185,6 +185,7 @@ window.addEventListener("hashchange", () => { if (window.location.hash !== addre
 async function load() {
   engines = await Promise.all(live.methods.map(async (about) => new Engine(about, await naiad.load(about.code, about.description))));
   prepareSection();
+  prepareTouch();
   readTheme();
   fit();
   preparePlots();

@@ -1,0 +1,125 @@
+"""Fields of vortices: maps of outlines, energies and impulses by two routes, the flow."""
+
+import jax
+import numpy as np
+import pytest
+
+from naiad.errors import InputError
+from naiad.hydro import ClosedCurve, Ellipse, EllipticCylinder, PlanarBodies, Vortices, shed_wake
+from naiad.numerics import double
+
+GAMMA, CIRCULATION = [1.0, -0.4], 0.7
+SHIFT, FIRST, SECOND = 0.3 - 0.2j, 0.2 + 0.1j, 0.08
+
+
+def bean(t):
+    """z = s + a0 + a1/s + a2/s^2 on the unit circle."""
+    s = np.exp(1j * t)
+    z = s + SHIFT + FIRST / s + SECOND / s**2
+    return z.real, z.imag
+
+
+@pytest.mark.parametrize("X", [[[2.0, 1.0], [-1.5, 1.4]], [[1.31, 0.01], [0.2, -0.65]]])
+def test_an_ellipse_as_any_outline_has_the_energy_of_the_ellipse(X):
+    """In closed form, and by the map that the boundary method finds: also a hundredth from the wall."""
+    exact = Vortices(GAMMA, Ellipse(1.3, 0.6), circulation=CIRCULATION, density=2.0)
+    found = Vortices(
+        GAMMA, ClosedCurve(lambda t: (1.3 * np.cos(t), 0.6 * np.sin(t))), circulation=CIRCULATION, density=2.0
+    )
+    X = np.array(X)
+    assert float(found.energy(X)) == pytest.approx(float(exact.energy(X)), abs=1e-12)
+    assert np.max(np.abs(np.asarray(found.impulse(X)) - np.asarray(exact.impulse(X)))) < 1e-13
+    assert np.max(np.abs(np.asarray(found.body.added) - np.asarray(exact.body.added))) < 1e-13
+
+
+@double
+def test_the_map_of_a_bean_is_the_series_that_it_was_made_of():
+    bodied = Vortices([1.0], ClosedCurve(bean))
+    assert bodied.body.radius == pytest.approx(1.0, abs=1e-14)
+    assert bodied.body.shift == pytest.approx([SHIFT.real, SHIFT.imag], abs=1e-14)
+    terms = np.array([[FIRST.real, FIRST.imag], [SECOND, 0.0]])
+    assert np.max(np.abs(bodied.body.terms[:2] - terms)) < 1e-14
+    assert np.max(np.abs(bodied.body.terms[2:]), initial=0.0) < 1e-13
+
+
+@double
+def test_velocities_by_the_energy_are_those_of_the_flow_without_the_own_part():
+    """rho Gamma x' = dW/dy, against the flow of the others, images and circulation by Milne-Thomson and Routh."""
+    a, b, rho = 1.3, 0.6, 2.0
+    vortices = Vortices(GAMMA, Ellipse(a, b), circulation=CIRCULATION, density=rho)
+    X = np.array([[2.0, 1.0], [-1.5, 1.4]])
+    slope = np.asarray(jax.grad(vortices.energy)(X))
+    got = (slope[:, 1] - 1j * slope[:, 0]) / (rho * np.array(GAMMA))
+    R2, c, z = (0.5 * (a + b)) ** 2, 0.25 * (a * a - b * b), X @ [1.0, 1.0j]
+    root = np.sqrt(z - 2.0 * np.sqrt(c)) * np.sqrt(z + 2.0 * np.sqrt(c))
+    s = 0.5 * (z + root)
+    expected = []
+    for k in range(2):
+        w = CIRCULATION / s[k]
+        w += sum(g * (1.0 / s[k] - 1.0 / (s[k] - R2 / np.conj(s[j]))) for j, g in enumerate(GAMMA))
+        w += GAMMA[1 - k] / (s[k] - s[1 - k])
+        fp, fpp = 1.0 - c / s[k] ** 2, 2.0 * c / s[k] ** 3
+        expected.append(np.conj(w / (2j * np.pi) / fp - GAMMA[k] / (4j * np.pi) * fpp / fp**2))
+    assert np.max(np.abs(got - expected)) < 1e-14
+
+
+def test_the_flow_goes_around_the_body_and_has_its_circulation():
+    vortices = Vortices(GAMMA, EllipticCylinder(1.3, 0.6), circulation=CIRCULATION)
+    pose, xi = np.array([0.4, 0.3, -0.2]), np.array([0.5, 0.3, -0.2])
+    flow = vortices.flow([2.0, 1.0, -1.5, 1.4], pose, xi)
+    z = Ellipse(1.3, 0.6).sample(128)
+    turn = np.exp(1j * pose[0])
+    points = turn * z.z * (1.0 + 1e-9) + complex(*pose[1:])
+    u = flow.velocity(np.stack([points.real, points.imag], axis=1)) @ [1.0, 1.0j]
+    rigid = turn * (complex(*xi[1:]) + 1j * xi[0] * z.z)
+    through = np.real(np.conj(u - rigid) * (-1j * turn * z.dz))
+    assert np.max(np.abs(through)) < 1e-7
+    around = np.mean(np.real(np.conj(u) * turn * z.dz)) * 2.0 * np.pi
+    assert around == pytest.approx(CIRCULATION, abs=1e-7)
+    assert np.all(np.isnan(flow.velocity([0.3, -0.2])))
+
+
+@double
+def test_vortices_among_one_body_by_boundary_elements_are_those_of_its_map():
+    X = np.array([[2.0, 1.0], [-1.5, 1.4]])
+    exact = Vortices(GAMMA, Ellipse(1.3, 0.6), density=2.0).at_rest(X)
+    found = PlanarBodies([Ellipse(1.3, 0.6)], 2.0, points=96).among_vortices(np.array(GAMMA), X)
+    assert float(found.energy) == pytest.approx(float(exact.energy), abs=1e-12)
+    assert np.max(np.abs(np.asarray(found.impulse) - np.asarray(exact.impulse))) < 1e-12
+
+
+@pytest.mark.long
+@double
+def test_two_bodies_far_apart_each_have_their_own_impulse():
+    X = np.array([[2.0, 1.0]])
+    alone = Vortices([1.0], Ellipse(1.3, 0.6)).at_rest(X)
+    poses = np.array([[0.0, 0.0, 0.0], [0.3, 400.0, 0.0]])
+    both = PlanarBodies([Ellipse(1.3, 0.6), Ellipse(1.0, 1.0)], points=96).among_vortices([1.0], X, poses)
+    assert np.max(np.abs(np.asarray(both.impulse[:3]) - np.asarray(alone.impulse))) < 1e-4
+    assert float(both.energy) == pytest.approx(float(alone.energy), abs=1e-4)
+
+
+def test_an_outline_that_is_too_slender_for_its_points_is_refused():
+    with pytest.raises(InputError, match=r"less slender and less hollow|points are too few"):
+        Vortices([1.0], ClosedCurve(lambda t: (np.cos(t), 0.02 * np.sin(t) + 0.3 * np.cos(t) ** 3)), points=64)
+
+
+def test_the_lift_of_a_plate_that_starts_at_once_is_wagners():
+    """Against Jones's approximation of Wagner's function, at 4 and 6 half-chords; half of it at the start."""
+    angle = np.deg2rad(3.0)
+    wake = shed_wake(
+        EllipticCylinder(1.0, 0.0),
+        lambda t: (0.0, np.cos(angle), -np.sin(angle)),
+        t1=6.2,
+        dt=0.1,
+        pose=(angle, 0.0, 0.0),
+        density=1.5,
+    )
+    middle = 0.5 * (wake.t[1:] + wake.t[:-1])
+    lift = wake.forces[:, 1] / (2.0 * np.pi * 1.5 * np.sin(angle))
+    wagner = 1.0 - 0.165 * np.exp(-0.0455 * middle) - 0.335 * np.exp(-0.3 * middle)
+    for s, error in ((0.95, 0.08), (3.95, 0.02), (5.95, 0.01)):
+        k = np.argmin(np.abs(middle - s))
+        assert lift[k] == pytest.approx(wagner[k], rel=error)
+    assert np.abs(wake.poses[-1] - [angle, 6.2, 0.0]) == pytest.approx(0.0, abs=1e-12)
+    assert np.all(wake.gamma < 0.0)  # the starting vortices turn against the circulation that carries the plate
