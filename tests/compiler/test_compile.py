@@ -19,7 +19,7 @@ from jax import lax
 import naiad as nd
 import naiad.compiler as nc
 from naiad.compiler import engine
-from naiad.compiler.backends import LLVM
+from naiad.compiler.backends import LLVM, Resident
 from naiad.compiler.compiled import Compiled
 from naiad.compiler.fingerprint import origins
 from naiad.compiler.telling import telling
@@ -164,6 +164,16 @@ def test_engines():
     assert all(isinstance(r, np.ndarray) for r in results)
     assert_close(results[0], results[1], 1e-15)
     assert_same(results[0], results[2])
+
+
+def test_what_goes_through_xla_takes_arrays_from_where_they_lie():
+    class Far(Resident):
+        def fetched(self, most=None):
+            return np.array([[2.0, 1.0], [4.0, 3.0]])
+
+    with pytest.warns(RunWarning, match="goes through XLA"):
+        rows = nc.execute_rows(lambda p, x: -jnp.sort(p * x), 3.0, Far((2, 2), np.dtype(float)), parameters=(0,))
+    assert rows.tolist() == [[-3.0, -6.0], [-9.0, -12.0]]
 
 
 def test_zeros_fold_in_the_arguments_that_the_caller_names():
@@ -387,7 +397,7 @@ USER = """
 import sys
 import jax, jax.numpy as jnp, numpy as np
 import naiad.compiler as nc
-from naiad.compiler.backends import LLVM
+from naiad.compiler.backends import LLVM, Resident
 
 def forbidden(*args, **kwargs):
     raise AssertionError("traced or compiled again")

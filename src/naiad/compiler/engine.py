@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, get_args
 import jax
 import numpy as np
 
+from naiad.compiler.backends import Resident
 from naiad.compiler.compiled import Compiled, nodes
 from naiad.compiler.device import Device
 from naiad.compiler.fingerprint import Unknown, Version
@@ -70,8 +71,9 @@ def execute_rows(
 
 
 def _traced(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numbers as arrays, which are arguments of the code rather than part of it."""
-    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, bool | int | float) else leaf, args)
+    """Numbers as arrays, which are arguments of the code rather than part of it; arrays on a GPU come from there."""
+    kinds = bool | int | float | Resident
+    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, kinds) else leaf, args)
 
 
 @functools.cache
