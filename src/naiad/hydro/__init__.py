@@ -10,6 +10,9 @@ from naiad.hydro.planar_flow import PlanarFlow
 from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
 from naiad.hydro.rotation import rotation_matrix
 from naiad.hydro.shape import AbstractShape, Assembly, Placed
+from naiad.hydro.spatial.bodies import SpatialBodies, SpatialDerivative
+from naiad.hydro.spatial.flow import SpatialFlow
+from naiad.hydro.spatial.plane import Plane
 from naiad.numerics.checks import check_moments
 
 __all__ = [
@@ -27,6 +30,10 @@ __all__ = [
     "Placed",
     "PlanarBodies",
     "PlanarFlow",
+    "Plane",
+    "SpatialBodies",
+    "SpatialDerivative",
+    "SpatialFlow",
     "Sphere",
     "Spheroid",
     "SplineCurve",
