@@ -185,8 +185,15 @@ class Variational(AbstractOneStepMethod):
         def mismatch(xi):
             return self.legs(system, state.g, xi, t, h).mu_minus - state.mu
 
-        def inertia(xi):
-            return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
+        if system.near_inertia is not None and self.newton.jacobian == "inertia":
+            matrix = system.near_inertia(state.g, t)
+
+            def inertia(xi):
+                return matrix @ xi
+        else:
+
+            def inertia(xi):
+                return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
 
         floor = 0.0 if _reduced(system) else velocity_floor(system.group, state.g, h)
         return self.newton.root(mismatch, guess, system.structure, inertia, floor)

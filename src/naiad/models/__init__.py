@@ -37,6 +37,7 @@ from naiad.models.rigid_body import RigidBody
 from naiad.models.rotor_spacecraft import RotorSpacecraft
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
+from naiad.models.submerged_bodies import SubmergedBodies
 from naiad.models.submerged_body import SubmergedBody
 from naiad.numerics.checks import body_inertia, friction_matrix, inertia_matrix
 
@@ -104,6 +105,7 @@ __all__ = [
     "SphericalPendulum",
     "StringPendulum",
     "StringPoint",
+    "SubmergedBodies",
     "SubmergedBody",
     "TensionOnly",
     "Thrusters",

@@ -55,7 +55,7 @@ class SpatialBodies(Module):
         density: float = 1.0,
         *,
         plane: Plane | None = None,
-        degree: int = 10,
+        degree: int = 8,
         points: int | None = None,
     ):
         if not shapes:
