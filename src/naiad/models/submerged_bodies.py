@@ -24,8 +24,8 @@ class SubmergedBodies(LagrangianSystem):
 
         ell = sum_i (xi_i . K_i xi_i / 2 + gravity . (m_i x_G,i - m_d,i x_B,i)) + xi . M(g) xi / 2,
 
-    K_i the inertia of body i itself, m_i its mass at x_G,i, m_d,i the mass of water that it displaces, at x_B,i, and M(g)
-    the inertia of the water, which couples all of them (see `naiad.hydro.SpatialBodies`).
+    K_i the inertia of body i itself, m_i its mass at x_G,i, m_d,i the mass of water that it displaces, at x_B,i, and
+    M(g) the inertia of the water, which couples all of them (see `naiad.hydro.SpatialBodies`).
 
     `dry` has a 6 x 6 matrix for each body (see `naiad.hydro.rigid_inertia`), or is one for all. `displaced` and
     `centres` are the volumes' masses and centres in the body frames. The motion is invariant under rigid motions of the
@@ -53,8 +53,8 @@ class SubmergedBodies(LagrangianSystem):
         self.centres = np.zeros((count, 3)) if centres is None else floats("centres", centres)
         if self.displaced.shape != (count,) or self.centres.shape != (count, 3):
             raise InputError(
-                f"displaced has shape {self.displaced.shape}, centres {self.centres.shape}; expected {count} masses and "
-                f"{count} rows (x, y, z)."
+                f"displaced has shape {self.displaced.shape}, centres {self.centres.shape}; expected {count} masses "
+                f"and {count} rows (x, y, z)."
             )
         self.gravity = vector("gravity", (0.0, 0.0, 0.0) if gravity is None else gravity)
         self.solids = None
@@ -136,8 +136,8 @@ class SubmergedBodies(LagrangianSystem):
         return jax.vmap(lambda pose: SE3().compose(move, pose))(g)
 
     def level_motions(self, s: Float[Array, "6"], g: Pose) -> Pose:
-        """Of the turns and shifts s those that leave gravity and the plane alone: turns about the vertical (the normal),
-        if there is one only, and level shifts."""
+        """Of the turns and shifts s those that leave gravity and the plane alone: turns about the vertical (or the
+        normal), if there is one only, and level shifts."""
         a, b = _directions(self.gravity, self.fluid.plane)
         across = jnp.cross(a, b)
         square = across @ across
@@ -173,7 +173,9 @@ def _matrices(dry: Any, count: int) -> np.ndarray:
     if given.shape == (6, 6):
         given = np.broadcast_to(given, (count, 6, 6))
     if given.shape != (count, 6, 6):
-        raise InputError(f"dry has shape {given.shape}; expected a 6 x 6 matrix for all, or one for each of {count} bodies.")
+        raise InputError(
+            f"dry has shape {given.shape}; expected a 6 x 6 matrix for all, or one for each of {count} bodies."
+        )
     for k, each in enumerate(given):
         semidefinite_inertia(f"dry[{k}]", each, 6)
         mass_properties(each)

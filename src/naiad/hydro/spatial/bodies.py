@@ -86,7 +86,7 @@ class SpatialBodies(Module):
         return self.density * inertia(self.sheets, unit_dipoles(self.sheets, between, xp), xp)
 
     def leading_inertia(self, poses: Any) -> Any:
-        """`added_inertia` to first order in what bodies do to each other, for JAX to trace: near it, and much cheaper."""
+        """`added_inertia` to first order in what bodies do to each other, for JAX to trace: near it, and cheaper."""
         poses = Pose(*map(jnp.asarray, self._poses(poses)[0]))
         return self.density * leading_inertia(self.sheets, coupled(self.sheets, self.plane, poses, jnp))
 

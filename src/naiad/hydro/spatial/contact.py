@@ -43,8 +43,8 @@ def _gap(sheets: Sequence[AbstractSheet], pair: Pair, at: Pose, xp: Any) -> Any:
 
 
 def _between(axes: Any, others: Any, r: Any, xp: Any) -> Any:
-    """The distance of two ellipsoids along the line of their centres: by the factor s at which both, scaled by it, touch,
-    s^2 = max over u of u (1 - u) r . ((1 - u) A + u B)^-1 r [perram1985]. That of spheres is exact."""
+    """The distance of two ellipsoids along the line of their centres: by the factor s at which both, scaled by it,
+    touch, s^2 = max over u of u (1 - u) r . ((1 - u) A + u B)^-1 r [perram1985]. That of spheres is exact."""
     A, B = axes.T @ axes, others.T @ others
 
     def rate(u):
@@ -128,11 +128,13 @@ def check_apart(
         for k, sheet in enumerate(sheets):
             if not _height(sheet, poses.R[k], poses.x[k], plane, np) > 0.0:
                 raise InputError(f"Body {k + 1} touches the plane, or is beyond it; move it into the fluid.")
-    errors = flux_errors(sheets, plane, poses)
-    for pair in all_pairs(len(sheets), None):
-        near = errors[pair.first, pair.second, False] > UNRESOLVED
-        distance = _gap(sheets, pair, relative(pair, poses, None, np), np) if near else np.inf
-        if not distance > 0.0 or errors[pair.first, pair.second, False] > 0.5:
+    found = all_pairs(len(sheets), None)
+    with np.errstate(divide="ignore", invalid="ignore"):  # centres at one place
+        touching = [not _gap(sheets, pair, relative(pair, poses, None, np), np) > 0.0 for pair in found]
+    errors = {} if any(touching) else flux_errors(sheets, plane, poses)
+    for pair, touches in zip(found, touching, strict=True):
+        facets = not all(isinstance(sheets[k], SmoothSheet) for k in (pair.first, pair.second))
+        if touches or (facets and errors[pair.first, pair.second, False] > 0.5):  # one within the other
             raise InputError(
                 f"Bodies {pair.first + 1} and {pair.second + 1} touch or overlap at these poses; move them apart."
             )

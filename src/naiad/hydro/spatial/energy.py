@@ -1,7 +1,8 @@
 """The fluid's inertia and energy from the sheets of all bodies, for unit density.
 
-M = M_alone + H . (W(q)^-1 - W_alone^-1) H: what flows inside the bodies, which H . W^-1 H holds too, does not depend on the
-poses. The energy of a motion Xi is that of psi = W^-1 H Xi, and it is stationary in psi: dE = M Xi . dXi - psi . dW psi / 2.
+M = M_alone + H . (W(q)^-1 - W_alone^-1) H: what flows inside the bodies, which H . W^-1 H holds too, does not depend on
+the poses. The energy of a motion Xi is that of psi = W^-1 H Xi, and it is stationary in psi:
+dE = M Xi . dXi - psi . dW psi / 2.
 """
 
 from collections.abc import Sequence

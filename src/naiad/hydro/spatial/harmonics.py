@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 def orders(degree: int) -> list[tuple[int, int]]:
     """(l, m) of all harmonics up to a degree but the constant, m < 0 for sines."""
-    return [(l, m) for l in range(1, degree + 1) for m in range(-l, l + 1)]
+    return [(l, m) for l in range(1, degree + 1) for m in range(-l, l + 1)]  # noqa: E741
 
 
 def legendre(degree: int, t: Float[np.ndarray, " q"]) -> Float[np.ndarray, "l m q"]:
@@ -22,7 +22,7 @@ def legendre(degree: int, t: Float[np.ndarray, " q"]) -> Float[np.ndarray, "l m 
         P[m, m] = math.sqrt((2 * m + 1) / (2 * m)) * s * P[m - 1, m - 1]
     for m in range(degree):
         P[m + 1, m] = math.sqrt(2 * m + 3) * t * P[m, m]
-        for l in range(m + 2, degree + 1):
+        for l in range(m + 2, degree + 1):  # noqa: E741
             up = math.sqrt((4 * l * l - 1) / (l * l - m * m))
             down = math.sqrt(((l - 1) ** 2 - m * m) / (4 * (l - 1) ** 2 - 1))
             P[l, m] = up * (t * P[l - 1, m] - down * P[l - 2, m])
@@ -33,14 +33,14 @@ def harmonics(degree: int, n: Float[np.ndarray, "q 3"]) -> Float[np.ndarray, "q 
     """The harmonics at points of the unit sphere, in columns."""
     P, phi = legendre(degree, n[:, 2]), np.arctan2(n[:, 1], n[:, 0])
     columns = []
-    for l, m in orders(degree):
+    for l, m in orders(degree):  # noqa: E741
         wave = 1.0 if m == 0 else math.sqrt(2.0) * (np.cos(m * phi) if m > 0 else np.sin(-m * phi))
         columns.append(P[l, abs(m)] * wave)
     return np.stack(columns, axis=1)
 
 
 @functools.cache
-def turns(l: int) -> Float[np.ndarray, "3 k k"]:
+def turns(l: int) -> Float[np.ndarray, "3 k k"]:  # noqa: E741
     """n x grad along the three axes, as matrices on the harmonics of degree l: from the ladder of i n x grad on complex
     ones."""
     m = np.arange(-l, l + 1)

@@ -2,8 +2,8 @@
 
     gamma_s . R delta_t / (4 pi r),   r = |x_s - (R y_t + x)|,
 
-(R, x) the pose of the second in the frame of the first. It is that of dipoles, integrated by parts: of the same dipoles,
-put into the same points, the energy errs a hundred times more.
+(R, x) the pose of the second in the frame of the first. It is that of dipoles, integrated by parts: of dipoles that are
+put into the same points the energy errs a hundred times more.
 """
 
 from typing import Any

@@ -30,13 +30,13 @@ def _sheet(number: int, given: AbstractShape, degree: int, points: int) -> Abstr
     axes = semi_axes(shape)
     if axes is None:
         raise InputError(
-            f"shapes[{number}] = {given!r}; bodies coupled in space are a Sphere, a Spheroid, an Ellipsoid, a Mesh, or one "
-            "of these `placed`."
+            f"shapes[{number}] = {given!r}; bodies coupled in space are a Sphere, a Spheroid, an Ellipsoid, a Mesh, "
+            "or one of these `placed`."
         )
     if min(axes) < FLATTEST * max(axes):
         raise InputError(
-            f"shapes[{number}] has the semi-axes {axes}; bodies coupled in space need a thickness, {FLATTEST:g} of their "
-            "length or more."
+            f"shapes[{number}] has the semi-axes {axes}; bodies coupled in space need a thickness, {FLATTEST:g} of "
+            "their length or more."
         )
     return smooth_sheet(shape, axes, x, R, degree, points)
 

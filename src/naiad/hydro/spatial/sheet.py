@@ -18,9 +18,9 @@ from naiad.numerics import Module
 class AbstractSheet(Module):
     """Points on the surface, in one or more for each site, and the functions that psi is made of.
 
-    `W` is the energy of the body alone, and `inverse` its inverse; `H` belongs to the unit motions (Omega, v) of the body
-    frame, `added` is the inertia of the body alone in a fluid of unit density, and `alone` is H . inverse H. `areas` are
-    vectors along the normals, for each point.
+    `W` is the energy of the body alone, and `inverse` its inverse; `H` belongs to the unit motions (Omega, v) of the
+    body frame, `added` is the inertia of the body alone in a fluid of unit density, and `alone` is H . inverse H.
+    `areas` are vectors along the normals, for each point.
     """
 
     points: Float[Array | np.ndarray, "s k 3"]
@@ -63,8 +63,8 @@ class SmoothSheet(AbstractSheet):
 
 
 class FacetSheet(AbstractSheet):
-    """The sheet of a mesh: functions that are linear in triangles, the sites. A constant on a piece makes no flow; W has
-    an energy for it, so that it has an inverse."""
+    """The sheet of a mesh: functions that are linear in triangles, the sites. A constant on a piece makes no flow; W
+    has an energy for it, so that it has an inverse."""
 
     triangles: Int[Array | np.ndarray, "s 3"]
     corners: Float[Array | np.ndarray, "s 3 3"]

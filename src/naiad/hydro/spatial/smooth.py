@@ -1,12 +1,12 @@
 """The sheet of an ellipsoid, without any quadrature on it.
 
-With x = A n, n on the unit sphere and A = diag(a, b, c), the single layer of the ellipsoid keeps the degree of spherical
-harmonics Y(n): since int j_l j_l' = 0 for l - l' even and not 0, and pi / (2 (2 l + 1)) for l = l',
+With x = A n, n on the unit sphere and A = diag(a, b, c), the single layer of the ellipsoid keeps the degree of
+spherical harmonics Y(n): since int j_l j_l' = 0 for l - l' even and not 0, and pi / (2 (2 l + 1)) for l = l',
 
     <Y, S Y'> = 1 / ((2 l + 1) a b c) int Y Y' / |A^-1 n|^2 dn   for equal degrees l, else 0,
 
-by Fourier transformation of 1/(4 pi |x - y|). Vortices are - A (n x grad) psi, and n x grad keeps the degree too, so that W
-is made of one small block a degree, whatever the axes.
+by Fourier transformation of 1/(4 pi |x - y|). Vortices are - A (n x grad) psi, and n x grad keeps the degree too, so
+that W is made of one small block a degree, whatever the axes.
 """
 
 import functools
@@ -69,7 +69,7 @@ def _curls(axes: np.ndarray, degree: int, n: np.ndarray, weights: np.ndarray) ->
     """- A (n x grad) of all harmonics at n, with weights: (points, 3, functions)."""
     Y = harmonics(degree, n) * weights[:, None]
     found = np.zeros((len(n), 3, Y.shape[1]))
-    for l in range(1, degree + 1):
+    for l in range(1, degree + 1):  # noqa: E741
         part = slice(l * l - 1, (l + 1) ** 2 - 1)
         for axis, D in zip(axes, turns(l), strict=True):
             found[:, :, part] -= axis[:, None] * (Y[:, part] @ D)[:, None]
@@ -80,7 +80,7 @@ def _joined(blocks: tuple[np.ndarray, ...]) -> np.ndarray:
     """One block a degree, in one matrix."""
     size = sum(len(block) for block in blocks)
     whole = np.zeros((size, size))
-    for l, block in enumerate(blocks, start=1):
+    for l, block in enumerate(blocks, start=1):  # noqa: E741
         part = slice(l * l - 1, (l + 1) ** 2 - 1)
         whole[part, part] = block
     return whole
@@ -92,7 +92,7 @@ def energy_blocks(axes: tuple[float, ...], degree: int) -> tuple[tuple[np.ndarra
     t, w = _panels(axes, degree)
     P, waves = legendre(degree, t), _waves(axes, t, 2 * degree)
     blocks, inverses = [], []
-    for l in range(1, degree + 1):
+    for l in range(1, degree + 1):  # noqa: E741
         S = _single_layer(P[l, : l + 1], w, waves) / ((2 * l + 1) * math.prod(axes))
         block = sum(a * a * D.T @ S @ D for a, D in zip(axes, turns(l), strict=True))
         blocks.append(0.5 * (block + block.T))
@@ -102,7 +102,7 @@ def energy_blocks(axes: tuple[float, ...], degree: int) -> tuple[tuple[np.ndarra
 
 def _single_layer(P: np.ndarray, w: np.ndarray, waves: np.ndarray) -> np.ndarray:
     """int Y Y' / |A^-1 n|^2 for the harmonics of one degree, in the order of m."""
-    l = len(P) - 1
+    l = len(P) - 1  # noqa: E741
     m = np.arange(-l, l + 1)
     size = np.where(m == 0, 1.0, math.sqrt(2.0))
     both = np.einsum("q,mq,nq,kq->mnk", w, P, P, waves, optimize=True)
@@ -114,7 +114,7 @@ def _single_layer(P: np.ndarray, w: np.ndarray, waves: np.ndarray) -> np.ndarray
 
 
 def _waves(axes: tuple[float, ...], t: np.ndarray, most: int) -> np.ndarray:
-    """int cos(k phi) / |A^-1 n|^2 dphi at t = cos(theta), for k = 0 to `most`: of 1/(p + q cos 2 phi), in closed form."""
+    """int cos(k phi) / |A^-1 n|^2 dphi at t = cos(theta), for k = 0 to `most`: 1/(p + q cos 2 phi), a closed form."""
     a, b, c = axes
     s2 = (1.0 - t) * (1.0 + t)
     p, q = 0.5 * s2 * (1 / a**2 + 1 / b**2) + t * t / c**2, 0.5 * s2 * (1 / a**2 - 1 / b**2)

@@ -1,5 +1,5 @@
-"""The dipoles of all bodies: W psi = H xi, for many motions by factors of W, and for one of them by conjugate gradients,
-with every body alone as the preconditioner, which need no matrix."""
+"""The dipoles of all bodies: W psi = H xi, for many motions by factors of W, and for one of them by conjugate
+gradients, with every body alone as the preconditioner, which need no matrix."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
