@@ -118,6 +118,10 @@ class SubmergedBodies(LagrangianSystem):
         """(K + M(g))^-1 mu."""
         return solve(self.inertia(g), mu)
 
+    def energy(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
+        """mu . (K + M(g))^-1 mu / 2, and the potential energy."""
+        return 0.5 * state.mu @ self.velocity(state.g, state.mu, t) + self.potential_energy(state.g)
+
     def gap(self, g: Pose) -> Any:
         """The smallest distance between two bodies, or from the plane (see `SpatialBodies.gap`)."""
         return self.fluid.gap(g)

@@ -27,20 +27,6 @@ def kernel(one: AbstractSheet, other: AbstractSheet, at: Pose, xp: Any) -> Any:
     return np.concatenate([_inverse_distances(x[k : k + rows], y, np) for k in range(0, len(x), rows)])
 
 
-def act(one: AbstractSheet, other: AbstractSheet, at: Pose, G: Any, psi: Any) -> Any:
-    """What the second does to the functions of the first."""
-    delta, m = other.vortices(psi), psi.shape[1]
-    seen = jnp.einsum("ij,tjm->tim", at.R, delta).reshape(-1, 3 * m)
-    return one.gathered((G @ seen).reshape(-1, 3, m))
-
-
-def act_back(one: AbstractSheet, other: AbstractSheet, at: Pose, G: Any, psi: Any) -> Any:
-    """What the first does to those of the second."""
-    gamma, m = one.vortices(psi), psi.shape[1]
-    field = (G.T @ gamma.reshape(-1, 3 * m)).reshape(-1, 3, m)
-    return other.gathered(jnp.einsum("ji,tjm->tim", at.R, field))
-
-
 def block(one: AbstractSheet, other: AbstractSheet, at: Pose, G: Any, xp: Any) -> Any:
     """The energy of the functions of the first with those of the second."""
     after = [other.curled(G, c, xp) for c in range(3)]

@@ -133,6 +133,6 @@ _NOTES = (
     "`x`, `R`, `v`, `Omega` and the energy are those at `t1`, or at the last step before the gap fell to "
     f"{LEAST:g} of the smallest semi-axis, where the run `ended` near contact at `t`. `added` is the 6 x 6 inertia of "
     "the water at the start, `added_alone` that without the plane. `force` (away from the plane) and "
-    "`pitching_moment` (bow away from it) are those of the plane at the start, xi . dM xi / 2. Errors are relative to the initial value, the "
-    "largest over every step; the momentum is that along the plane, and about its normal."
+    "`pitching_moment` (bow away from it) are those of the plane at the start, xi . dM xi / 2. Errors are relative to "
+    "the initial value, the largest over every step; the momentum is that along the plane, and about its normal."
 )
