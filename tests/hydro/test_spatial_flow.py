@@ -46,8 +46,8 @@ def test_no_water_passes_a_surface(plane):
     flow = bodies.flow(POSES, VELOCITIES)
     for R, x, axes, xi in zip(*POSES, AXES, VELOCITIES, strict=True):
         surface, normals = _around(axes, 0.0)
-        seen = flow.velocity(np.stack([surface + k * 0.03 * normals for k in range(4, 9)]) @ R.T + x) @ R
-        weights = np.array([70.0, -224.0, 280.0, -160.0, 35.0])  # the value at 0 of the polynomial of degree 4
+        seen = flow.velocity(np.stack([surface + k * 0.04 * normals for k in range(1, 6)]) @ R.T + x) @ R
+        weights = np.array([5.0, -10.0, 10.0, -5.0, 1.0])  # the value at 0 of the polynomial of degree 4
         at_surface = np.einsum("k,kqi->qi", weights, seen)
         own = np.sum((xi[3:] + np.cross(xi[:3], surface)) * normals, axis=1)
         np.testing.assert_allclose(np.sum(at_surface * normals, axis=1), own, atol=2e-3)
