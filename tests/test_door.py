@@ -88,7 +88,12 @@ BAD = [
     slice(None),
 ]
 ANY = [*BAD, *(value for values in GOOD.values() for value in values)]
-INTERNAL = {"compiler.execute", "compiler.execute_rows", "hydro.PlanarFlow"}  # what naiad hands its own things to
+INTERNAL = {
+    "compiler.execute",
+    "compiler.execute_rows",
+    "hydro.PlanarFlow",
+    "hydro.SpatialFlow",
+}  # what naiad hands its own things to
 RECORDS = (tuple, BaseException, enum.Enum)  # a named tuple holds what it is given, and an error says it
 
 

@@ -34,7 +34,7 @@ def test_a_sphere():
     u = -0.5 * 0.8**3 * (v / length**3 - 3.0 * r * (r @ v)[:, None] / length**5)
     np.testing.assert_allclose(flow.potential(at + r), phi, rtol=1e-5)
     np.testing.assert_allclose(flow.velocity(at + r), u, atol=1e-5)
-    assert np.isnan(flow.velocity(at + (0.1, 0.1, 0.1))).all()
+    assert np.isnan(flow.velocity(at + 0.1)).all()
     with pytest.raises(InputError, match=r"expected \(x, y, z\) along the last axis"):
         flow.velocity([[1.0, 2.0]])
 

@@ -13,6 +13,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup, Product
 from naiad.groups.se3 import Pose
 from naiad.hydro import PlanarBodies, SpatialBodies
+from naiad.hydro.threads import one_thread
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.shapes import in_rows
@@ -88,7 +89,7 @@ class Swimmer(LagrangianSystem):
             return execute_rows(_inertia, self, shapes, parameters=(0,))
         alone = execute_rows(_inertia, self.alone, shapes, parameters=(0,))
         Bs, poses = execute_rows(motion_of_links, self.links, shapes, parameters=(0,))
-        with _one_thread():
+        with one_thread():
             return alone + np.stack([B.T @ self.fluid.added_inertia(_row(poses, k)) @ B for k, B in enumerate(Bs)])
 
     def inertias_with_slopes(self, shapes: Any) -> Inertias:
@@ -98,7 +99,7 @@ class Swimmer(LagrangianSystem):
             return Inertias(*execute_rows(inertia_with_slopes, self, shapes, parameters=(0,)))
         K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes, parameters=(0,))
         (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes, parameters=(0,))
-        with _one_thread():
+        with one_thread():
             found = [self.fluid.added_inertia_with_derivative(_row(poses, k)) for k in range(len(B))]
         M, dM = (np.stack(each) for each in zip(*found, strict=True))
         if isinstance(self.fluid, SpatialBodies):  # along the velocities of the links, in their own frames
@@ -169,15 +170,6 @@ class Swimmer(LagrangianSystem):
         if isinstance(self.fluid, InertiaTable):
             self.fluid.check(rows)
         return rows
-
-
-def _one_thread() -> Any:
-    """Linear algebra in one thread: the systems of boundary elements are small, and threads that wait for busy cores
-    make them a hundred times slower. SciPy's has a library of its own, which must be there to be told."""
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1, "blas")
 
 
 def _row(poses: Any, k: int) -> Any:

@@ -1,5 +1,6 @@
 """Rigid bodies in a space of ideal fluid, all of them coupled through it."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,8 +22,12 @@ from naiad.hydro.spatial.pairs import coupled, wrenches
 from naiad.hydro.spatial.plane import Plane
 from naiad.hydro.spatial.sheet import AbstractSheet
 from naiad.hydro.spatial.solve import factorised
+from naiad.hydro.threads import one_thread
 from naiad.numerics import Module, check_rotations
 from naiad.numerics.checks import floats, positive
+
+SMALL = 1000
+"""Functions on all bodies, up to which threads cost more than they give."""
 
 
 class SpatialDerivative(NamedTuple):
@@ -80,10 +85,11 @@ class SpatialBodies(Module):
         Under JAX's transformations it is an array of JAX, and poses are not checked.
         """
         poses, xp = self._poses(poses)
-        if xp is np:
-            contact.check_apart(self.sheets, self.plane, poses)
-        between = coupled(self.sheets, self.plane, poses, xp)
-        return self.density * inertia(self.sheets, unit_dipoles(self.sheets, between, xp), xp)
+        with self._threads() if xp is np else contextlib.nullcontext():
+            if xp is np:
+                contact.check_apart(self.sheets, self.plane, poses)
+            between = coupled(self.sheets, self.plane, poses, xp)
+            return self.density * inertia(self.sheets, unit_dipoles(self.sheets, between, xp), xp)
 
     def leading_inertia(self, poses: Any) -> Any:
         """`added_inertia` to first order in what bodies do to each other, for JAX to trace: near it, and cheaper."""
@@ -100,6 +106,10 @@ class SpatialBodies(Module):
         """The inertia, and its derivative with all poses: dM = - Psi . dW Psi, with the dipoles Psi of the unit
         motions."""
         poses = self._known(poses)
+        with self._threads():
+            return self._with_derivative(poses)
+
+    def _with_derivative(self, poses: Pose) -> SpatialDerivative:
         contact.check_apart(self.sheets, self.plane, poses)
         between = coupled(self.sheets, self.plane, poses, np)
         Psi, size = unit_dipoles(self.sheets, between, np), 6 * self.count
@@ -135,6 +145,10 @@ class SpatialBodies(Module):
         poses, xp = self._poses(poses)
         found = contact.gap(self.sheets, self.plane, poses, xp)
         return float(found) if xp is np else found
+
+    def _threads(self) -> Any:
+        """One thread for small systems."""
+        return one_thread() if sum(len(sheet.W) for sheet in self.sheets) < SMALL else contextlib.nullcontext()
 
     def _poses(self, poses: Any) -> tuple[Pose, Any]:
         """The poses, and the NumPy to use."""

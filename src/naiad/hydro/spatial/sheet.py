@@ -1,8 +1,8 @@
 """A body as the others see it: a sheet of dipoles on its surface.
 
 The flow of bodies that move is that of dipoles along the normals, of strength psi, and the same as that of vortices
-gamma = grad psi x n in the surface [saffman1992, section 3.1]. With W the energy of such sheets and H the normal
-velocities of the six unit motions, both against the functions that psi is made of, W psi = H xi.
+gamma = grad psi x n in the surface. With W the energy of such sheets and H the normal velocities of the six unit
+motions, both against the functions that psi is made of, W psi = H xi.
 """
 
 import abc

@@ -35,10 +35,10 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
     """The three-link fish as three ellipsoids of growing width, beside the fish of the plane.
 
     Semi-axes (a, b, w) for each w of `widths`, hinges across the plane of the swimming, every link alone in the fluid.
-    With `coupling=fluid` the fluid couples them, for widths up to a: what a link does to the next falls with the width,
-    and changes how far the fish swims far less than in the plane. A narrow fish lets the water pass around its sides and swims less far. A wide one does not become the fish of the
+    A narrow fish lets the water pass around its sides and swims less far. A wide one does not become the fish of the
     plane: ellipsoids taper, so that in the limit their moments of inertia are 4/5 of those of cylinders with the same
-    masses (`limit`); the difference from that falls as log(w)/w^2.
+    masses (`limit`); the difference from that falls as log(w)/w^2. With `coupling=fluid` the fluid couples the links,
+    for widths up to a, beside links that are alone, and beside both fish of the plane.
     """
 
     paper = (
@@ -216,6 +216,6 @@ _NOTES = (
 _COUPLED_NOTES = (
     "`displacement` has a row (beta, x, y) for each width after `periods` periods, with links that the fluid couples, "
     "`displacement_alone` with links that are alone; `distance` and `distance_alone` are the distances in (x, y), and "
-    "`change` is what the coupling changes of them, relative. `planar`, `planar_alone` and `planar_change` are those of "
-    "the fish of the plane. Widths beyond a are left out: nearly plane flow between wide links needs too many harmonics."
+    "`change` is what the coupling changes of them, relative. `planar`, `planar_alone` and `planar_change` are those "
+    "of the fish of the plane. Widths beyond a are left out: the flow between wide links needs too many harmonics."
 )

@@ -64,7 +64,7 @@ def paths(columns: Mapping[str, np.ndarray]) -> "Figure":
 
 
 def coupling(results: Mapping[str, Any], columns: Mapping[str, list[np.ndarray]]) -> "Figure":
-    """How far fish of all widths swim with links alone and coupled, beside those of the plane; and the widest's paths."""
+    """How far fish swim with links alone and coupled, beside those of the plane; and the paths of the widest."""
     from naiad import viz
     from naiad.viz.style import FAINT, dress
 
