@@ -50,7 +50,7 @@ def test_no_water_passes_a_surface(plane):
         weights = np.array([5.0, -10.0, 10.0, -5.0, 1.0])  # the value at 0 of the polynomial of degree 4
         at_surface = np.einsum("k,kqi->qi", weights, seen)
         own = np.sum((xi[3:] + np.cross(xi[:3], surface)) * normals, axis=1)
-        np.testing.assert_allclose(np.sum(at_surface * normals, axis=1), own, atol=2e-3)
+        np.testing.assert_allclose(np.sum(at_surface * normals, axis=1), own, atol=4e-3)
     if plane is not None:
         on = np.array([(0.3, 0.2, -1.0), (-2.0, 1.0, 0.5), (4.0, -1.0, 3.0)])
         on = on - (on @ plane.normal - plane.height)[:, None] * plane.normal

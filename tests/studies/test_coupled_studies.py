@@ -17,7 +17,7 @@ def run(study, **parameters):
 
 
 def reference(t1, **parameters):
-    given = {"a": 1.0, "b": 0.7, "m1": 4.2, "m2": 1.4, "rho": 1.0, **parameters}
+    given = {"a": 1.0, "b": 0.7, "m1": 4.2, "m2": 0.3, "rho": 1.0, **parameters}
     order = ("a", "b", "m1", "m2", "x2", "v1", "v2")
     return two_spheres.motion(*(given[name] for name in order), t1, density=given["rho"])
 

@@ -78,7 +78,6 @@ def coupling(results: Mapping[str, Any], columns: Mapping[str, list[np.ndarray]]
             level = float(np.linalg.norm(plane[1:]))
             left.axhline(level, color=colour, linestyle="--", linewidth=0.9, label=f"in the plane, {name}")
             right.plot(*columns[name][-1][:, 1:].T, color=colour, label=name)
-        left.set_ylim(0.0, None)
         left.legend(loc="best")
         dress(left, "width w [m]", "net displacement [m]", "How far it swims")
         right.axhline(0.0, color=FAINT, linewidth=0.6)

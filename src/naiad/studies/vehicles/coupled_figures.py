@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from naiad.studies.vehicles.passing_spheres import PassingSpheres
 
 TIMES = 6
-GRID = 90
+GRID = 150
 ROUND = np.linspace(0.0, 2.0 * np.pi, 121)
 
 
@@ -68,7 +68,9 @@ def _speeds(
     normal = np.cross(along, up)
     origin = normal * float(np.mean(poses.x @ normal))
     velocity = flow.velocity(origin + u[..., None] * along + w[..., None] * up)
-    shown = ax.pcolormesh(u, w, np.linalg.norm(velocity, axis=-1), cmap="viridis", shading="gouraud", rasterized=True)
+    speed = np.linalg.norm(velocity, axis=-1)
+    most = float(np.nanpercentile(speed, 99.5))  # nearest to a surface they are not resolved
+    shown = ax.pcolormesh(u, w, speed, cmap="viridis", vmin=0.0, vmax=most, shading="nearest", rasterized=True)
     ax.figure.colorbar(shown, ax=ax, shrink=0.85)
     ax.streamplot(u, w, velocity @ along, velocity @ up, color="white", linewidth=0.5, density=0.9, arrowsize=0.6)
     for centre, radius in zip(centres, radii, strict=True):

@@ -27,12 +27,12 @@ class PassingSpheres(Study, name="passing-spheres"):
     a: float = parameter(1.0, unit="m", above=0.0, help="radius of the first sphere")
     b: float = parameter(0.7, unit="m", above=0.0, help="radius of the second")
     m1: float = parameter(4.2, unit="kg", above=0.0, help="mass of the first, homogeneous")
-    m2: float = parameter(1.4, unit="kg", above=0.0, help="mass of the second")
+    m2: float = parameter(0.3, unit="kg", above=0.0, help="mass of the second")
     x2: Vector = parameter(
-        (5.0, 2.0, 0.5), unit="m", size=3, help="where the second begins; the first is at the origin"
+        (3.5, 1.75, 0.3), unit="m", size=3, help="where the second begins; the first is at the origin"
     )
     v1: Vector = parameter((0.8, 0.0, 0.0), unit="m/s", size=3, help="velocity of the first")
-    v2: Vector = parameter((-0.8, 0.0, 0.0), unit="m/s", size=3, help="velocity of the second")
+    v2: Vector = parameter((-0.4, 0.0, 0.0), unit="m/s", size=3, help="velocity of the second")
     rho: float = parameter(1.0, unit="kg/m^3", above=0.0, help="density of the fluid")
     degree: int = parameter(8, at_least=2, at_most=40, help="degree of the harmonics that couple the spheres")
     dt: float = parameter(0.05, unit="s", above=0.0, help="time step")
