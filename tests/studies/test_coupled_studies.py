@@ -57,7 +57,7 @@ def test_spheres_that_meet_end_the_run():
     head_on = {"x2": (2.2, 0.0, 0.0), "v1": (0.5, 0.0, 0.0), "v2": (-0.5, 0.0, 0.0)}
     found = run(PassingSpheres, t1=2.0, dt=0.02, **head_on)
     assert found["ended"] == "near contact"
-    assert 0.0 < found["gap_min"] < 0.05
+    assert 0.03 < found["gap_min"] < 0.06
     x, _ = reference(found["t"], **head_on)
     np.testing.assert_allclose([found["x1"], found["x2"]], x, atol=1e-4)
 
@@ -93,7 +93,7 @@ def test_the_ground_effect_of_a_sphere():
     slope = (fluid.added_inertia([(0.0, 0.0, 1.501)]) - fluid.added_inertia([(0.0, 0.0, 1.499)]))[3, 3] / 0.002
     assert dM[3, 3, 0, 5] == pytest.approx(slope, rel=1e-5)
     assert slope < 0.0  # drawn to the wall
-    heights, ratios = study.ratios(fluid)
+    heights, ratios = study.ratios()
     assert np.all(np.diff(ratios[:, 5]) < 0.0)
     assert heights[-1] == pytest.approx(7.0)
     with pytest.raises(InputError, match="are left below the vehicle"):

@@ -114,8 +114,9 @@ def _flux(sheet: AbstractSheet, x: np.ndarray) -> float:
         total = np.zeros(len(x[first : first + rows]))
         for k in range(sheet.points.shape[1]):
             r = [x[first : first + rows, None, c] - sheet.points[None, :, k, c] for c in range(3)]
-            through = sum(each * sheet.areas[:, c] for c, each in enumerate(r))
-            total += np.sum(through / (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) ** 1.5, axis=1)
+            over = 1.0 / (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+            over *= np.sqrt(over)
+            total += sum((over * each) @ sheet.areas[:, c] for c, each in enumerate(r))
         worst = max(worst, float(np.max(np.abs(total))))
     return worst / (4.0 * np.pi)
 

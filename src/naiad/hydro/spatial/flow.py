@@ -57,7 +57,8 @@ class SpatialFlow:
         x = array.reshape(-1, 3)
         wet = np.all(np.isfinite(x), axis=1)
         if self.plane is not None:
-            wet &= x @ self.plane.normal >= self.plane.height
+            rounding = 1e-12 * (1.0 + np.abs(x).sum(axis=1))
+            wet &= x @ self.plane.normal >= self.plane.height - rounding
         total = np.full((len(x), 4), np.nan)
         total[wet] = self._sum(x[wet])
         if self.plane is not None:

@@ -89,7 +89,7 @@ def _plane(study: "PassingSpheres") -> tuple[np.ndarray, np.ndarray]:
     return along, across / np.linalg.norm(across)
 
 
-def near_wall(study: "NearWall", system: Any, run: nd.Trajectory) -> "Figure":
+def near_wall(study: "NearWall", run: nd.Trajectory) -> "Figure":
     """The vehicle from the side at a few times, above the plane; and its added inertias against the height."""
     from naiad import viz
     from naiad.viz.style import FAINT, INK, dress
@@ -106,7 +106,7 @@ def near_wall(study: "NearWall", system: Any, run: nd.Trajectory) -> "Figure":
         left.axhline(0.0, color=INK, linewidth=1.2)
         left.set_aspect("equal", adjustable="datalim")
         dress(left, "x [m]", "distance from the plane [m]", f"Past a {study.plane}")
-        heights, ratios = study.ratios(system.fluid)
+        heights, ratios = study.ratios()
         for k, name in ((3, "along x"), (4, "along y"), (5, "along z"), (1, "about y")):
             if np.all(np.isfinite(ratios[:, k])):
                 right.plot(heights, ratios[:, k], label=name)

@@ -1,5 +1,7 @@
 """A vehicle near the bottom, or near the surface."""
 
+import contextlib
+
 import numpy as np
 
 import naiad as nd
@@ -11,9 +13,9 @@ from naiad.studies.study import Findings, Study
 from naiad.studies.vehicles.coupled_methods import CHOICES, coupled_method
 from naiad.studies.vehicles.coupled_run import CoupledRun, coupled_run
 
-LEAST = 0.05
+LEAST = 0.2
 """The gap at which a run ends, in the smallest semi-axis."""
-HEIGHTS = 24
+HEIGHTS, FINER = 14, 3
 PLANES = {"wall": "a wall, as the bottom: nothing flows through it", "surface": "a free surface, fast motions"}
 
 
@@ -62,14 +64,19 @@ class NearWall(Study, name="near-wall"):
             [hydro.Ellipsoid(self.axes)], self.density, plane=plane, degree=self.degree
         )
 
-    def ratios(self, fluid: hydro.SpatialBodies) -> tuple[np.ndarray, np.ndarray]:
+    def ratios(self) -> tuple[np.ndarray, np.ndarray]:
         """Heights, and there the added inertias over those in open water, for motions along and about the axes of a
-        level vehicle."""
-        c = float(self.axes[2])
-        heights = c + np.geomspace(max(0.15 * c, 1.2 * self.least), 6.0 * c, HEIGHTS)
-        open_water = np.diag(hydro.Ellipsoid(self.axes).added_inertia(self.density))
-        found = np.stack([np.diag(fluid.added_inertia([(0.0, 0.0, height)])) for height in heights])
-        return heights, found / np.where(open_water > 1e-12 * open_water.max(), open_water, np.nan)
+        level vehicle; at as small heights as finer points resolve."""
+        shape, c = hydro.Ellipsoid(self.axes), float(self.axes[2])
+        plane = hydro.Plane((0.0, 0.0, 1.0), 0.0, self.plane)
+        fluid = hydro.SpatialBodies([shape], plane=plane, degree=self.degree, points=FINER * self.degree)
+        open_water = np.diag(shape.added_inertia(1.0))
+        heights, found = [], []
+        for height in c + np.geomspace(0.15 * c, 6.0 * c, HEIGHTS):
+            with contextlib.suppress(InputError):  # too near for the points
+                found.append(np.diag(fluid.added_inertia([(0.0, 0.0, height)])))
+                heights.append(height)
+        return np.array(heights), np.stack(found) / np.where(open_water > 1e-9 * open_water.max(), open_water, np.nan)
 
     def run(self, progress: Progress) -> Findings:
         system = self.system()
@@ -106,13 +113,13 @@ class NearWall(Study, name="near-wall"):
             "t": float(run.t[-1]),
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, self._figures(system, found), notes=_NOTES, units=_UNITS)
+        return Findings(results, lambda: run.dataset, self._figures(found), notes=_NOTES, units=_UNITS)
 
-    def _figures(self, system: nd.models.SubmergedBodies, found: CoupledRun) -> dict:
+    def _figures(self, found: CoupledRun) -> dict:
         from naiad.studies.vehicles import coupled_figures as figures
 
         return {
-            "near-wall": lambda: figures.near_wall(self, system, found.run),
+            "near-wall": lambda: figures.near_wall(self, found.run),
             "invariants": lambda: figures.kept(found.run),
             "overview": lambda: found.run.plot(),
         }

@@ -11,7 +11,7 @@ from naiad.studies.study import Findings, Study
 from naiad.studies.vehicles.coupled_methods import CHOICES, coupled_method
 from naiad.studies.vehicles.coupled_run import CoupledRun, coupled_run
 
-LEAST = 0.02
+LEAST = 0.05
 """The gap at which a run ends, in the smaller radius."""
 
 
