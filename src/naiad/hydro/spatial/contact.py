@@ -16,6 +16,8 @@ from naiad.hydro.spatial.plane import Plane
 from naiad.hydro.spatial.sheet import AbstractSheet, SmoothSheet
 
 HALVINGS = 52
+MANY, NEAREST = 600, 64
+"""Of more points only the nearest are looked at."""
 UNRESOLVED = 0.02
 """The flux error beyond which bodies are too near for their points."""
 
@@ -102,10 +104,17 @@ def flux_errors(
     for pair in all_pairs(len(sheets), plane):
         at = relative(pair, poses, plane, np)
         one, other = sheets[pair.first], sheets[pair.second]
-        back = Pose(at.R.T, -at.R.T @ at.x)
-        both = (_flux(one, other.points[:, 0] @ at.R.T + at.x), _flux(other, one.points[:, 0] @ back.R.T + back.x))
-        found[pair.first, pair.second, pair.image] = max(both)
+        x, y = one.points[:, 0], other.points[:, 0] @ at.R.T + at.x
+        if max(len(x), len(y)) > MANY:
+            x, y = _nearest(x, y)
+        found[pair.first, pair.second, pair.image] = max(_flux(one, y), _flux(other, (x - at.x) @ at.R))
     return found
+
+
+def _nearest(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of either the points that are nearest to the other ones, where errors are largest."""
+    square = np.sum(x**2, axis=1)[:, None] + np.sum(y**2, axis=1) - 2.0 * x @ y.T
+    return tuple(points[np.argsort(square.min(axis=axis))[:NEAREST]] for points, axis in ((x, 1), (y, 0)))  # pyright: ignore[reportReturnType]
 
 
 def _flux(sheet: AbstractSheet, x: np.ndarray) -> float:
