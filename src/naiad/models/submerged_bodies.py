@@ -11,12 +11,10 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SE3, SO3, AbstractGroup, Pose, Power
 from naiad.hydro import AbstractShape, Plane, SpatialBodies, mass_properties
-from naiad.integrators import Midpoint, Variational
 from naiad.mechanics import LagrangianSystem, Picture, Scalar, State
 from naiad.models.solid_shape import solid_rows, solid_shape
-from naiad.numerics import Newton, solve, static, vee
+from naiad.numerics import solve, static, vee
 from naiad.numerics.checks import floats, is_known, semidefinite_inertia, vector
-from naiad.retractions import Cayley
 
 
 class SubmergedBodies(LagrangianSystem):
@@ -44,7 +42,6 @@ class SubmergedBodies(LagrangianSystem):
     group: AbstractGroup = static()
     symmetry_dim = 6
     definite = True
-    default_method = Variational(Cayley(), Midpoint(), Newton(jacobian="inertia"))
 
     def __init__(self, fluid: SpatialBodies, dry: Any, *, displaced: Any, centres: Any = None, gravity: Any = None):
         count = fluid.count
