@@ -159,6 +159,21 @@ def test_the_energy_for_jax():
     np.testing.assert_allclose(by_pose, slope.ravel(), atol=1e-12)
 
 
+def test_the_leading_inertia():
+    """What it leaves out is of second order in the coupling, which falls with the cube of the distance."""
+    bodies = SpatialBodies(
+        [Ellipsoid((1.0, 0.8, 0.5)), Sphere(0.7)], 1.3, plane=Plane((0.0, 0.0, 1.0), -40.0), degree=4
+    )
+    off, coupling = [], []
+    for c in (4.0, 8.0):
+        poses = _turned([(0.0, 0.0, 0.0), (c, 0.2, 0.1)])
+        M = bodies.added_inertia(poses)
+        off.append(np.abs(M - np.asarray(bodies.leading_inertia(poses))).max())
+        coupling.append(np.abs(M[:6, 6:]).max())
+    assert 6.5 < coupling[0] / coupling[1] < 9.5
+    assert 50.0 < off[0] / off[1] < 80.0
+
+
 def _ellipsoid_mesh(axes, level):
     """Facets with the volume of the ellipsoid."""
     vertices, triangles = surfaces.ellipsoid(level, *axes)
