@@ -185,15 +185,13 @@ class Variational(AbstractOneStepMethod):
         def mismatch(xi):
             return self.legs(system, state.g, xi, t, h).mu_minus - state.mu
 
-        if system.near_inertia is not None and self.newton.jacobian == "inertia":
-            matrix = system.near_inertia(state.g, t)
+        chord = system.near_inertia is not None and self.newton.jacobian == "inertia"
+        matrix = system.near_inertia(state.g, t) if chord else None
 
-            def inertia(xi):
+        def inertia(xi):
+            if matrix is not None:
                 return matrix @ xi
-        else:
-
-            def inertia(xi):
-                return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
+            return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
 
         floor = 0.0 if _reduced(system) else velocity_floor(system.group, state.g, h)
         return self.newton.root(mismatch, guess, system.structure, inertia, floor)

@@ -80,7 +80,8 @@ class SubmergedBodies(LagrangianSystem):
             centres=[shape.centre for shape in shapes],
             gravity=gravity,
         )
-        return bodies.replaced(solids=np.stack([solid_rows(shape) for shape in shapes]))
+        solids: Any = [solid_rows(shape) for shape in shapes]
+        return bodies.replaced(solids=np.stack(solids))
 
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`) of bodies that do not touch."""

@@ -170,9 +170,9 @@ def poses_of(poses: Any, count: int) -> Pose:
         if len(R) != count:
             raise InputError(f"poses.R has {len(R)} rotations; expected one for each of {count} bodies.")
         check_rotations("poses.R", R)
-        return Pose(R, x)  # pyright: ignore[reportArgumentType]
+        return Pose._make([R, x])
     x = _rows("poses", poses, count, "x (or a Pose with arrays R and x), three")
-    return Pose(np.tile(np.eye(3), (count, 1, 1)), x)  # pyright: ignore[reportArgumentType]
+    return Pose._make([np.tile(np.eye(3), (count, 1, 1)), x])
 
 
 def _rows(name: str, value: Any, count: int, what: str) -> Float[np.ndarray, "n k"]:

@@ -31,7 +31,8 @@ def gap(sheets: Sequence[AbstractSheet], plane: Plane | None, poses: Pose, xp: A
 
 
 def _gap(sheets: Sequence[AbstractSheet], pair: Pair, at: Pose, xp: Any) -> Any:
-    one, other = sheets[pair.first], sheets[pair.second]
+    one: Any = sheets[pair.first]
+    other: Any = sheets[pair.second]
     if isinstance(one, SmoothSheet) and isinstance(other, SmoothSheet):
         return _between(one.axes, other.axes @ at.R.T, at.R @ other.centre + at.x - one.centre, xp)
     if isinstance(one, SmoothSheet):
@@ -70,7 +71,9 @@ def _between(axes: Any, others: Any, r: Any, xp: Any) -> Any:
 
 
 def _solved(A: Any, b: Any, xp: Any) -> Any:
-    """By Cramer's rule."""
+    """By Cramer's rule, for which NumPy is slow."""
+    if xp is np:
+        return np.linalg.solve(A, b)
     x, y, z = A[:, 0], A[:, 1], A[:, 2]
     yz = xp.cross(y, z)
     return xp.stack([b @ yz, x @ xp.cross(b, z), x @ xp.cross(y, b)]) / (x @ yz)
@@ -85,7 +88,7 @@ def _outside(sheet: SmoothSheet, x: Any, xp: Any) -> Any:
     return xp.min((level - 1.0) * level / steep)
 
 
-def _height(sheet: AbstractSheet, R: Any, x: Any, plane: Plane, xp: Any) -> Any:
+def _height(sheet: Any, R: Any, x: Any, plane: Plane, xp: Any) -> Any:
     n = xp.asarray(plane.normal)
     down = n @ R  # the normal in the body frame
     height = n @ x - plane.height
@@ -111,13 +114,13 @@ def flux_errors(
     return found
 
 
-def _nearest(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(x: Any, y: Any) -> Any:
     """Of either the points that are nearest to the other ones, where errors are largest."""
     square = np.sum(x**2, axis=1)[:, None] + np.sum(y**2, axis=1) - 2.0 * x @ y.T
-    return tuple(points[np.argsort(square.min(axis=axis))[:NEAREST]] for points, axis in ((x, 1), (y, 0)))  # pyright: ignore[reportReturnType]
+    return tuple(points[np.argsort(square.min(axis=axis))[:NEAREST]] for points, axis in ((x, 1), (y, 0)))
 
 
-def _flux(sheet: AbstractSheet, x: np.ndarray) -> float:
+def _flux(sheet: AbstractSheet, x: Any) -> float:
     worst, rows = 0.0, max(1, BLOCK // len(sheet.points))
     for first in range(0, len(x), rows):
         total = np.zeros(len(x[first : first + rows]))

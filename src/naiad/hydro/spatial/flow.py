@@ -15,7 +15,7 @@ from naiad.errors import InputError
 from naiad.groups.se3 import Pose
 from naiad.hydro.meshes import triangle
 from naiad.hydro.spatial.plane import Plane
-from naiad.hydro.spatial.sheet import AbstractSheet, FacetSheet, SmoothSheet
+from naiad.hydro.spatial.sheet import AbstractSheet, SmoothSheet
 from naiad.hydro.spatial.smooth import on_grid
 from naiad.numerics import check_double
 
@@ -111,7 +111,7 @@ def _of_points(y: np.ndarray, dipoles: np.ndarray, vortices: np.ndarray, x: np.n
     return found
 
 
-def _facets(sheet: FacetSheet, psi: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _facets(sheet: Any, psi: np.ndarray, x: np.ndarray) -> np.ndarray:
     corners, values = sheet.corners, psi[sheet.triangles]
     more = -len(corners) % CHUNK
     corners = np.concatenate([corners, np.repeat(corners[:1], more, axis=0)])

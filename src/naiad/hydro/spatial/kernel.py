@@ -30,8 +30,9 @@ def kernel(one: AbstractSheet, other: AbstractSheet, at: Pose, xp: Any) -> Any:
 def block(one: AbstractSheet, other: AbstractSheet, at: Pose, G: Any, xp: Any) -> Any:
     """The energy of the functions of the first with those of the second."""
     after = [other.curled(G, c, xp) for c in range(3)]
-    turned = [sum(at.R[i, j] * after[j] for j in range(3)) for i in range(3)]
-    return sum(one.curled(each.T, c, xp) for c, each in enumerate(turned)).T
+    turned: list[Any] = [sum(at.R[i, j] * after[j] for j in range(3)) for i in range(3)]
+    total: Any = sum(one.curled(each.T, c, xp) for c, each in enumerate(turned))
+    return total.T
 
 
 def slope(one: AbstractSheet, other: AbstractSheet, at: Pose, psi: Any, phi: Any) -> Pose:

@@ -44,7 +44,8 @@ def _sheet(number: int, given: AbstractShape, degree: int, points: int) -> Abstr
 def semi_axes(shape: Any) -> tuple[float, float, float] | None:
     """Those of a smooth shape; None of another one."""
     if isinstance(shape, Sphere):
-        return (float(shape.radius),) * 3
+        r = float(shape.radius)
+        return r, r, r
     if isinstance(shape, Spheroid):
         return float(shape.polar), float(shape.equatorial), float(shape.equatorial)
     if isinstance(shape, Ellipsoid):

@@ -11,6 +11,7 @@ that W is made of one small block a degree, whatever the axes.
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -53,10 +54,10 @@ def smooth_sheet(
 def on_grid(sheet: SmoothSheet, psi: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points of a grid on the ellipsoid, the dipoles there (along the normals), and the vortices, with weights."""
     n, weights = sphere(count)
-    degree = math.isqrt(len(psi) + 1) - 1
+    axes, degree = np.asarray(sheet.axes), math.isqrt(len(psi) + 1) - 1
     strength = (harmonics(degree, n) @ psi) * weights
-    vortices = np.einsum("qik,k->qi", _curls(sheet.axes, degree, n, weights), psi)
-    return n @ sheet.axes + sheet.centre, _areas(sheet.axes, n) * strength[:, None], vortices
+    vortices = np.einsum("qik,k->qi", _curls(axes, degree, n, weights), psi)
+    return n @ axes + np.asarray(sheet.centre), _areas(axes, n) * strength[:, None], vortices
 
 
 def _areas(axes: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -94,7 +95,7 @@ def energy_blocks(axes: tuple[float, ...], degree: int) -> tuple[tuple[np.ndarra
     blocks, inverses = [], []
     for l in range(1, degree + 1):  # noqa: E741
         S = _single_layer(P[l, : l + 1], w, waves) / ((2 * l + 1) * math.prod(axes))
-        block = sum(a * a * D.T @ S @ D for a, D in zip(axes, turns(l), strict=True))
+        block: Any = sum(a * a * D.T @ S @ D for a, D in zip(axes, turns(l), strict=True))
         blocks.append(0.5 * (block + block.T))
         inverses.append(np.linalg.inv(blocks[-1]))
     return tuple(blocks), tuple(inverses)

@@ -104,7 +104,8 @@ def near_wall(study: "NearWall", run: nd.Trajectory) -> "Figure":
         left.plot(g.x[:, 0, 0], g.x[:, 0, 2], color=INK, linewidth=0.9, linestyle="--")
         left.axhspan(-0.25 * study.height, 0.0, color="0.8" if study.plane == "wall" else "0.93", zorder=0)
         left.axhline(0.0, color=INK, linewidth=1.2)
-        left.set_aspect("equal", adjustable="datalim")
+        left.set_ylim(-0.25 * study.height, None)
+        left.set_aspect("equal")
         dress(left, "x [m]", "distance from the plane [m]", f"Past a {study.plane}")
         heights, ratios = study.ratios()
         for k, name in ((3, "along x"), (4, "along y"), (5, "along z"), (1, "about y")):

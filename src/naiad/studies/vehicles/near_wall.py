@@ -55,7 +55,8 @@ class NearWall(Study, name="near-wall"):
 
     def attitude(self) -> np.ndarray:
         """That of the start: the bow turned up by the pitch."""
-        return np.asarray(nd.SO3().exp(np.array([0.0, -self.pitch, 0.0])))
+        c, s = np.cos(self.pitch), np.sin(self.pitch)
+        return np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
 
     def system(self) -> nd.models.SubmergedBodies:
         """The vehicle above the plane z = 0 (for a surface, turn the picture upside down)."""
