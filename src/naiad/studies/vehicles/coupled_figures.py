@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import naiad as nd
+from naiad import hydro
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 TIMES = 6
 GRID = 150
+RESOLVED, FINER = 0.1, 4
+"""The smallest gap whose flow is shown, in the smaller radius, and by what there are more points than usual."""
 ROUND = np.linspace(0.0, 2.0 * np.pi, 121)
 
 
-def passing(study: "PassingSpheres", system: Any, run: nd.Trajectory, alone: np.ndarray) -> "Figure":
+def passing(study: "PassingSpheres", run: nd.Trajectory, alone: np.ndarray) -> "Figure":
     """The paths of both spheres in the plane of the centres and of the first one's velocity, with those that they would
     take alone, and the water's speed where they are nearest."""
     from naiad import viz
@@ -26,8 +29,9 @@ def passing(study: "PassingSpheres", system: Any, run: nd.Trajectory, alone: np.
     along, up = _plane(study)
     x = run.g.x
     flat = np.stack([x @ along, x @ up], axis=-1)
-    nearest = int(np.argmin(np.linalg.norm(x[:, 1] - x[:, 0], axis=1)))
     radii = (study.a, study.b)
+    gaps = np.linalg.norm(x[:, 1] - x[:, 0], axis=1) - sum(radii)
+    nearest = int(np.argmin(np.where(gaps > RESOLVED * min(radii), gaps, np.inf)))
     with viz.house():
         figure = viz.new_figure(8.6, 4.2)
         left, right = figure.subplots(1, 2, width_ratios=(1.25, 1.0))
@@ -43,14 +47,14 @@ def passing(study: "PassingSpheres", system: Any, run: nd.Trajectory, alone: np.
         left.set_aspect("equal", adjustable="datalim")
         left.legend(loc="best")
         dress(left, "along [m]", "across [m]", "The paths")
-        _speeds(right, system, run, nearest, (along, up), flat[nearest], radii, INK)
+        _speeds(right, study, run, nearest, (along, up), flat[nearest], radii, INK)
         dress(right, "along [m]", "across [m]", f"The water's speed [m/s], t = {float(run.t[nearest]):.3g} s")
         return figure
 
 
 def _speeds(
     ax: Any,
-    system: Any,
+    study: "PassingSpheres",
     run: nd.Trajectory,
     time: int,
     axes: tuple[np.ndarray, np.ndarray],
@@ -61,7 +65,8 @@ def _speeds(
     along, up = axes
     g = run.g
     poses = type(g)(g.R[time], g.x[time])
-    flow = system.fluid.flow(poses, run.xi.to_numpy()[time].reshape(-1, 6))
+    fluid = hydro.SpatialBodies(study.shapes, degree=study.degree, points=FINER * study.degree)
+    flow = fluid.flow(poses, run.xi.to_numpy()[time].reshape(-1, 6))
     margin = 1.6 * max(radii)
     low, high = (centres - margin).min(axis=0), (centres + margin).max(axis=0)
     u, w = np.meshgrid(np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID))

@@ -29,7 +29,7 @@ class PassingSpheres(Study, name="passing-spheres"):
     m1: float = parameter(4.2, unit="kg", above=0.0, help="mass of the first, homogeneous")
     m2: float = parameter(0.3, unit="kg", above=0.0, help="mass of the second")
     x2: Vector = parameter(
-        (3.5, 1.75, 0.3), unit="m", size=3, help="where the second begins; the first is at the origin"
+        (3.5, 1.95, 0.3), unit="m", size=3, help="where the second begins; the first is at the origin"
     )
     v1: Vector = parameter((0.8, 0.0, 0.0), unit="m/s", size=3, help="velocity of the first")
     v2: Vector = parameter((-0.4, 0.0, 0.0), unit="m/s", size=3, help="velocity of the second")
@@ -50,9 +50,14 @@ class PassingSpheres(Study, name="passing-spheres"):
         """The gap at which a run ends."""
         return LEAST * min(self.a, self.b)
 
+    @property
+    def shapes(self) -> list[hydro.Sphere]:
+        """Both spheres."""
+        return [hydro.Sphere(self.a), hydro.Sphere(self.b)]
+
     def system(self) -> nd.models.SubmergedBodies:
         """The spheres in the water."""
-        shapes = [hydro.Sphere(self.a), hydro.Sphere(self.b)]
+        shapes = self.shapes
         own = zip(shapes, (self.m1, self.m2), strict=True)
         dry = np.stack([shape.inertia(mass / shape.volume) for shape, mass in own])
         return nd.models.SubmergedBodies.from_shapes(shapes, self.rho, dry=dry, degree=self.degree)
@@ -86,14 +91,14 @@ class PassingSpheres(Study, name="passing-spheres"):
             "steps": run.statistics["steps"],
         }
         named = run.dataset.assign_attrs(bodies=["first", "second"])
-        return Findings(results, lambda: named, self._figures(system, found), notes=_NOTES, units=_UNITS)
+        return Findings(results, lambda: named, self._figures(found), notes=_NOTES, units=_UNITS)
 
-    def _figures(self, system: nd.models.SubmergedBodies, found: CoupledRun) -> dict:
+    def _figures(self, found: CoupledRun) -> dict:
         from naiad.studies.vehicles import coupled_figures as figures
 
         alone = np.stack([self.v1, self.v2])
         return {
-            "passing": lambda: figures.passing(self, system, found.run, alone),
+            "passing": lambda: figures.passing(self, found.run, alone),
             "invariants": lambda: figures.kept(found.run),
             "overview": lambda: found.run.plot(),
         }
