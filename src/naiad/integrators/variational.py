@@ -185,8 +185,8 @@ class Variational(AbstractOneStepMethod):
         def mismatch(xi):
             return self.legs(system, state.g, xi, t, h).mu_minus - state.mu
 
-        chord = system.near_inertia is not None and self.newton.jacobian == "inertia"
-        matrix = system.near_inertia(state.g, t) if chord else None
+        near = system.near_inertia if self.newton.jacobian == "inertia" else None
+        matrix = None if near is None else near(state.g, t)
 
         def inertia(xi):
             if matrix is not None:

@@ -164,7 +164,7 @@ class SpatialBodies(Module):
 def poses_of(poses: Any, count: int) -> Pose:
     """Poses as users give them, checked."""
     if isinstance(poses, Sequence) and len(poses) and all(isinstance(each, Pose) for each in poses):
-        poses = Pose(*(np.stack(part) for part in zip(*poses, strict=True)))
+        poses = Pose._make([np.stack(part) for part in zip(*poses, strict=True)])
     if isinstance(poses, Pose):
         R, x = np.asarray(poses.R, float).reshape(-1, 3, 3), _rows("poses.x", np.reshape(poses.x, (-1, 3)), count, "x")
         if len(R) != count:
