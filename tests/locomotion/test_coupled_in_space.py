@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from naiad.groups.se3 import Pose
 from naiad.hydro import Ellipsoid, SpatialBodies
-from naiad.locomotion import link_poses, spatial_swimmer, tabulated
+from naiad.locomotion import placed_links, spatial_swimmer, tabulated
 
 ARM = np.array([2.6, 0.0, 0.0])
 PARTS = {
@@ -23,8 +24,9 @@ def test_the_inertia_is_that_of_the_coupled_bodies():
     K = FISH.inertias(THETA)
     assert np.all(np.linalg.eigvalsh(K) > 0.0)
     assert 1e-3 < np.abs(K - alone).max() / np.abs(alone).max() < 0.1
-    poses = link_poses(FISH, THETA[0])
-    bodies = SpatialBodies(LINKS, degree=4).added_inertia(poses)
+    home = Pose(np.eye(3)[None], np.zeros((1, 3)))
+    placed = placed_links(FISH, home, THETA[:1])
+    bodies = SpatialBodies(LINKS, degree=4).added_inertia(Pose(placed.R[0], placed.x[0]))
     B = np.asarray(FISH.links.jacobian(THETA[0])).reshape(18, -1)
     dry = np.einsum("nia,nij,njb->ab", B.reshape(3, 6, -1), FISH.own, B.reshape(3, 6, -1))
     np.testing.assert_allclose(K[0], dry + B.T @ bodies @ B, atol=1e-10)

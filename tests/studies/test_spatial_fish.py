@@ -66,7 +66,7 @@ def test_round_links_with_a_mass_swim():
 
 
 def test_coupled_links():
-    """The water that couples the links makes the narrow fish swim 2.4 % further, a third of what it does in the plane."""
+    """The water that couples the links makes a narrow fish swim 2.4 % further, a third of what it does in the plane."""
     found = SpatialFish(coupling="fluid", widths=(2.0, 40.0), degree=5).run(Progress()).results
     assert found["widths"].tolist() == [2.0]
     np.testing.assert_allclose(found["displacement"][0], [0.0, 37.89749, -14.11555], atol=2e-4)
