@@ -31,6 +31,15 @@ def slopes(a, b, c):
     return [each.imag / 1e-30 for each in inertias(a, b, c + 1e-30j)]
 
 
+def pull(a, b, r, rows, density):
+    """The force on the second sphere at r from the first, velocities in rows; that on the first is the opposite."""
+    c = np.linalg.norm(r)
+    n = r / c
+    s, (along, across), (by_along, by_across) = rows @ n, inertias(a, b, c), slopes(a, b, c)
+    found = 0.5 * n * (np.sum(by_across * (rows @ rows.T)) + s @ (by_along - by_across) @ s)
+    return density * (found + ((along - across) @ s) @ (rows - np.outer(s, n)) / c)
+
+
 def motion(a, b, m1, m2, x2, v1, v2, t1, density=1.0):
     """Positions and velocities at t1, rows for both spheres; the first begins at the origin."""
     dry = np.diag([m1, m2])
@@ -43,14 +52,9 @@ def motion(a, b, m1, m2, x2, v1, v2, t1, density=1.0):
     def rates(_, y):
         x, p = y[:6].reshape(2, 3), y[6:]
         r = x[1] - x[0]
-        c = np.linalg.norm(r)
-        n = r / c
         v = np.linalg.solve(inertia(r), p)
-        rows = v.reshape(2, 3)
-        s, (along, across), (by_along, by_across) = rows @ n, inertias(a, b, c), slopes(a, b, c)
-        pull = 0.5 * density * n * (np.sum(by_across * (rows @ rows.T)) + s @ (by_along - by_across) @ s)
-        pull = pull + density * ((along - across) @ s) @ (rows - np.outer(s, n)) / c
-        return np.concatenate([v, -pull, pull])
+        force = pull(a, b, r, v.reshape(2, 3), density)
+        return np.concatenate([v, -force, force])
 
     x = np.concatenate([np.zeros(3), x2])
     p = inertia(np.asarray(x2, float)) @ np.concatenate([v1, v2])

@@ -65,6 +65,7 @@ def test_round_links_with_a_mass_swim():
     assert np.all(np.isfinite(found["displacement"]))
 
 
+@pytest.mark.long
 def test_coupled_links():
     """The water that couples the links makes a narrow fish swim 2.4 % further, a third of what it does in the plane."""
     found = SpatialFish(coupling="fluid", widths=(2.0, 40.0), degree=5).run(Progress()).results
