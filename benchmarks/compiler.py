@@ -23,6 +23,7 @@ TABLES = {
     "section": ("A Poincare section", "benchmarks.section"),
     "planets": ("The outer solar system", "benchmarks.planets"),
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),
+    "spatial": ("Bodies coupled in space", "benchmarks.spatial"),
     "gaits": ("Gaits of the three-link fish", "benchmarks.gaits"),
     "gradient": ("The derivative of a run", "benchmarks.gradient"),
     "mujoco": ("A free body beside MuJoCo", "benchmarks.mujoco_body"),

@@ -92,6 +92,7 @@ INTERNAL = {
     "compiler.execute",
     "compiler.execute_rows",
     "hydro.PlanarFlow",
+    "hydro.SpatialFlow",
     "hydro.VortexFlow",
 }  # what naiad hands its own things to
 RECORDS = (tuple, BaseException, enum.Enum)  # a named tuple holds what it is given, and an error says it

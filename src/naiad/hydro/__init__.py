@@ -12,6 +12,9 @@ from naiad.hydro.rigid import MassProperties, mass_properties, rigid_inertia
 from naiad.hydro.rotation import rotation_matrix
 from naiad.hydro.shape import AbstractShape, Assembly, Placed
 from naiad.hydro.shedding import Wake, shed_wake
+from naiad.hydro.spatial.bodies import SpatialBodies, SpatialDerivative
+from naiad.hydro.spatial.flow import SpatialFlow
+from naiad.hydro.spatial.plane import Plane
 from naiad.hydro.vortices import AtRest, VortexFlow, Vortices
 from naiad.hydro.vortices_among import AmongVortices
 from naiad.numerics.checks import check_moments
@@ -34,6 +37,10 @@ __all__ = [
     "Placed",
     "PlanarBodies",
     "PlanarFlow",
+    "Plane",
+    "SpatialBodies",
+    "SpatialDerivative",
+    "SpatialFlow",
     "Sphere",
     "Spheroid",
     "SplineCurve",

@@ -28,7 +28,7 @@ def moved(K: Any, x: Any = None, R: Any = None) -> Inertia:
     rotation matrix, its columns the old axes in the new frame; in the plane an angle in radians.
     """
     K = _square(K)
-    return congruence(K, _velocity_there(x, R) if len(K) == 6 else _planar_velocity_there(x, R))
+    return congruence(K, velocity_there(x, R) if len(K) == 6 else _planar_velocity_there(x, R))
 
 
 def congruence(K: np.ndarray, A: np.ndarray) -> Inertia:
@@ -67,7 +67,7 @@ def _square(K: Any) -> np.ndarray:
     return array
 
 
-def _velocity_there(x: Any, R: Any) -> np.ndarray:
+def velocity_there(x: Any, R: Any) -> np.ndarray:
     """Ad_{g^-1}: (Omega, v) -> (R^T Omega, R^T (v + Omega x x))."""
     back = np.eye(3) if R is None else rotation_matrix("R", R).T
     whole = np.zeros((6, 6))

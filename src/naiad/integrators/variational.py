@@ -185,7 +185,12 @@ class Variational(AbstractOneStepMethod):
         def mismatch(xi):
             return self.legs(system, state.g, xi, t, h).mu_minus - state.mu
 
+        near = system.near_inertia if self.newton.jacobian == "inertia" else None
+        matrix = None if near is None else near(state.g, t)
+
         def inertia(xi):
+            if matrix is not None:
+                return matrix @ xi
             return jax.jvp(lambda v: system.legendre(state.g, v, t), (guess,), (xi,))[1]
 
         floor = 0.0 if _reduced(system) else velocity_floor(system.group, state.g, h)

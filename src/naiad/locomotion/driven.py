@@ -8,9 +8,8 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup, Rn
-from naiad.hydro import PlanarBodies
 from naiad.locomotion.hinge_torque import AbstractHingeTorque, hinge_torque
-from naiad.locomotion.swimmer import Swimmer
+from naiad.locomotion.swimmer import COUPLED, Swimmer
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import finite, floats, friction_matrix, namespace
@@ -44,7 +43,7 @@ class DrivenSwimmer(LagrangianSystem):
     def __init__(
         self, swimmer: Swimmer, *, torque: Any = None, stiffness: Any = None, rest: Any = 0.0, damping: Any = None
     ):
-        if isinstance(swimmer.fluid, PlanarBodies):
+        if isinstance(swimmer.fluid, COUPLED):
             raise InputError(
                 "The inertia of this swimmer is by boundary elements, which is too slow for its dynamics; make a table "
                 "of it first, as in DrivenSwimmer(tabulated(swimmer, -1.5, 1.5))."

@@ -10,11 +10,10 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
-from naiad.hydro import PlanarBodies
 from naiad.locomotion.connection import connection_of
 from naiad.locomotion.cycle import Cycle, shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
-from naiad.locomotion.swimmer import Swimmer, inertia_with_slopes
+from naiad.locomotion.swimmer import COUPLED, Swimmer, inertia_with_slopes
 from naiad.locomotion.torques import hinge_torques
 
 
@@ -40,7 +39,7 @@ def positive_work(swimmer: Swimmer, gait: AbstractGait, count: int = 512) -> Cos
     """The work that the joints do: for each the integral of its power tau theta' where that is positive. What a joint
     takes back at other times is lost. The power is linear between `count` times a period, and cut off where that
     crosses 0. The derivatives need those of the inertia twice, by automatic differentiation."""
-    if isinstance(swimmer.fluid, PlanarBodies):
+    if isinstance(swimmer.fluid, COUPLED):
         raise InputError(
             "The derivatives of the work need the inertia as a formula, and coupled links have none; expected links "
             "that are alone in the fluid, or a swimmer with a table: tabulated(swimmer, low, high)."

@@ -1,18 +1,18 @@
-"""Swimmers of space: bodies joined by hinges, ball joints and welds, each alone in the fluid."""
+"""Swimmers of space: bodies joined by hinges, ball joints and welds, each alone in the fluid or all coupled by it."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import SE3
 from naiad.groups.se3 import Pose
-from naiad.hydro import AbstractShape
+from naiad.hydro import AbstractShape, SpatialBodies
 from naiad.locomotion import checks
 from naiad.locomotion.links import KINDS, Links, order
 from naiad.locomotion.swimmer import Swimmer
+from naiad.mechanics import identity
 from naiad.numerics.arguments import checked_throughout
 from naiad.trees import Tree
 from naiad.trees.checks import attitudes, unit_rows
@@ -33,8 +33,12 @@ def spatial_swimmer(
     rest: Any = None,
     fluid: float = 1.0,
     density: float | Sequence[float] = 0.0,
+    coupled: bool = False,
+    degree: int = 8,
+    points: int | None = None,
 ) -> Swimmer:
-    """Links with these shapes in a fluid of density `fluid` [kg/m^3] (0: none), each as if it were alone in it.
+    """Links with these shapes in a fluid of density `fluid` [kg/m^3] (0: none), each as if it were alone in it, or all
+    `coupled` through it; `degree` and `points` are those of `SpatialBodies`.
 
     `parents` names for each link the one it hangs on, -1 for the base; the joint lies at `own` in the link's frame and
     at `other` in its parent's (rows (x, y, z); those of the base are not used). `joints` is "hinge", "ball" or "weld",
@@ -59,7 +63,11 @@ def spatial_swimmer(
         axis=unit_rows("axis", axis, count, hinges),
         rest=attitudes("rest", rest, count),
     )
-    return _checked(Swimmer(links, _inertias(shapes, fluid, checks.densities(density, count))))
+    densities = checks.densities(density, count)
+    if not coupled:
+        return _checked(Swimmer(links, _inertias(shapes, fluid, densities)))
+    around = SpatialBodies(shapes, fluid, degree=degree, points=points)
+    return _checked(Swimmer(links, _inertias(shapes, 0.0, densities), around))
 
 
 @checked_throughout
@@ -124,7 +132,7 @@ def _checked(swimmer: Swimmer) -> Swimmer:
     """The swimmer, or an `InputError` if it has no shape to change, or moves that cost nothing."""
     if not swimmer.links.hinged and not swimmer.links.balls:
         raise InputError("No joint lets a link move; expected a hinge or a ball joint (or take a SubmergedBody).")
-    K = execute(_at_rest, swimmer, parameters=(0,))
+    K = swimmer.inertias(identity(swimmer.links.shape))[0]
     size = np.sqrt(np.maximum(np.diag(K), np.finfo(float).tiny))
     if np.linalg.eigvalsh(K / np.outer(size, size))[0] < FLOPPY:
         raise InputError(
@@ -132,7 +140,3 @@ def _checked(swimmer: Swimmer) -> Swimmer:
             "it; give the links a density, or three different axes."
         )
     return swimmer
-
-
-def _at_rest(swimmer: Swimmer) -> Any:
-    return swimmer.inertia(swimmer.links.shape.identity())

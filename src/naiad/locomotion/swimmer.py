@@ -11,7 +11,9 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup, Product
-from naiad.hydro import PlanarBodies
+from naiad.groups.se3 import Pose
+from naiad.hydro import PlanarBodies, SpatialBodies
+from naiad.hydro.threads import one_thread
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
 from naiad.locomotion.shapes import in_rows
@@ -20,6 +22,9 @@ from naiad.mechanics.labels import angles
 from naiad.numerics import solve
 from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import floats
+
+COUPLED = (PlanarBodies, SpatialBodies)
+"""Fluids whose inertia is that of boundary elements or of harmonics: too slow to be compiled into a motion."""
 
 
 class Inertias(NamedTuple):
@@ -45,7 +50,7 @@ class Swimmer(LagrangianSystem):
 
     links: Links
     own: Float[Array | np.ndarray, "n d d"]
-    fluid: PlanarBodies | InertiaTable | None = None
+    fluid: PlanarBodies | SpatialBodies | InertiaTable | None = None
 
     definite = True
 
@@ -75,28 +80,31 @@ class Swimmer(LagrangianSystem):
         if isinstance(self.fluid, InertiaTable):
             return K + self.fluid(theta)
         flat = B.reshape(-1, B.shape[2])
-        return K + flat.T @ self.fluid.added_inertia(_rows(self.links.poses(theta))) @ flat
+        return K + flat.T @ self.fluid.added_inertia(_stacked(self.links.poses(theta))) @ flat
 
     def inertias(self, shapes: Any) -> Float[np.ndarray, "s n n"]:
         """K for several shapes, in rows: compiled, except where the fluid couples the links by boundary elements."""
         shapes = self._rows(shapes)
-        if not isinstance(self.fluid, PlanarBodies):
+        if not isinstance(self.fluid, COUPLED):
             return execute_rows(_inertia, self, shapes, parameters=(0,))
         alone = execute_rows(_inertia, self.alone, shapes, parameters=(0,))
-        motions = zip(*execute_rows(motion_of_links, self.links, shapes, parameters=(0,)), strict=True)
+        Bs, poses = execute_rows(motion_of_links, self.links, shapes, parameters=(0,))
         with one_thread():
-            return alone + np.stack([B.T @ self.fluid.added_inertia(poses) @ B for B, poses in motions])
+            return alone + np.stack([B.T @ self.fluid.added_inertia(_row(poses, k)) @ B for k, B in enumerate(Bs)])
 
     def inertias_with_slopes(self, shapes: Any) -> Inertias:
         """K and its derivatives for several shapes, in rows; the coupled inertia's by one adjoint solve each."""
         shapes = self._rows(shapes)
-        if not isinstance(self.fluid, PlanarBodies):
+        if not isinstance(self.fluid, COUPLED):
             return Inertias(*execute_rows(inertia_with_slopes, self, shapes, parameters=(0,)))
         K, slopes = execute_rows(inertia_with_slopes, self.alone, shapes, parameters=(0,))
         (B, poses), (dB, dposes) = execute_rows(_motion_with_slopes, self.links, shapes, parameters=(0,))
         with one_thread():
-            found = [self.fluid.added_inertia_with_derivative(each) for each in poses]
+            found = [self.fluid.added_inertia_with_derivative(_row(poses, k)) for k in range(len(B))]
         M, dM = (np.stack(each) for each in zip(*found, strict=True))
+        if isinstance(self.fluid, SpatialBodies):  # along the velocities of the links, in their own frames
+            d = self.frame.dim
+            dposes = np.swapaxes(B[:, :, d:], 1, 2).reshape(len(B), -1, self.links.count, d)
         moved = np.einsum("sabkc,smkc->smab", dM, dposes)
         half = np.einsum("smai,sab,sbj->smij", dB, M, B)
         K = K + np.einsum("sai,sab,sbj->sij", B, M, B)
@@ -164,17 +172,15 @@ class Swimmer(LagrangianSystem):
         return rows
 
 
-def one_thread() -> Any:
-    """Linear algebra in one thread: the systems of boundary elements are small, and threads that wait for busy cores
-    make them a hundred times slower. SciPy's has a library of its own, which must be there to be told."""
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1, "blas")
+def _row(poses: Any, k: int) -> Any:
+    """Those of one shape."""
+    return jax.tree.map(lambda leaf: leaf[k], poses)
 
 
-def _rows(poses: list[Any]) -> Float[Array, "n 3"]:
-    """Poses of the plane as rows (beta, x, y)."""
+def _stacked(poses: list[Any]) -> Any:
+    """Poses of space in stacked arrays, those of the plane as rows (beta, x, y)."""
+    if isinstance(poses[0], Pose):
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *poses)
     return jnp.stack([jnp.concatenate([jnp.reshape(pose.beta, 1), pose.x]) for pose in poses])
 
 
@@ -198,7 +204,7 @@ def inertia_with_slopes(swimmer: Swimmer, theta: Any) -> tuple[Any, Any]:
 
 def motion_of_links(links: Links, theta: Any) -> tuple[Any, Any]:
     """The velocities of all links per velocity, and their poses."""
-    return links.jacobian(theta).reshape(links.count * links.frame.dim, -1), _rows(links.poses(theta))
+    return links.jacobian(theta).reshape(links.count * links.frame.dim, -1), _stacked(links.poses(theta))
 
 
 def _motion_with_slopes(links: Links, theta: Any) -> tuple[Any, Any]:

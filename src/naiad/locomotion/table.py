@@ -13,9 +13,8 @@ import numpy as np
 from jaxtyping import Float
 
 from naiad.errors import InputError
-from naiad.hydro import PlanarBodies
 from naiad.locomotion.inertia_table import InertiaTable
-from naiad.locomotion.swimmer import Swimmer
+from naiad.locomotion.swimmer import COUPLED, Swimmer
 from naiad.numerics import ChebyshevSeries, chebyshev_points, check_double
 from naiad.numerics.arguments import checked
 
@@ -37,7 +36,7 @@ def tabulated(
     There are as many terms as it takes for those left out to be below `tolerance`, an entry ij of the inertia being
     compared to sqrt(K_ii K_jj); `swimmer.fluid.error` is the error found. `progress` is called with the fraction done.
     """
-    if not isinstance(swimmer.fluid, PlanarBodies):
+    if not isinstance(swimmer.fluid, COUPLED):
         return swimmer
     if not 1e-12 <= tolerance <= 1e-2:
         raise InputError(f"tolerance = {tolerance!r}; expected a number between 1e-12 and 1e-2.")

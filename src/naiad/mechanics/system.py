@@ -48,6 +48,7 @@ class LagrangianSystem(Module):
     - `discrete_lagrangian(g, xi, t, h, tau)`: its own action of one step from g to g tau(h xi), `tau` being the
       retraction; `discrete_order` and `discrete_symmetric` say what it is;
     - `structure`: how the unknowns of a step are coupled;
+    - `near_inertia(g, t)`: a matrix near d2 ell/d xi2, where that takes long: `Newton(jacobian="inertia")` takes it;
     - `default_method`: the method that `simulate` takes if none is given;
     - `picture`: a `Picture`, where a drawing shows more than the state;
     - `labels`: a `Label` by the name of a component, where its dimensions, words or units are others than the group's;
@@ -71,6 +72,7 @@ class LagrangianSystem(Module):
     discrete_order = 1
     discrete_symmetric = False
     structure = Sparse()
+    near_inertia: ClassVar[Any] = None
     default_method: ClassVar[Any] = None
     picture: ClassVar[Any] = None
     labels: ClassVar[Any] = types.MappingProxyType({})

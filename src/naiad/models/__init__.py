@@ -38,6 +38,7 @@ from naiad.models.rigid_body import RigidBody
 from naiad.models.rotor_spacecraft import RotorSpacecraft
 from naiad.models.sliding_disk import SlidingDisk
 from naiad.models.spherical_pendulum import SphericalPendulum
+from naiad.models.submerged_bodies import SubmergedBodies
 from naiad.models.submerged_body import SubmergedBody
 from naiad.models.vortex_body import VortexBody
 from naiad.numerics.checks import body_inertia, friction_matrix, inertia_matrix
@@ -107,6 +108,7 @@ __all__ = [
     "SphericalPendulum",
     "StringPendulum",
     "StringPoint",
+    "SubmergedBodies",
     "SubmergedBody",
     "TensionOnly",
     "Thrusters",

@@ -3,10 +3,10 @@
 GROUPS = ("physics", "start", "numerics", "output")
 """In the order in which they are shown."""
 
-_START = "altitude bend energy inclination spacing speed spin tilt p_norm pi_dot_p"
+_START = "altitude bend energy height inclination pitch spacing speed spin tilt p_norm pi_dot_p v1 v2 x2"
 _NUMERICS = (
     "dt dts dt_implicit section_dt t1 section_t1 t_after t_move periods warm_up steps method methods scheme map order "
-    "tolerance group elements boundary points harmonics starts seed"
+    "tolerance group elements boundary points harmonics degree starts seed"
 )
 _OUTPUT = "compare cost cpu direction frame lengths orbits report_times section span times"
 NAMED = {

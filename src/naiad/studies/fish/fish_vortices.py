@@ -7,8 +7,8 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError, RunWarning
+from naiad.hydro.threads import one_thread
 from naiad.locomotion import FourierGait, SwimmerAmongVortices, link_poses, net_motion, three_link_fish
-from naiad.locomotion.swimmer import one_thread
 from naiad.studies.parameters import parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study

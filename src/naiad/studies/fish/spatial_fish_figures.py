@@ -63,11 +63,35 @@ def paths(columns: Mapping[str, np.ndarray]) -> "Figure":
         return figure
 
 
+def coupling(results: Mapping[str, Any], columns: Mapping[str, list[np.ndarray]]) -> "Figure":
+    """How far fish swim with links alone and coupled, beside those of the plane; and the paths of the widest."""
+    from naiad import viz
+    from naiad.viz.style import FAINT, dress
+
+    widths = results["widths"]
+    with viz.house():
+        figure = viz.new_figure(8.6, 3.8)
+        left, right = figure.subplots(1, 2)
+        for name, key, colour in (("alone", "distance_alone", viz.PALETTE[1]), ("coupled", "distance", viz.PALETTE[0])):
+            left.plot(widths, results[key], marker="o", markersize=4, color=colour, label=f"in space, {name}")
+            plane = results["planar" if name == "coupled" else "planar_alone"]
+            level = float(np.linalg.norm(plane[1:]))
+            left.axhline(level, color=colour, linestyle="--", linewidth=0.9, label=f"in the plane, {name}")
+            right.plot(*columns[name][-1][:, 1:].T, color=colour, label=name)
+        left.legend(loc="best")
+        dress(left, "width w [m]", "net displacement [m]", "How far it swims")
+        right.axhline(0.0, color=FAINT, linewidth=0.6)
+        right.set_aspect("equal", adjustable="datalim")
+        right.legend(loc="best")
+        dress(right, "x [m]", "y [m]", f"Path of the middle link, w = {float(widths[-1]):g} m")
+        return figure
+
+
 def fish(study: "SpatialFish") -> "Figure":
     """The fish whose width is nearest to its links' half length, at a few times of the first period."""
     from naiad import viz
 
-    width = float(study.widths[np.argmin(np.abs(study.widths - 0.5 * study.a))])
+    width = float(study.shown[np.argmin(np.abs(study.shown - 0.5 * study.a))])
     swimmer = study.fish(width)
     times = np.linspace(0.0, 2.0 * np.pi, SHOWN, endpoint=False)
     motion = reconstruct(swimmer, GAITS[study.gait], times)
