@@ -436,7 +436,6 @@ def test_files_with_wrong_values_and_lost_parts_are_read_or_refused_in_one_line(
     ],
 )
 def test_what_mujoco_has_and_naiad_has_not_is_refused(text, says, tmp_path):
-    pytest.importorskip("mujoco")
     file = tmp_path / "robot.xml"
     file.write_text(text)
     with pytest.raises(InputError, match=says) as raised:
@@ -445,7 +444,6 @@ def test_what_mujoco_has_and_naiad_has_not_is_refused(text, says, tmp_path):
 
 
 def test_shapes_of_mujoco_displace_water(tmp_path):
-    pytest.importorskip("mujoco")
     file = tmp_path / "robot.xml"
     file.write_text(
         "<mujoco><worldbody><body name='a'><freejoint/><geom type='ellipsoid' size='0.3 0.2 0.1' density='1000'/>"
