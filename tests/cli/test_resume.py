@@ -46,7 +46,7 @@ def stop_at(monkeypatch, share, how):
     monkeypatch.setattr(Progress, "__call__", call)
 
 
-def killed(naiad, monkeypatch, share=0.5):
+def killed(naiad, monkeypatch, share=0.5, more=()):
     """A study that is killed: in a fork of this process."""
 
     def end():
@@ -54,7 +54,7 @@ def killed(naiad, monkeypatch, share=0.5):
 
     with monkeypatch.context() as patch:
         stop_at(patch, share, end)
-        _, status = os.waitpid(child(lambda: naiad(*ARGUMENTS)), 0)
+        _, status = os.waitpid(child(lambda: naiad(*ARGUMENTS, *more)), 0)
     assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
 
 
@@ -86,6 +86,15 @@ def test_a_killed_study_goes_on(naiad, whole, monkeypatch, tmp_path, command):
     assert steps[0] > 0
     assert files(tmp_path / "result") == whole
     assert os.listdir(tmp_path) == ["result"]
+
+
+def test_a_live_page_that_was_asked_for_is_made(naiad, monkeypatch, tmp_path):
+    monkeypatch.setattr("naiad.studies.study.Study.live", lambda study: None)
+    monkeypatch.setattr("naiad.studies.live.study_page", lambda study: f"live: {study.name}")
+    killed(naiad, monkeypatch, more=("--live",))
+    assert naiad("resume", "result").exit_code == 0
+    assert (tmp_path / "result" / "live.html").read_text() == "live: spin"
+    assert "live.html" in (tmp_path / "result" / "report.html").read_text()
 
 
 def test_a_run_that_had_ended_is_not_done_again(naiad, whole, monkeypatch, tmp_path):

@@ -145,6 +145,7 @@ def test_added_inertia_is_not_written(tmp_path):
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.long) for k in (2, 3))])
 def test_mujoco_finds_the_same_energy(seed, tmp_path):
     import mujoco
+
     robot = random_robot(seed, 6)
     file = tmp_path / "robot.xml"
     file.write_text(as_mjcf(robot))
@@ -186,6 +187,7 @@ def _object_velocity(mujoco, model, data, body):
 @pytest.mark.long
 def test_a_tree_moves_as_in_mujoco(tmp_path):
     import mujoco
+
     robot = random_robot(3, 3)
     file = tmp_path / "robot.xml"
     file.write_text(as_mjcf(robot).replace('<option gravity="0 0 0"/>', '<option gravity="0 0 -1" integrator="RK4"/>'))

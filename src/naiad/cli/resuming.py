@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from naiad.cli.folder import CONFIG, SUMMARY, partial_of
+from naiad.cli.folder import CONFIG, LIVE, SUMMARY, partial_of
 from naiad.cli.options import Json
 from naiad.cli.running import conduct
 from naiad.cli.sweeping import Scheduler, Workers, is_sweep, resume_sweep
@@ -35,7 +35,8 @@ def resume_folder(folder: Folder, workers: Workers = None, scheduler: Scheduler 
         raise InputError(
             f"resume {folder}: --workers and --scheduler are for sweeps, and this is none; leave them out."
         )
-    conduct(_left(folder), folder, as_json)
+    live = (partial_of(folder)[1] / LIVE).is_file()
+    conduct(_left(folder), folder, as_json, live)
 
 
 def _left(folder: Path) -> "Study":

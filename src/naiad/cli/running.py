@@ -91,6 +91,8 @@ def conduct(study: "Study", folder: Path | None, as_json: bool, live: bool = Fal
         _progress(study.name) as progress,
     ):
         started = time.perf_counter()
+        if aside and live:
+            (aside / LIVE).touch()  # for `naiad resume`, which makes it too
         keeping = keeping_runs(aside / RUNS) if aside else contextlib.nullcontext()
         with contextlib.redirect_stdout(sys.stderr), keeping:
             findings = study.run(progress)
