@@ -43,6 +43,7 @@ bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/python -m benchmarks.compiler
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.control
+	$(BIN)/python -m benchmarks.spatial
 	$(BIN)/python -m benchmarks.wasm
 
 audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
