@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
+import naiad as nd
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import SE2, SE3
@@ -155,3 +156,11 @@ def test_four_links_and_splines():
     ends = [gait.replaced(points=gait.points + sign * step * np.eye(24)[7].reshape(8, 3)) for sign in (1.0, -1.0)]
     beta = net_motions(eel, ends, steps=64).beta
     np.testing.assert_allclose(found.gradient.points[0].ravel()[7], (beta[0] - beta[1]) / (2.0 * step), atol=1e-8)
+
+
+def test_a_net_motion_is_in_double_precision_whatever_jax_is_set_to():
+    fish = nd.locomotion.three_link_fish(1.0, 0.4, 0.3, fluid=1.0, density=0.5)
+    gait = nd.locomotion.FourierGait.of([0.0, 0.0], [[-1.0, 0.0]], [[0.0, 1.0]])
+    alone, among = nd.locomotion.net_motion(fish, gait, 32), nd.locomotion.net_motions(fish, [gait], 32)
+    assert alone.x.dtype == float
+    np.testing.assert_allclose(alone.x, among.x[0], rtol=1e-13)
