@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+Row = tuple[float, float, float]
+
 
 class Facets(NamedTuple):
     """Vertices, three numbers each, and triangles, three numbers of vertices each: plain tuples, so that they can be
@@ -33,25 +35,28 @@ def joined(parts: list[Facets]) -> Facets:
     return Facets.of(np.concatenate([np.array(part.vertices) for part in parts]), np.concatenate(triangles))
 
 
+def ringed(rings: list[np.ndarray], first: Row, last: Row) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and triangles of the surface through rings of as many points each, from the point `first` to the point
+    `last`; outside is where the points of a ring go counterclockwise about the way from first to last."""
+    count = len(rings[0])
+    vertices = np.concatenate([*rings, [first, last]])
+    i, end = np.arange(count), (len(rings) - 1) * count
+    j, begin, tip = np.roll(i, -1), np.full(count, len(vertices) - 2), np.full(count, len(vertices) - 1)
+    parts = [(begin, j, i), (tip, end + i, end + j)]
+    for start in range(0, end, count):
+        ahead = start + count
+        parts += [(start + i, start + j, ahead + j), (start + i, ahead + j, ahead + i)]
+    return vertices, np.concatenate([np.stack(part, axis=1) for part in parts])
+
+
 def ellipsoid_facets(rows: np.ndarray, centre: np.ndarray, most: int) -> Facets:
     """An ellipsoid with semi-axes in rows, in about `most` triangles."""
     around = max(6, int(np.sqrt(most)))
     rings = max(3, around // 2)
-    angle, height = 2 * np.pi * np.arange(around) / around, np.pi * np.arange(1, rings) / rings
-    ball = [[np.sin(b) * np.cos(a), np.sin(b) * np.sin(a), np.cos(b)] for b in height for a in angle]
-    points = np.array([*ball, [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
-    top, bottom = len(points) - 2, len(points) - 1
-    triangles = []
-    for k in range(around):
-        after = (k + 1) % around
-        triangles.append([top, k, after])
-        last = (rings - 2) * around
-        triangles.append([bottom, last + after, last + k])
-        for row in range(0, last, around):
-            below = row + around
-            triangles += [[row + k, below + k, below + after], [row + k, below + after, row + after]]
-    outward = np.array(triangles) if np.linalg.det(rows) > 0 else np.array(triangles)[:, ::-1]
-    return Facets.of(points @ rows + centre, outward)
+    angle, height = 2 * np.pi * np.arange(around) / around, np.pi * np.arange(rings - 1, 0, -1) / rings
+    ball = [np.array([[np.sin(b) * np.cos(a), np.sin(b) * np.sin(a), np.cos(b)] for a in angle]) for b in height]
+    points, triangles = ringed(ball, (0.0, 0.0, -1.0), (0.0, 0.0, 1.0))
+    return Facets.of(points @ rows + centre, triangles if np.linalg.det(rows) > 0 else triangles[:, ::-1])
 
 
 def thinned(vertices: np.ndarray, triangles: np.ndarray, most: int) -> Facets:

@@ -8,6 +8,7 @@ import naiad as nd
 from naiad import hydro
 from naiad.diagnostics import Energy, watched_run
 from naiad.errors import InputError
+from naiad.hydro.facets import ringed
 from naiad.hydro.meshes.files import UNITS
 from naiad.hydro.meshes.telling import telling
 from naiad.studies.live import LivePage
@@ -115,15 +116,7 @@ def torpedo() -> tuple[np.ndarray, np.ndarray]:
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     y, z = np.cos(angle), np.minimum(np.sin(angle), 0.7)
     rings = [np.column_stack([np.full(AROUND, x), r * y, r * z]) for x, r in stations[1:-1]]
-    vertices = np.concatenate([*rings, [(stations[0][0], 0.0, 0.0), (stations[-1][0], 0.0, 0.0)]])
-    i = np.arange(AROUND)
-    j, stern, bow = np.roll(i, -1), np.full(AROUND, len(vertices) - 2), np.full(AROUND, len(vertices) - 1)
-    last = (len(rings) - 1) * AROUND
-    parts = [(stern, j, i), (bow, last + i, last + j)]
-    for start in range(0, last, AROUND):
-        ahead = start + AROUND
-        parts += [(start + i, start + j, ahead + j), (start + i, ahead + j, ahead + i)]
-    return vertices, np.concatenate([np.stack(part, axis=1) for part in parts])
+    return ringed(rings, (stations[0][0], 0.0, 0.0), (stations[-1][0], 0.0, 0.0))
 
 
 def figures(hull: hydro.Mesh, run: nd.Trajectory) -> dict:

@@ -76,6 +76,12 @@ class Joint(NamedTuple):
     damping: float = 0.0
     stiffness: float = 0.0
 
+    @property
+    def notes(self) -> list[str]:
+        """What does not act."""
+        limits = [f"joint {self.name!r}: its limits do not act"] if (self.lower, self.upper) != (None, None) else []
+        return limits + ([f"joint {self.name!r}: its friction does not act"] if self.friction else [])
+
 
 class Link(NamedTuple):
     """A link with its shapes and its joint; the root has none."""

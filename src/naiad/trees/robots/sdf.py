@@ -77,10 +77,7 @@ def sdf_robot(path: str | os.PathLike[str]) -> Robot:
     for name, ((parent, below), element) in joints.items():
         between = poses[parent].inverse().then(poses[below])
         own[below] = _joint(element, name, number_of[parent], between, f"{file}: joint {name!r}", below)
-        if own[below].lower is not None or own[below].upper is not None:
-            notes.append(f"joint {name!r}: its limits do not act")
-        if own[below].friction:
-            notes.append(f"joint {name!r}: its friction does not act")
+        notes += own[below].notes
     found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(model.get("name") or Path(path).stem, tuple(found), tuple(notes))
 

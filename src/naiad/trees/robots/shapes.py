@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from naiad.hydro import AbstractShape, Assembly, Ellipsoid, Mesh, Sphere
+from naiad.hydro.facets import ringed
 from naiad.hydro.meshes.surface import Surface
 from naiad.trees.robots.robot import Geometry
 
@@ -78,12 +79,4 @@ def turned(profile: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
     rings = [
         np.column_stack([wider * r * np.cos(angle), wider * r * np.sin(angle), np.full(SECTORS, z)]) for r, z in inner
     ]
-    vertices = np.concatenate([*rings, [(0.0, 0.0, profile[0][1]), (0.0, 0.0, profile[-1][1])]])
-    i = np.arange(SECTORS)
-    j, bottom, top = np.roll(i, -1), np.full(SECTORS, len(vertices) - 2), np.full(SECTORS, len(vertices) - 1)
-    last = (len(inner) - 1) * SECTORS
-    parts = [(bottom, j, i), (top, last + i, last + j)]
-    for start in range(0, last, SECTORS):
-        above = start + SECTORS
-        parts += [(start + i, start + j, above + j), (start + i, above + j, above + i)]
-    return vertices, np.concatenate([np.stack(part, axis=1) for part in parts])
+    return ringed(rings, (0.0, 0.0, profile[0][1]), (0.0, 0.0, profile[-1][1]))

@@ -76,7 +76,7 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
                 "'world' out."
             )
         own[below] = _joint(element, name, number_of[parent], where)
-        notes += _notes(own[below])
+        notes += own[below].notes
     found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
 
@@ -171,16 +171,6 @@ def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> 
         if kind == "revolute":
             about = {"lower": 0.0, "upper": 0.0} | about
     return Joint(name, KINDS[kind], parent, _pose(element, where), **about)  # pyright: ignore
-
-
-def _notes(joint: Joint) -> list[str]:
-    """What does not act."""
-    notes = []
-    if joint.lower is not None or joint.upper is not None:
-        notes.append(f"joint {joint.name!r}: its limits do not act")
-    if joint.friction:
-        notes.append(f"joint {joint.name!r}: its friction does not act")
-    return notes
 
 
 def _without_the_world(links: dict[str, Link], joints: dict[str, Any]) -> dict[str, Any]:
