@@ -93,6 +93,13 @@ def test_files(tmp_path):
         module.script("a-b")
 
 
+def test_a_module_that_cannot_be_described_is_not_left_behind(tmp_path):
+    (tmp_path / "swing.json").mkdir()
+    with pytest.raises(InputError, match=r"swing\.json is a folder"):
+        nd.compile(swing).wasm(0.5, 0.0, 0.01, 1000).save(tmp_path / "swing.wasm")
+    assert [each.name for each in tmp_path.iterdir()] == ["swing.json"]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_function_runs_with_what_it_was_made_with_and_with_other_arguments(engine):
     compiled = nd.compile(swing, fma=False)

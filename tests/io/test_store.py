@@ -14,6 +14,7 @@ import xarray as xr
 import zarr
 
 from naiad.errors import InputError, RunError
+from naiad.files import whole_file
 from naiad.io import layout, places, read, write
 
 
@@ -197,12 +198,12 @@ def test_a_write_that_comes_late_is_removed_with_the_rest(tmp_path, monkeypatch)
 
 def test_a_file_is_whole_or_as_it_was(tmp_path):
     place = tmp_path / "table.csv"
-    with places.whole_file(place) as file:
+    with whole_file(place) as file:
         file.write_text("old")
     assert place.read_text() == "old"
 
     def fail():
-        with places.whole_file(place) as file:
+        with whole_file(place) as file:
             file.write_text("half")
             raise MemoryError
 
@@ -210,7 +211,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
         fail()
     assert place.read_text() == "old"
     assert os.listdir(tmp_path) == ["table.csv"]
-    with pytest.raises(InputError, match="is a folder"), places.whole_file(tmp_path):
+    with pytest.raises(InputError, match="is a folder"), whole_file(tmp_path):
         pass
 
 

@@ -34,8 +34,9 @@ def result_folder(wanted: Path, config: str = "") -> Iterator[Path]:
     same way, and removed if not; while another run is on the way to the same place, this one is refused. If a signal or
     a full disk ends the block, and runs were kept, the folder stays, and can be taken over.
     """
+    from naiad.files import clear_errors
     from naiad.io.claim import settle
-    from naiad.io.places import clear_errors, remove
+    from naiad.io.places import remove
 
     target, aside = partial_of(wanted)
     with clear_errors(wanted):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 @contextmanager
 def growing_folder(wanted: Path, begin: Callable[[Path], None]) -> Iterator[Path]:
     """A new folder, with what `begin` puts into it, that takes its place when the block ends well, and else stays."""
+    from naiad.files import clear_errors
     from naiad.io.claim import claimed
-    from naiad.io.places import clear_errors
 
     target, partial = partial_of(wanted)
     with clear_errors(wanted):
@@ -35,8 +35,8 @@ def growing_folder(wanted: Path, begin: Callable[[Path], None]) -> Iterator[Path
 @contextmanager
 def regained_folder(wanted: Path) -> Iterator[Path]:
     """The folder that an ended process left, with all that is in it."""
+    from naiad.files import clear_errors
     from naiad.io.claim import reclaimed
-    from naiad.io.places import clear_errors
 
     target, partial = partial_of(wanted)
     with clear_errors(wanted, f"what there was is at {partial}"):
@@ -46,8 +46,9 @@ def regained_folder(wanted: Path) -> Iterator[Path]:
 
 
 def _until_done(wanted: Path, claim: "Claim") -> Iterator[Path]:
+    from naiad.files import clear_errors
     from naiad.io.claim import settle
-    from naiad.io.places import clear_errors, remove
+    from naiad.io.places import remove
 
     target, partial = partial_of(wanted)
     try:

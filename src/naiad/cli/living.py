@@ -36,7 +36,7 @@ def live_study(
     page = path or Path(f"{name}.html")
     if page.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {page}: a live page is one web page; name it {page.with_suffix('.html')}")
-    from naiad.io.places import whole_file
+    from naiad.files import whole_file
     from naiad.studies.live import study_page
 
     text = study_page(study, _beside(study, beside))

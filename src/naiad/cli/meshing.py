@@ -30,10 +30,10 @@ def show_mesh(
     as_json: Json = False,
 ) -> None:
     """Check a mesh and compute its volume, its centre and its added inertia with an estimate of the error."""
+    from naiad.files import whole_file
     from naiad.hydro import Mesh
     from naiad.hydro.meshes.sdf import inertial
     from naiad.hydro.meshes.telling import telling
-    from naiad.io.places import whole_file
     from naiad.studies.values import to_json
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):

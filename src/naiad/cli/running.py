@@ -80,7 +80,7 @@ def run_study(
 
 def conduct(study: "Study", folder: Path | None, as_json: bool, live: bool = False) -> None:
     """Do a study; what a killed run of the same study to the same folder had kept is not done again."""
-    from naiad.io.places import clear_errors
+    from naiad.files import clear_errors
     from naiad.simulation.journal import keeping_runs
     from naiad.studies.config import write_config
     from naiad.studies.values import to_json

@@ -20,6 +20,7 @@ from naiad.cli.options import Gpu, asked_for, assignments
 from naiad.cli.running import Config, MaybeName
 from naiad.cli.sweep_progress import telling
 from naiad.errors import InputError, RunError
+from naiad.files import clear_errors
 from naiad.interrupts import Ear, listening
 from naiad.studies.sweeps import ROWS, SWEEP
 
@@ -167,7 +168,7 @@ def _carried_on(sweep: "Sweep", folder: Path, partial: Path, run: "Runner", ear:
         if found.failed == len(sweep):
             places.remove(partial)
             raise RunError(f"all {len(sweep)} rows failed, and nothing was written; the first: {found.rows[0].error}")
-        with places.clear_errors(folder, ear.kept):
+        with clear_errors(folder, ear.kept):
             _write(found, partial, time.perf_counter() - started, lambda label: told(len(rows), label))
         interrupts.close()
     return found

@@ -24,6 +24,7 @@ from naiad.ensembles.job import Job, Schedule
 from naiad.ensembles.kept import Kept, Parts
 from naiad.ensembles.table import Arrays, series
 from naiad.errors import InputError, NaiadError, RunError
+from naiad.files import clear_errors
 from naiad.io import keys, layout, places
 from naiad.io.claim import Claim
 from naiad.io.sites import Bucket, Folder
@@ -164,7 +165,7 @@ class Shelf:
     def _clear_errors(self) -> Iterator[None]:
         kept = f"what was computed before is at {self.place.growing}"
         try:
-            with places.clear_errors(self.place.path, kept):
+            with clear_errors(self.place.path, kept):
                 yield
         except Exception as error:
             if isinstance(error, NaiadError) or isinstance(self.place, Folder):
@@ -214,7 +215,7 @@ def begin_shelf(
         }
         layout.commit(store, layout.plain({**own, **about}, "the ensemble"), [], [], {})
 
-    with places.clear_errors(place.path):
+    with clear_errors(place.path):
         claim = place.begin(fill, overwrite=overwrite)
     return Shelf(place, size), claim
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from naiad.errors import InputError
+from naiad.files import sibling
 from naiad.io import places
 
 try:
@@ -109,7 +110,7 @@ def _clear(place: Path, discard: Callable[[Path], None]) -> None:
             if not _still_at(place, descriptor):
                 return
         discard(place)
-        left = places.sibling(place)
+        left = sibling(place)
         place.rename(left)
         places.remove(left)
     finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.io import places
+from naiad.files import whole_file
 from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def write_csv(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite:
     """The table of `to_dataframe` as text, with all digits."""
     _check_free(Path(path), overwrite=overwrite)
     table = to_dataframe(dataset)
-    with places.whole_file(Path(path)) as file:
+    with whole_file(Path(path)) as file:
         table.to_csv(file)
 
 
@@ -67,7 +67,7 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwri
     """The dataset as netCDF 3; attributes that are no numbers or texts become JSON."""
     _check_free(Path(path), overwrite=overwrite)
     plain = dataset.assign_attrs({name: _attribute(value) for name, value in dataset.attrs.items()})
-    with places.whole_file(Path(path)) as file:
+    with whole_file(Path(path)) as file:
         plain.to_netcdf(file, engine="scipy")
 
 

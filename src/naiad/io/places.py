@@ -1,7 +1,6 @@
 """Where a store may stand: written aside, renamed into place, and never over something that is not naiad's."""
 
 import contextlib
-import errno
 import json
 import os
 import shutil
@@ -12,26 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from naiad.errors import InputError, RunError
+from naiad.errors import InputError
+from naiad.files import sibling
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_BROKEN = {errno.EIO}
 AT_ONCE = 16  # files that the disk is asked to take
 _ASIDE = ".partial"  # ending of the names under which files are written
-
-
-@contextlib.contextmanager
-def clear_errors(path: Path | str, kept: str = "nothing was left behind") -> Iterator[None]:
-    """Turn an operating system's refusal into one line about `path`; `kept` says what remains of the data."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        if error.errno in _FULL:
-            raise RunError(f"cannot write {path}: {reason}; {kept}; free some space or choose another disk") from error
-        if error.errno in _BROKEN:
-            raise RunError(f"cannot write {path}: {reason}; {kept}; the disk may be failing") from error
-        raise InputError(f"cannot write {path}: {reason}; choose a place that can be written") from error
 
 
 def attributes(path: Path) -> dict[str, Any]:
@@ -67,11 +51,6 @@ def check_free(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{path} exists; choose another name, or pass overwrite=True to replace it")
 
 
-def sibling(path: Path) -> Path:
-    """A fresh hidden name beside `path`, on the same disk."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
-
-
 @contextlib.contextmanager
 def aside(path: Path) -> Iterator[Path]:
     """A fresh directory beside `path`, to be filled and renamed; removed with all its contents on any failure."""
@@ -82,20 +61,6 @@ def aside(path: Path) -> Iterator[Path]:
     except BaseException:
         remove(fresh)
         raise
-
-
-@contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write a file to, which is moved to `path` once it is whole; none is left on a failure."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file.")
-    fresh = sibling(path)
-    with clear_errors(path):
-        try:
-            yield fresh
-            fresh.replace(path)
-        finally:
-            fresh.unlink(missing_ok=True)
 
 
 def put(path: Path, *contents: Any, sync: bool = True) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.files import clear_errors
 from naiad.io import keys, layout, places
 from naiad.numerics.arguments import checked
 
@@ -34,7 +35,7 @@ def write(dataset: "xr.Dataset", path: str | os.PathLike[str], *, overwrite: boo
     layout.check(dataset)
     own = layout.plain_attributes(dataset, "the dataset")
     names, coordinates = list(map(str, dataset.variables)), list(map(str, dataset.coords))
-    with places.clear_errors(given):
+    with clear_errors(given):
         places.check_free(path, overwrite=overwrite)
         with places.aside(path) as aside:
             group = zarr.create_group(DurableStore(aside), zarr_format=3)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.files import clear_errors
 from naiad.io import layout, places
 from naiad.io.claim import claimed, reclaimed, settle
 from naiad.io.store import committed
@@ -51,7 +52,7 @@ class Writer:
     ):
         self._go_to(path, overwrite)
         known = layout.plain(dict(attributes or {}), "what the writer was given")
-        with places.clear_errors(self._given):
+        with clear_errors(self._given):
             places.check_free(self._path, overwrite=overwrite)
             self._claim = claimed(self._partial, lambda folder: self._begin(folder, known, first), self._discard)
             self._open(self._partial)
@@ -63,7 +64,7 @@ class Writer:
         at `PATH` is replaced if that process was to do so."""
         writer = cls.__new__(cls)
         writer._go_to(path, overwrite)
-        with places.clear_errors(writer._given):
+        with clear_errors(writer._given):
             writer._claim = reclaimed(writer._partial)
             try:
                 writer._overwrite = overwrite or (writer._partial / REPLACES).exists()
@@ -121,7 +122,7 @@ class Writer:
         """Write what waits in memory and commit it."""
         begun = self._folder == self._partial
         kept = f"what was written before is at {self._partial}" if begun else "nothing was left behind"
-        with places.clear_errors(self._given, kept):
+        with clear_errors(self._given, kept):
             self._commit()
 
     def close(self) -> None:
@@ -131,7 +132,7 @@ class Writer:
         self.flush()
         self._closed = True
         try:
-            with places.clear_errors(self._given, f"what was written is at {self._partial}"):
+            with clear_errors(self._given, f"what was written is at {self._partial}"):
                 self._cut()
                 self._say(self._lengths, groups=())
                 places.put_in_place(self._partial, self._path, overwrite=self._overwrite)

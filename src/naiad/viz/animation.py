@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
-from naiad.io.places import whole_file
+from naiad.files import whole_file
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz.film import SIZES, Film
 from naiad.viz.motion import describe_motion

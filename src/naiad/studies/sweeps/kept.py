@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from naiad.io import places
+from naiad.files import whole_file
 from naiad.studies.sweeps import ROWS
 from naiad.studies.sweeps.row import Row
 
 
 def keep(row: Row, number: int, folder: Path) -> None:
     """Write a row to its file, whole or not at all."""
-    with places.whole_file(folder / ROWS / f"{number}.json") as file:
+    with whole_file(folder / ROWS / f"{number}.json") as file:
         file.write_text(row.write(), encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from naiad.errors import InputError
+from naiad.files import whole_file
 from naiad.numerics.arguments import checked_throughout
 from naiad.trees.robots.robot import Geometry, Inertial, Joint, Link, Pose, Robot, angles_of, matrix, row
 
@@ -30,12 +31,8 @@ def write_urdf(bodies: "ConnectedBodies", path: str | os.PathLike[str]) -> Path:
     element = _robot(robot, file)
     ElementTree.indent(element)
     text = ElementTree.tostring(element, encoding="unicode") + "\n"
-    try:
-        aside = file.with_name(f".{file.name}.{os.getpid()}")
+    with whole_file(file) as aside:
         aside.write_text(f'<?xml version="1.0"?>\n{text}', encoding="utf-8")
-        aside.replace(file)
-    except OSError as error:
-        raise InputError(f"{file}: it cannot be written ({error.strerror or error}).") from None
     return file
 
 

@@ -14,6 +14,7 @@ from naiad.compiler.ir.program import Buffer, Program, Slot, regions
 from naiad.compiler.passes.branches import branches
 from naiad.compiler.passes.split import split
 from naiad.errors import InputError
+from naiad.files import whole_file
 
 Bytes = bytes  # which the class below has a field for
 
@@ -43,9 +44,12 @@ class WasmModule(NamedTuple):
         path = Path(path)
         if path.suffix != ".wasm" or not path.parent.is_dir():
             raise InputError(f"save: path = {str(path)!r}; expected NAME.wasm in a folder that exists.")
-        path.write_bytes(self.bytes)
-        path.with_suffix(".json").write_text(json.dumps(self.description), encoding="utf-8")
-        path.with_name("naiad.js").write_text(loader(), encoding="utf-8")
+        beside = {path.with_suffix(".json"): json.dumps(self.description), path.with_name("naiad.js"): loader()}
+        for file, text in beside.items():
+            with whole_file(file) as fresh:
+                fresh.write_text(text, encoding="utf-8")
+        with whole_file(path) as fresh:
+            fresh.write_bytes(self.bytes)
 
     def script(self, name: str) -> str:
         """JavaScript for a page, which needs no other file: after it `await NAME` is the module, ready to run."""
