@@ -11,7 +11,11 @@ def test_the_drawing_is_that_of_the_code():
 
 
 def test_every_package_is_drawn():
-    found = {path.parent.name for path in (ROOT / "src" / "naiad").glob("*/__init__.py")} | {"errors", "files", "interrupts"}
+    found = {path.parent.name for path in (ROOT / "src" / "naiad").glob("*/__init__.py")} | {
+        "errors",
+        "files",
+        "interrupts",
+    }
     assert {package for row in layers() for package in row} == found
 
 

@@ -14,7 +14,7 @@ from naiad.hydro import AbstractShape, Plane, SpatialBodies, mass_properties
 from naiad.mechanics import LagrangianSystem, Picture, Scalar, State
 from naiad.models.solid_shape import Solid, solid_of, solid_shape
 from naiad.numerics import solve, static, vee
-from naiad.numerics.checks import floats, is_known, semidefinite_inertia, vector
+from naiad.numerics.checks import floats, is_known, positive, semidefinite_inertia, vector
 
 
 class SubmergedBodies(LagrangianSystem):
@@ -29,8 +29,8 @@ class SubmergedBodies(LagrangianSystem):
     `centres` are the volumes' masses and centres in the body frames. The motion is invariant under rigid motions of the
     whole, if there is no gravity and no plane; with them, under turns about and shifts along the level.
 
-    What the bodies do to each other is not resolved where they nearly touch: give a run a section at a small gap,
-    `Section(lambda system, state, t: system.gap(state.g) - 0.05, direction=-1, terminal=True)`.
+    A run ends before two bodies, or one and the plane, are nearer than `least` (see `gap`): what they do to each other
+    is not resolved where they nearly touch.
     """
 
     fluid: SpatialBodies
@@ -38,12 +38,23 @@ class SubmergedBodies(LagrangianSystem):
     displaced: Float[Array | np.ndarray, " N"]
     centres: Float[Array | np.ndarray, "N 3"]
     gravity: Float[Array | np.ndarray, "3"]
+    least: Scalar
     solids: tuple[Solid, ...] | None
     group: AbstractGroup = static()
     symmetry_dim = 6
     definite = True
+    limit_words = "Bodies came nearer to each other, or to the plane, than `least`; end the run before, or give less."
 
-    def __init__(self, fluid: SpatialBodies, dry: Any, *, displaced: Any, centres: Any = None, gravity: Any = None):
+    def __init__(
+        self,
+        fluid: SpatialBodies,
+        dry: Any,
+        *,
+        displaced: Any,
+        centres: Any = None,
+        gravity: Any = None,
+        least: Scalar = 0.0,
+    ):
         count = fluid.count
         self.fluid, self.dry = fluid, _matrices(dry, count)
         self.displaced = floats("displaced", displaced)
@@ -54,6 +65,7 @@ class SubmergedBodies(LagrangianSystem):
                 f"and {count} rows (x, y, z)."
             )
         self.gravity = vector("gravity", (0.0, 0.0, 0.0) if gravity is None else gravity)
+        self.least = positive("least", least, zero=True)
         self.solids = None
         self.group = Power(SE3(), count)
 
@@ -68,6 +80,7 @@ class SubmergedBodies(LagrangianSystem):
         plane: Plane | None = None,
         degree: int = 8,
         points: int | None = None,
+        least: Scalar = 0.0,
     ) -> Self:
         """Bodies of these shapes in a fluid of this density, with their own inertias `dry` about the origins of the
         shapes' frames; without them homogeneous, of the fluid's density. The rest is that of `SpatialBodies`."""
@@ -79,6 +92,7 @@ class SubmergedBodies(LagrangianSystem):
             displaced=[shape.displaced_mass(density) for shape in shapes],
             centres=[shape.centre for shape in shapes],
             gravity=gravity,
+            least=least,
         )
         return bodies.replaced(solids=tuple(solid_of(shape) for shape in shapes))
 
@@ -122,6 +136,10 @@ class SubmergedBodies(LagrangianSystem):
     def gap(self, g: Pose) -> Any:
         """The smallest distance between two bodies, or from the plane (see `SpatialBodies.gap`)."""
         return self.fluid.gap(g)
+
+    def limit(self, g: Pose, t: Scalar, h: Scalar) -> Float[Array, ""]:
+        """By how much the gap is above the smallest one."""
+        return self.gap(g) - jnp.asarray(self.least)
 
     @property
     def picture(self) -> Picture:

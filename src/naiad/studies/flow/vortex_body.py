@@ -1,18 +1,16 @@
 """A body among point vortices."""
 
-import warnings
 from typing import Any
 
 import jax.numpy as jnp
 
 import naiad as nd
-from naiad.diagnostics import RelativeChange
-from naiad.errors import InputError, RunError, RunWarning
+from naiad.errors import InputError
 from naiad.hydro import Ellipse, Vortices
 from naiad.models import VortexBody as Body
 from naiad.numerics.checks import namespace
-from naiad.simulation import Outcome
 from naiad.studies.flow import vortex_figures
+from naiad.studies.limited_run import limited_run
 from naiad.studies.live import LivePage
 from naiad.studies.methods import CHOICES, method
 from naiad.studies.parameters import Vector, parameter
@@ -95,17 +93,7 @@ class VortexBody(Study, name="vortex-body"):
     def run(self, progress: Progress) -> Findings:
         system = self.system()
         state = self.start(system)
-        watched = {
-            "energy": RelativeChange.since(lambda state, t: system.energy(state, t), state),
-            "momentum": RelativeChange.since(lambda state, t: system.noether(state), state),
-        }
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RunWarning)
-            run = nd.simulate(
-                system, state, t1=self.t1, dt=self.dt, method=method(self.method), monitors=watched, progress=progress
-            )
-        if run.outcome not in (Outcome.COMPLETED, Outcome.LIMIT):
-            raise RunError(f"the run stopped at t = {run.attrs['t']:g} s of {self.t1:g} s: {run.ending}")
+        run = limited_run(system, state, t1=self.t1, dt=self.dt, method=method(self.method), progress=progress)
         body, places = vortex_figures.parts(system, run.states.g)
         results = {
             "pose": body[-1],

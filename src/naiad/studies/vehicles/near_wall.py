@@ -7,11 +7,12 @@ import numpy as np
 import naiad as nd
 from naiad import hydro
 from naiad.errors import InputError
+from naiad.simulation import Outcome
+from naiad.studies.limited_run import limited_run
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 from naiad.studies.vehicles.coupled_methods import CHOICES, coupled_method
-from naiad.studies.vehicles.coupled_run import CoupledRun, coupled_run
 
 LEAST = 0.2
 """The gap at which a run ends, in the smallest semi-axis."""
@@ -62,7 +63,7 @@ class NearWall(Study, name="near-wall"):
         """The vehicle above the plane z = 0 (for a surface, turn the picture upside down)."""
         plane = hydro.Plane((0.0, 0.0, 1.0), 0.0, self.plane)
         return nd.models.SubmergedBodies.from_shapes(
-            [hydro.Ellipsoid(self.axes)], self.density, plane=plane, degree=self.degree
+            [hydro.Ellipsoid(self.axes)], self.density, plane=plane, degree=self.degree, least=self.least
         )
 
     def ratios(self) -> tuple[np.ndarray, np.ndarray]:
@@ -86,16 +87,15 @@ class NearWall(Study, name="near-wall"):
         )
         M, dM = system.fluid.added_inertia_with_derivative(state.g)
         xi = np.concatenate([self.Omega0, self.v0])
-        found = coupled_run(
+        run = limited_run(
             system,
             state,
             t1=self.t1,
             dt=self.dt,
-            least=self.least,
             method=coupled_method(self.method),
             progress=progress,
         )
-        run, g = found.run, found.run.final.g
+        g = run.final.g
         wrench = 0.5 * np.einsum("a,abc,b->c", xi, dM[:, :, 0], xi)
         results = {
             "x": g.x[0],
@@ -108,21 +108,21 @@ class NearWall(Study, name="near-wall"):
             "pitching_moment": -float(wrench[1]),
             "height_min": float(run.g.x[:, 0, 2].min()),
             "energy": float(run.energy[-1]),
-            "energy_error_max": found.energy_error,
-            "momentum_error_max": found.momentum_error,
-            "ended": found.ending,
+            "energy_error_max": run.monitors["energy"].largest,
+            "momentum_error_max": run.monitors["momentum"].largest,
+            "ended": "near contact" if run.outcome is Outcome.LIMIT else "reached t1",
             "t": float(run.t[-1]),
             "steps": run.statistics["steps"],
         }
-        return Findings(results, lambda: run.dataset, self._figures(found), notes=_NOTES, units=_UNITS)
+        return Findings(results, lambda: run.dataset, self._figures(run), notes=_NOTES, units=_UNITS)
 
-    def _figures(self, found: CoupledRun) -> dict:
+    def _figures(self, run: nd.Trajectory) -> dict:
         from naiad.studies.vehicles import coupled_figures as figures
 
         return {
-            "near-wall": lambda: figures.near_wall(self, found.run),
-            "invariants": lambda: figures.kept(found.run),
-            "overview": lambda: found.run.plot(),
+            "near-wall": lambda: figures.near_wall(self, run),
+            "invariants": lambda: figures.kept(run),
+            "overview": lambda: run.plot(),
         }
 
 

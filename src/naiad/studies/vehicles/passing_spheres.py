@@ -5,11 +5,12 @@ import numpy as np
 import naiad as nd
 from naiad import hydro
 from naiad.errors import InputError
+from naiad.simulation import Outcome
+from naiad.studies.limited_run import limited_run
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
 from naiad.studies.vehicles.coupled_methods import CHOICES, coupled_method
-from naiad.studies.vehicles.coupled_run import CoupledRun, coupled_run
 
 LEAST = 0.05
 """The gap at which a run ends, in the smaller radius."""
@@ -60,21 +61,20 @@ class PassingSpheres(Study, name="passing-spheres"):
         shapes = self.shapes
         own = zip(shapes, (self.m1, self.m2), strict=True)
         dry = np.stack([shape.inertia(mass / shape.volume) for shape, mass in own])
-        return nd.models.SubmergedBodies.from_shapes(shapes, self.rho, dry=dry, degree=self.degree)
+        return nd.models.SubmergedBodies.from_shapes(shapes, self.rho, dry=dry, degree=self.degree, least=self.least)
 
     def run(self, progress: Progress) -> Findings:
         system = self.system()
         state = system.state(x=np.stack([np.zeros(3), self.x2]), v=np.stack([self.v1, self.v2]))
-        found = coupled_run(
+        run = limited_run(
             system,
             state,
             t1=self.t1,
             dt=self.dt,
-            least=self.least,
             method=coupled_method(self.method),
             progress=progress,
         )
-        run, g = found.run, found.run.final.g
+        g = run.final.g
         velocities = run.xi.to_numpy()[-1].reshape(2, 6)[:, 3:]
         gaps = np.linalg.norm(np.diff(run.g.x, axis=1)[:, 0], axis=1) - self.a - self.b
         results = {
@@ -83,24 +83,24 @@ class PassingSpheres(Study, name="passing-spheres"):
             "v1": g.R[0] @ velocities[0],
             "v2": g.R[1] @ velocities[1],
             "energy": float(run.energy[-1]),
-            "energy_error_max": found.energy_error,
-            "momentum_error_max": found.momentum_error,
+            "energy_error_max": run.monitors["energy"].largest,
+            "momentum_error_max": run.monitors["momentum"].largest,
             "gap_min": float(gaps.min()),
-            "ended": found.ending,
+            "ended": "near contact" if run.outcome is Outcome.LIMIT else "reached t1",
             "t": float(run.t[-1]),
             "steps": run.statistics["steps"],
         }
         named = run.dataset.assign_attrs(bodies=["first", "second"])
-        return Findings(results, lambda: named, self._figures(found), notes=_NOTES, units=_UNITS)
+        return Findings(results, lambda: named, self._figures(run), notes=_NOTES, units=_UNITS)
 
-    def _figures(self, found: CoupledRun) -> dict:
+    def _figures(self, run: nd.Trajectory) -> dict:
         from naiad.studies.vehicles import coupled_figures as figures
 
         alone = np.stack([self.v1, self.v2])
         return {
-            "passing": lambda: figures.passing(self, found.run, alone),
-            "invariants": lambda: figures.kept(found.run),
-            "overview": lambda: found.run.plot(),
+            "passing": lambda: figures.passing(self, run, alone),
+            "invariants": lambda: figures.kept(run),
+            "overview": lambda: run.plot(),
         }
 
 

@@ -16,7 +16,7 @@ from naiad.compiler.backends.cuda.operations import TYPES, constant, literal, wr
 from naiad.compiler.backends.cuda.prelude import TEXT
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region, Slot, regions
-from naiad.compiler.passes.sizes import is_size, sizes
+from naiad.compiler.passes.sizes import Sizes
 
 CONSTANT_BYTES = 60 * 2**10  # of constant memory, which has 64 KiB, some of it CUDA's
 LOCAL_BYTES = 64 * 2**10  # of working memory that a thread may have of its own
@@ -55,7 +55,7 @@ class _Printer:
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.inverses: list[dict[int, str]] = [{}]
-        self.sizes = sizes(program)
+        self.sizes = Sizes(program)
         self.parts: list[str] = []
         self.in_part = False
         self.margin = "  "
@@ -186,7 +186,7 @@ class _Printer:
                 self._define(node, self._input(node))
             elif node.op == "div":
                 self._define(node, self._quotient(*node.args))
-            elif node.op == "max" and all(is_size(self.sizes, a) for a in node.args):
+            elif node.op == "max" and all(map(self.sizes.has, node.args)):
                 self._define(node, f"larger_size({', '.join(map(self._use, node.args))})")
             elif node.op not in ("param", "result"):
                 self._define(node, written(node.op, [self._use(a) for a in node.args]))
