@@ -114,6 +114,21 @@ def test_a_run_without_its_code_says_what_it_needs(saved):
         nd.load(saved[0])
 
 
+def test_the_method_that_fits_need_not_be_given(tmp_path):
+    top = nd.models.RigidBody(J=(1.0, 1.0, 0.5))
+    start = top.state(Omega=(0.1, 0.2, 3.0))
+    run = nd.simulate(top, start, t1=0.5, dt=0.1, out=tmp_path / "top.zarr")
+    assert nd.load(tmp_path / "top.zarr", top).method == run.method
+    whole = nd.simulate(top, start, t1=1.0, dt=0.1)
+    np.testing.assert_array_equal(nd.resume(tmp_path / "top.zarr", top, t1=1.0).final.mu, whole.final.mu)
+    nd.simulate(top, start, t1=0.5, dt=0.1, method=nd.RK4(), out=tmp_path / "other.zarr")
+    with pytest.raises(nd.InputError, match="was made with the method"):
+        nd.load(tmp_path / "other.zarr", top)
+    many = nd.simulate_many(top, [start, start], t1=0.5, dt=0.1, out=tmp_path / "many.zarr")
+    same = nd.load_many(tmp_path / "many.zarr", top)
+    np.testing.assert_array_equal(same.dataset["Pi"], many.dataset["Pi"])
+
+
 def test_the_result_of_a_study_goes_on(tmp_path):
     study = studies.find("rigid-body")(t1=1.0)
     findings = study.run(Progress())

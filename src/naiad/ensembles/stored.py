@@ -16,7 +16,7 @@ from naiad.ensembles.job import Job, Program, Schedule
 from naiad.ensembles.kept import Reduce
 from naiad.ensembles.store import Shelf, attributes, named_arrays, reduced, restored
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod
+from naiad.integrators import AbstractMethod, default_method
 from naiad.io.sites import Bucket, Folder, site
 from naiad.mechanics import LagrangianSystem, State, identity
 from naiad.mechanics.functions import explained
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 def load_many(
     path: str | os.PathLike[str],
     systems: LagrangianSystem | Sequence[LagrangianSystem],
-    method: AbstractMethod,
+    method: AbstractMethod | None = None,
     *,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
     monitors: Mapping[str, Callable[..., Any]] | None = None,
     sections: Mapping[str, Section] | None = None,
 ) -> Ensemble:
-    """The ensemble that `simulate_many` wrote to `path` with these systems, method and functions, which are code: not
-    stored, but compared. Its arrays are read when they are used."""
+    """The ensemble that `simulate_many` wrote to `path` with these systems, method (if it is not the default) and
+    functions, which are code: not stored, but compared. Its arrays are read when they are used."""
     place = site(path)
     if not place.is_finished():
         begun = ": it was interrupted, and nd.resume_many goes on with it" if place.is_begun() else ""
@@ -59,7 +59,7 @@ def load_many(
 def resume_many(
     path: str | os.PathLike[str],
     systems: LagrangianSystem | Sequence[LagrangianSystem],
-    method: AbstractMethod,
+    method: AbstractMethod | None = None,
     *,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
     monitors: Mapping[str, Callable[..., Any]] | None = None,
@@ -93,7 +93,7 @@ def _known(
     store: "Store",
     where: str,
     systems: Any,
-    method: AbstractMethod,
+    method: AbstractMethod | None,
     functions: Sequence[Mapping[str, Any] | None],
     reduce: Reduce | None = None,
     *,
@@ -104,6 +104,7 @@ def _known(
     about = attributes(store, where)
     known = about["ensemble"]
     kin, own, _ = family(systems)
+    method = default_method(kin.system) if method is None else method
     if own is not None and len(own) == 1:
         own = np.repeat(own, about["runs"], axis=0)
     parts = [dict(each or {}) for each in functions]

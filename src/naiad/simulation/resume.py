@@ -59,8 +59,9 @@ def resume(
     `where` is the path of a run that `simulate(out=...)` or `save` wrote, whether it was killed, its disk was full, it
     was interrupted, or it came to its end: OUT, or OUT.partial. It goes on in the same file, to the t1 that was planned
     if none is given, and the record is in the end what it would have been without the stop. `system` and `method` are
-    code, and are given again, and so are `outputs`, `monitors`, `sections` and `noise` of an array, for the whole run;
-    what they were made with is compared. How often is saved, the seed of the noise and the engine are known from the
+    code, and are given again (the method if it is not the default), and so are `outputs`, `monitors`, `sections` and
+    `noise` of an array, for the whole run; what they were made with is compared. How often is saved, the seed of the
+    noise and the engine are known from the
     file. A finished run is copied, and replaced by the longer one when that is finished; with `out` it stays. One that
     is at t1, or was ended by a terminal section or a failure, is returned as it is.
 

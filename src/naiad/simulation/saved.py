@@ -11,7 +11,7 @@ import numpy as np
 
 from naiad import io
 from naiad.errors import InputError, RunWarning
-from naiad.integrators import AbstractMethod
+from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import LagrangianSystem, identity, split_rows
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
@@ -117,8 +117,8 @@ _LATER = {
 def load(
     path: str | os.PathLike[str], system: LagrangianSystem | None = None, method: AbstractMethod | None = None
 ) -> Trajectory:
-    """The run that `save`, `simulate(out=...)` or a study wrote. System and method are code, and are given again; their
-    parameters are compared with those that were stored."""
+    """The run that `save`, `simulate(out=...)` or a study wrote. System and method are code, and are given again (the
+    method if it is not the default); their parameters are compared with those that were stored."""
     record = io.read(path)
     attributes = record.attrs.get("run", record.attrs)
     system, method = check_given("load", path, attributes, system, method)
@@ -138,12 +138,13 @@ def check_given(
             f"{path} holds arrays, but not one run that could be gone on with; naiad.io.read reads the arrays."
         )
     check_attributes(path, attributes)
-    if system is None or method is None:
+    if system is None:
         raise InputError(
             f"{path} was made with the system {attributes['system']} and the method {attributes['method']}, which are "
             f"code and not stored; give both: {caller}(path, system, method)."
         )
     system = check_system(system)
+    method = default_method(system) if method is None else method
     check_method(method, system)
     _check_same(path, attributes, system, method)
     return system, method
