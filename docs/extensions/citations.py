@@ -11,8 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LIST, CODE = "references.html", "api/"
-GUIDES = ("algorithm", "buoyant-vehicle", "connected-bodies", "swimming", "hydro", "methods", "own-system", "models")
-"""Pages with equations, those that derive them first."""
+GUIDES = (
+    "algorithm",
+    "buoyant-vehicle",
+    "connected-bodies",
+    "swimming",
+    "hydro",
+    "methods",
+    "own-system",
+    "models",
+    "papers",
+)
+"""Pages with equations, those that derive them first; the last has a row for each equation of the five documents."""
 KEY = r"[a-z]+\d{4}|advected"
 _CODE_OR_CITATION = re.compile(rf"<(pre|code)\b.*?</\1>|\[({KEY})((?:,[^\[\]<>]*)?)\]", re.DOTALL)
 _ENTRY = re.compile(rf"<td><code>({KEY})</code></td>")

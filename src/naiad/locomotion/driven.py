@@ -23,7 +23,7 @@ class DrivenSwimmer(LagrangianSystem):
 
         K v' + K' v = (ad*_xi mu, tau - damping theta' - stiffness (theta - rest) + v . (dK/dtheta) v / 2):
 
-    (5.4) and (5.18) of [kanso2005] with the reaction of the hinges, and with the change of the inertia with the shape.
+    [kanso2005, eqs. (5.4), (5.18)] with the reaction of the hinges, and with the change of the inertia with the shape.
     All these act inside: the momentum of the whole is conserved, from rest it stays zero.
 
     `torque` is numbers, a function of t or of (theta, theta', t), or an `AbstractHingeTorque`, in N m for each m of

@@ -120,7 +120,7 @@ class ExponentialGait(AbstractGait):
 
 
 FORWARD = FourierGait.of([0.0, 0.0], [[-1.0, 0.0]], [[0.0, 1.0]])
-"""The gait of a three-link fish that swims ahead: theta = (-cos t, sin t) [kanso2005]."""
+"""The gait of a three-link fish that swims ahead: theta = (-cos t, sin t) [kanso2005, section 7.3]."""
 
 TURNING = FourierGait.of([1.0, -1.0], [[-1.0, 0.0]], [[0.0, 1.0]])
-"""The gait that turns it: theta = (1 - cos t, -1 + sin t) [kanso2005]."""
+"""The gait that turns it: theta = (1 - cos t, -1 + sin t) [kanso2005, section 7.3]."""

@@ -36,8 +36,9 @@ class Inertias(NamedTuple):
 
 
 class Swimmer(LagrangianSystem):
-    """Rigid links in an ideal fluid, joined to a tree [kanso2005]: ell = v . K(theta) v / 2, v = (xi, theta').
+    """Rigid links in an ideal fluid, joined to a tree: ell = v . K(theta) v / 2, v = (xi, theta').
 
+    With rigid links in a row it is [kanso2005, eq. (5.10)].
     A configuration is (g, theta): the pose of the base, in SE(2) or SE(3), and the angles of the hinges (with ball
     joints an element of the group of shapes, `links.shape`, and its rate); xi is the velocity of the base in its own
     frame. K = B^T M B, with the velocities B(theta) v of the links, each in its own frame, and their inertia M: a

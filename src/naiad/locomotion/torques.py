@@ -5,7 +5,7 @@ With v = (xi, theta') and mu = K_gg xi + K_gt theta', Hamel's equations are
     K v' + (sum_a theta_a' dK/dtheta_a) v = (ad*_xi mu, tau + 1/2 v . (dK/dtheta) v),
 
 and where shapes do not commute, ad*_theta' of their own momentum is added to the last.
-The first rows give xi', since theta'' is known, and the others tau. Eqs. (5.4) and (5.18) of [kanso2005] lack the
+The first rows give xi', since theta'' is known, and the others tau. [kanso2005, eqs. (5.4), (5.18)] lack the
 reaction of the hinges and the last term, the change of the coupled inertia with the shape.
 """
 

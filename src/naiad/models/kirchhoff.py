@@ -19,8 +19,8 @@ class KirchhoffBody(EulerPoincareSystem):
     """ell = xi . K xi / 2 on SE(3) with xi = (Omega, v) in the body frame and K = [[I, S^T], [S, M]], added inertia
     included.
 
-    Pi' = Pi x Omega + p x v, p' = p x Omega [bourabee2007, chapter 6]. `I` and `M` are three numbers or symmetric
-    matrices, `S` couples translation to rotation (p = S Omega + M v).
+    Pi' = Pi x Omega + p x v, p' = p x Omega [bourabee2007, eqs. (6.2.1)-(6.2.5)]. `I` and `M` are three numbers or
+    symmetric matrices, `S` couples translation to rotation (p = S Omega + M v).
     `solid` is what a picture shows where the shape is known.
     """
 

@@ -22,7 +22,7 @@ class SphericalPendulum(LagrangianSystem):
 
     u_z upwards, hanging at u_z = -1. Turns about the rod carry a momentum Pi_3 that is conserved, so the motion with
     Pi_3 = 0 is that of the pendulum on the sphere, without the poles of angles. For epsilon = 0 the momentum about the
-    vertical is conserved too; otherwise the turns by 2 pi / n remain [chossat2005].
+    vertical is conserved too; otherwise the turns by 2 pi / n remain [bourabee2007, figure 1.2.1], [chossat2005].
     """
 
     m: float

@@ -33,7 +33,7 @@ from naiad.strings.wound import wound_kinetic, wound_potential
 
 
 class StringPendulum(StringSystem):
-    """An elastic string of N finite elements that hangs from a guide way [lee2010].
+    """An elastic string of N finite elements that hangs from a guide way [lee2010, section 3.1].
 
     ell = T - V, with the string's `mass_per_length` mu [kg/m], its whole unstretched `length` L [m], of which s is on
     the reel, its `stiffness` (EA of Hooke's law in N, an `AbstractLaw`, or an energy W(strain) in J/m), and `gravity`

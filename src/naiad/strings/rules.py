@@ -68,7 +68,7 @@ class Rule(Module):
 
 
 RULES = {Left: Rule(0.0, 1.0, False), Midpoint: Rule(0.5, 0.5, False), Implicit: Rule(0.5, 0.5, True)}
-"""What the rules of the general integrator are for a string: `Left` is the discrete Lagrangian of [lee2010]."""
+"""What the rules of the general integrator are for a string: `Left` is that of [lee2010, eq. (34)]."""
 
 
 def element_rule(name: str, rule: AbstractRule) -> Rule:

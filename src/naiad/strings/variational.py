@@ -34,7 +34,7 @@ class Memory(NamedTuple):
 
 
 class StringVariational(AbstractOneStepMethod):
-    """The variational integrator of a `StringSystem`, in O(N) for N elements [lee2010].
+    """The variational integrator of a `StringSystem`, in O(N) for N elements [lee2010, section 3.3].
 
     L_d = h T(g*, (g_{k+1} - g_k)/h) - h (V_k + V_{k+1})/2 with differences in the ambient space. `rule` says where the
     inertia is taken and where forces act:

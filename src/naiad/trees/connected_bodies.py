@@ -30,7 +30,7 @@ from naiad.trees.tree_rule import TreeRule
 
 
 class ConnectedBodies(TreeSystem):
-    """N rigid bodies in a `Tree` with ball joints, hinges and welds, in absolute attitudes [lee2009].
+    """N rigid bodies in a `Tree` with ball joints, hinges and welds, in absolute attitudes [lee2009, section II].
 
     ell = sum_i (V_i . M_i V_i + Omega_i . J_i Omega_i) / 2 + Omega_i . D_i V_i - V(g), V_i the velocity of the centre
     of body i in its frame; the inertias of the tree include the fluid's where there is one.

@@ -46,7 +46,7 @@ class HeavyTopStudy(Study, name="heavy-top"):
     tilt swings between two fixed angles; an asymmetric one (for example J=1,2,3) may be chaotic.
     """
 
-    paper = "A classical system; the discretisation is that of N. Bou-Rabee, Caltech 2007, chapter 4"
+    paper = "A classical system; the discretisation is that of N. Bou-Rabee, Caltech 2007, (4.6.1)-(4.6.3)"
 
     method: str = parameter("cay", choices=CHOICES, help="integrator")
     J: Inertia = parameter(

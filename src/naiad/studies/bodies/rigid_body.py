@@ -33,7 +33,7 @@ class RigidBody(Study, name="rigid-body"):
     up to its order.
     """
 
-    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 5"
+    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, (5.2.1)-(5.2.3)"
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     group: str = parameter("so3", choices=GROUPS, help="what the attitude is")

@@ -28,7 +28,7 @@ class Curvature(Study, Links, LinkMass, name="curvature"):
     that of the other with the first.
     """
 
-    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, section 6"
+    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, eq. (6.5)"
 
     theta1: float = parameter(0.0, unit="rad", help="angle of B1 relative to B3")
     theta2: float = parameter(0.0, unit="rad", help="angle of B2 relative to B3")

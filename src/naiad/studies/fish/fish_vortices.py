@@ -29,6 +29,8 @@ class FishVortices(Study, name="fish-vortices"):
     is none for the fish alone.
     """
 
+    paper = "Ours; vortices are asked for in E. Kanso et al., Locomotion of articulated bodies, 2005, section 8"
+
     a: float = parameter(1.0, unit="m", above=0.0, help="semi-axis of a link along the fish")
     b: float = parameter(0.25, unit="m", above=0.0, help="semi-axis of a link across")
     c: float = parameter(0.25, unit="m", above=0.0, help="distance of a hinge from the tips of its links")

@@ -43,7 +43,7 @@ class GaitOptimiser(Study, Links, LinkMass, name="gait-optimiser"):
     theta1 = -theta2 instead of going round the origin.
     """
 
-    paper = "Gaits of E. Kanso et al., Locomotion of articulated bodies, 2005, which names their optimisation as a need"
+    paper = "E. Kanso et al., Locomotion of articulated bodies, 2005, section 8, which asks for the best gaits"
 
     objective: str = parameter("displacement", choices=OBJECTIVES, help="what is to be largest")
     bound: float = parameter(1.0, unit="rad", above=0.0, below=np.pi, help="largest size of an angle")

@@ -15,7 +15,7 @@ from naiad.numerics import Module, solve, static
 
 class SwimmingFish(nd.LagrangianSystem):
     """ell = v . K(theta) v / 2 with v = (xi, theta'), the shape theta(t) that of a gait: the pose of the base is all
-    that is free, and the momentum of fish and fluid is kept [kanso2005]."""
+    that is free, and the momentum of fish and fluid is kept [kanso2005, eq. (5.17)]."""
 
     swimmer: Swimmer
     gait: AbstractGait

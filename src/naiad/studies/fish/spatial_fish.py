@@ -42,7 +42,7 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
     """
 
     paper = (
-        "Ours; asked for at the end of E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of "
+        "Ours; asked for in section 7.3 of E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of "
         "articulated bodies in a perfect fluid, 2005"
     )
 

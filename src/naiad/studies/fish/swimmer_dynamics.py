@@ -39,7 +39,7 @@ class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
     `amplitude=0,0` and `stiffness=0,0` a fish with free hinges tumbles.
     """
 
-    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, section 5"
+    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, eq. (5.4)"
 
     torque: Vector = parameter((0.0, 0.0), unit="N m/m", size=2, help="constant part of the torques")
     amplitude: Vector = parameter((1500.0, 1500.0), unit="N m/m", size=2, help="amplitudes of the torques")

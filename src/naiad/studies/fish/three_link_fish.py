@@ -46,7 +46,7 @@ class ThreeLinkFish(Study, Links, LinkMass, BoundaryMethod, name="three-link-fis
     at the hinges are those of the corrected equations; over a period their work is zero, because nothing is lost.
     """
 
-    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, section 7"
+    paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, section 7.3"
 
     gait: NameOrMatrix = parameter(
         "forward", choices=GAIT_TEXTS, help="the gait; or rows mean; cosines; sines; cosines and sines of 2 t; ..."

@@ -23,7 +23,7 @@ class SlidingDisk(Study, LongRun, name="sliding-disk"):
     kT or below: 5 and 2 kT with the defaults, 2.860 and 0.603 kT with m=1.4 J=0.6 r=0.8 c=0.7 alpha=0.9 k=1.7.
     """
 
-    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 7.5"
+    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, (7.5.4)-(7.5.9)"
 
     method: str = parameter("euler", choices=CHOICES, help="integrator")
     noise: str = parameter(

@@ -42,7 +42,7 @@ class Crane(Study, name="crane"):
     three parts (zvd), leaves next to nothing; hoisting changes the period on the way, and zvd minds that less.
     """
 
-    paper = "an example of what [lee2010] names as a use; input shaping after Singer and Seering (1990)"
+    paper = "an example of what [lee2010, section 1] names as a use; input shaping after Singer and Seering (1990)"
 
     shapers: Names = parameter(
         ("plain", "zv", "zvd"),

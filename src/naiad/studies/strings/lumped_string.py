@@ -37,7 +37,7 @@ PAPER = {
     "LGVI": {"mean_energy_error": 2.4029e-4, "mean_pi3_error": 5.6279e-10, "mean_orthogonality_error": 4.0743e-14},
     "RK": {"mean_energy_error": 2.7677e-3, "mean_pi3_error": 7.2184e-6, "mean_orthogonality_error": 2.7750e-6},
 }
-"""Table 1 of the paper [lee2010]."""
+"""Of the paper [lee2010, table 1]."""
 COLUMNS = {
     "mean_energy_error": "mean |ΔE| [J]",
     "mean_pi3_error": "mean |Δπ₃| [kg m²/s]",
@@ -53,7 +53,7 @@ class LumpedString(Study, name="lumped-string"):
     The drift comes from the method, not from the lumping.
     """
 
-    paper = "T. Lee, M. Leok, N. H. McClamroch, Nonlinear Dynamics 64, 2011: Table 1, Fig. 2 (c) and (d)"
+    paper = "T. Lee, M. Leok, N. H. McClamroch, Nonlinear Dynamics 64, 2011, section 4: Table 1, Fig. 2 (c) and (d)"
 
     compare: Names = parameter(
         ("elements-variational", "lumped-rk2", "lumped-variational"),

@@ -19,12 +19,24 @@ from naiad.studies.progress import Progress
 if TYPE_CHECKING:
     import xarray as xr
 
-OBSERVED = ("energy", "kinetic", "rotational", "gravity", "elastic", "pi3", "orthogonality", "s_p", "stretched_length")
+OBSERVED = (
+    "energy",
+    "kinetic",
+    "rotational",
+    "gravity",
+    "elastic",
+    "pi3",
+    "orthogonality",
+    "beyond",
+    "s_p",
+    "stretched_length",
+)
 FORCES = ("carnot", "input")
 
 
 class Observed(Module):
-    """Energies, pi_3, |R^T R - I|, lengths, the forces on s of Carnot's term and of the moment, and Omega."""
+    """Energies, pi_3, |R^T R - I|, how far the mass centre lies beyond the string's end along its last element,
+    lengths, the forces on s of Carnot's term and of the moment, and Omega."""
 
     system: StringPendulum
 
@@ -34,22 +46,25 @@ class Observed(Module):
         Omega = xi[-3:] if system.turning else jnp.zeros(3)
         elastic, gravity = system.elastic_energy(g, t), system.smooth_potential(g, t)
         kinetic = 0.5 * jnp.dot(state.mu, xi)
-        rotational = off = jnp.zeros(())
+        rotational = off = beyond = jnp.zeros(())
         if system.turning:
             assert system.body is not None
             rotational, off = (
                 0.5 * jnp.dot(Omega, jnp.asarray(system.body.inertia) @ Omega),
                 system.ends["R"].error(g.R),
             )
+            last = g.q[-1] - (g.q[-2] if system.elements > 1 else 0.0)
+            beyond = jnp.dot(g.R @ jnp.asarray(system.body.centre), last) / jnp.sqrt(jnp.dot(last, last))
         carnot = given = jnp.zeros(())
         if system.reeled:
             assert system.reel is not None
             speed = xi[3 * system.elements]
             carnot = system.carnot_force(g, speed)
             given = system.reel.control(g, speed, t) / system.reel.radius
-        numbers = (kinetic + gravity + elastic, kinetic, rotational, gravity, elastic, system.noether(state)[0], off)
+        energies = kinetic + gravity + elastic, kinetic, rotational, gravity, elastic
         lengths = jnp.asarray(system.wound(g)), system.stretched_length(g)
-        return jnp.concatenate([jnp.stack([*numbers, *lengths, carnot, given]), Omega])
+        numbers = (*energies, system.noether(state)[0], off, beyond, *lengths, carnot, given)
+        return jnp.concatenate([jnp.stack(numbers), Omega])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,7 +34,7 @@ class TetheredSatellite(Study, name="tethered-satellite"):
     (n the orbital rate) and with 2 n across. The tension at the spacecraft is near 3 n^2 (m + mu l/2) l.
     """
 
-    paper = "an example of what [lee2010] names as a use; the gravity gradient in axes that do not turn"
+    paper = "an example of what [lee2010, section 5] names as a use; the gravity gradient in axes that do not turn"
 
     altitude: float = parameter(3e5, unit="m", above=0.0, help="of the circular orbit above the Earth")
     l0: float = parameter(200.0, unit="m", above=0.0, help="length of tether outside, at first")

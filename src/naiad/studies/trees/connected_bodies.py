@@ -41,7 +41,7 @@ class ConnectedBodies(Study, name="connected-bodies"):
     two methods part after some ten seconds. The paper's scheme `lgvi` is first order, the other two are second.
     """
 
-    paper = "T. Lee, M. Leok, N. H. McClamroch, Dynamics of Connected Rigid Bodies in a Perfect Fluid, ACC 2009"
+    paper = "T. Lee, M. Leok, N. H. McClamroch, Connected Rigid Bodies in a Perfect Fluid, ACC 2009, section V"
 
     scheme: str = parameter("lgvi", choices=CHOICES, help="discrete Lagrangian, or Runge-Kutta")
     joints: str = parameter(

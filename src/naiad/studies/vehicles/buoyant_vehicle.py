@@ -37,7 +37,7 @@ class BuoyantVehicle(Study, name="buoyant-vehicle"):
     gone.
     """
 
-    paper = "Y. Ono, S. Fiori, L. Peng, arXiv:2501.12940, 2025, sections 4 and 5"
+    paper = "Y. Ono, S. Fiori, L. Peng, arXiv:2501.12940, 2025, (73)-(77), Tables 1 and 2, Figs. 1-3"
 
     map: str = parameter("cay", choices=MAPS, help="the map from velocities to rotations")
     scheme: str = parameter("paper", choices=SCHEMES, help="the discrete Lagrangian")

@@ -43,7 +43,7 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
     by the Casimirs. A method without structure, such as `rk4`, drifts off its level set, and its tori become bands.
     """
 
-    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 6.6"
+    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, Figs. 6.6.1-6.6.3"
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     pi_dot_p: float = parameter(0.0, unit="kg^2 m^3/s^2", help="the Casimir Pi.p of all orbits")

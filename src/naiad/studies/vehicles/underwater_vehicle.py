@@ -23,7 +23,7 @@ class UnderwaterVehicle(Study, Inertias, name="underwater-vehicle"):
     in place of the inertias, `axes=2,1,0.5`: theirs have four decimals.
     """
 
-    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, chapter 6"
+    paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, (6.2.1)-(6.2.5)"
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     axes: Vector | None = parameter(
