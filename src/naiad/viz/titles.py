@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NAMES = {"earth": "Earth", "mpc": "MPC", "poincare": "Poincaré"}
+HYPHENATED = ("three-link", "work-precision")
 
 
 class Titles(NamedTuple):
@@ -37,4 +38,6 @@ def in_words(name: str) -> str:
     words = re.sub(r"[\s_-]+", " ", parted).strip().split(" ")
     lowered = [words[0], *(word if len(word) > 1 and word.isupper() else word.lower() for word in words[1:])]
     text = " ".join(NAMES.get(word, word) for word in lowered)
+    for word in HYPHENATED:
+        text = text.replace(word.replace("-", " "), word)
     return text[:1].upper() + text[1:]
