@@ -91,7 +91,7 @@ def test_the_title_is_escaped(trajectories):
     ("attributes", "title", "subtitle"),
     [
         ({}, "Motion", ""),
-        ({"study": "three-link-fish"}, "Three-link fish", None),
+        ({"study": "three-link-fish"}, "Three-link fish", ""),
         ({"run": {"system": "HeavyTop", "method": "Variational(retraction=Cayley())", "dt": 0.01}}, "Heavy top", None),
         ({"run": None, "study": "outer-solar-system"}, "Outer solar system", ""),
     ],
