@@ -1,5 +1,6 @@
 """Model predictive control."""
 
+import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
@@ -20,3 +21,27 @@ def test_a_loop_with_one_iteration_a_sample_ends_where_the_plan_ends():
     assert np.abs(run.states.g[-1] - QUARTER).max() < 0.01
     assert np.abs(run.states.mu[-1]).max() < 0.05
     assert run.seconds.shape == (30,)
+
+
+class Cart(nd.LagrangianSystem):
+    """A mass on a line that is pulled to and fro as time goes."""
+
+    group = nd.Rn(1)
+
+    def lagrangian(self, g, xi, t):
+        return 0.5 * xi @ xi + 2.0 * jnp.sin(3.0 * t) * g[0]
+
+
+def test_a_loop_follows_what_moves_in_time():
+    """The horizon moves along with the clock: what is to be followed, and what pulls, are those of the time of a
+    sample, also where the clock does not begin at zero."""
+    cart = Cart()
+
+    def cost(g, xi, u, t):
+        return 50.0 * (g[0] - jnp.cos(t)) ** 2 + 1e-4 * u @ u
+
+    steer = nd.control.MPC(cart, None, 1.0, 10, cost=cost)
+    run = steer.run(cart.state(np.array([np.cos(2.0)]), np.array([-np.sin(2.0)])), 25, t0=2.0)
+    np.testing.assert_allclose(run.t[[0, -1]], [2.0, 4.5])
+    off = np.abs(run.states.g[:, 0] - np.cos(run.t))
+    assert off.max() < 0.01

@@ -43,6 +43,7 @@ def test_blocks_from_stages_are_those_of_the_whole_step():
         return rng.normal(size=(ROWS, *shape))
 
     at = interval.Interval(
+        begin=np.full(ROWS, 0.7),
         k=np.arange(ROWS) * 1.0,
         step=np.full(ROWS, 0.1),
         g=drawn(1),

@@ -11,9 +11,10 @@ from naiad.mechanics import State
 
 
 class End(NamedTuple):
-    """The last node of an iterate: its index, h (or its part of a free duration), configuration, momentum, constants,
-    the multipliers of the conditions there, and the goal."""
+    """The last node of an iterate: when the motion begins, its index, h (or its part of a free duration),
+    configuration, momentum, constants, the multipliers of the conditions there, and the goal."""
 
+    begin: Any
     k: Any
     step: Any
     g: Any
@@ -75,4 +76,4 @@ def _at(problem: Problem, end: End, x: Float[Array, " x"]) -> tuple[State, Any, 
     n = problem.group.dim
     theta = end.theta + x[n : n + problem.constants]
     state = State(problem.moved(end.g, x[:n]), end.m + x[n + problem.constants :])
-    return state, end.k * problem.length(theta, end.step), theta
+    return state, end.begin + end.k * problem.length(theta, end.step), theta

@@ -12,9 +12,11 @@ from naiad.numerics.linalg import solver
 
 
 class Interval(NamedTuple):
-    """Step k of an iterate: the index, h (or its part of a free duration), both nodes, the constants, the unknowns of
-    the step, the multipliers of its equations, and slacks and multipliers of the inequalities."""
+    """Step k of an iterate: when the motion begins, the index, h (or its part of a free duration), both nodes, the
+    constants, the unknowns of the step, the multipliers of its equations, and slacks and
+    multipliers of the inequalities."""
 
+    begin: Any
     k: Any
     step: Any
     g: Any
@@ -71,7 +73,7 @@ def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Arr
     sigma, lam, gamma, rho = jnp.split(y, (inner, inner + n, inner + 2 * n))
     K, U, sigma = K.reshape(-1, n), U.reshape(stages, problem.controls), sigma.reshape(-1, n)
     h = problem.length(theta, at.step)
-    g, t = problem.moved(at.g, eta), at.k * h
+    g, t = problem.moved(at.g, eta), at.begin + at.k * h
     value = problem.steps.principle(problem.known(theta), problem.controlled(), g, K, U, t, h, sigma, gamma)
     value = value + lam @ problem.passed(at.g, at.g_next, eta, problem.steps.displacement(K, h))
     return value if problem.path is None else value + rho @ problem.path_values(g, K, U, t, h)

@@ -11,7 +11,7 @@ from naiad.control.interval import Interval
 
 class Numbers(NamedTuple):
     """What may differ between problems of the same form, a row for each: h (or the part of a free duration that a step
-    is), the goal, and the bounds of controls and constants."""
+    is), the goal, the bounds of controls and constants, and the time of the first node."""
 
     step: Any
     goal: Any
@@ -19,6 +19,7 @@ class Numbers(NamedTuple):
     upper: Any
     least: Any
     most: Any
+    begin: Any = 0.0
 
 
 class Iterate(NamedTuple):
@@ -56,6 +57,7 @@ class Iterate(NamedTuple):
         """The steps of all problems, one after the other."""
         P, N = self.problems, self.steps
         each = Interval(
+            np.broadcast_to(numbers.begin[:, None], (P, N)),
             np.broadcast_to(np.arange(N, dtype=float), (P, N)),
             np.broadcast_to(numbers.step[:, None], (P, N)),
             jax.tree.map(lambda a: a[:, :-1], self.g),
@@ -82,6 +84,7 @@ class Iterate(NamedTuple):
     def ends(self, numbers: Numbers) -> End:
         """The last nodes."""
         return End(
+            numbers.begin,
             np.full(self.problems, float(self.steps)),
             numbers.step,
             jax.tree.map(lambda a: np.ascontiguousarray(a[:, -1]), self.g),

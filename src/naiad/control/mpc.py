@@ -66,16 +66,16 @@ class MPC:
         self._plan: Iterate | None = None
 
     @double
-    def __call__(self, state: State) -> np.ndarray:
-        """The controls of the first step of a plan from this state: of its stages, the mean."""
-        return self.planned(state)[0]
+    def __call__(self, state: State, t: float = 0.0) -> np.ndarray:
+        """The controls of the first step of a plan from this state at a time: of its stages, the mean."""
+        return self.planned(state, t)[0]
 
-    def planned(self, state: State) -> tuple[np.ndarray, float, int]:
+    def planned(self, state: State, t: float = 0.0) -> tuple[np.ndarray, float, int]:
         """The controls, the cost of the plan, and the iterations."""
         task, N = self._task, self.N
         state = jax.tree.map(np.asarray, State(*state))
         goal = state if self._goal is None else self._goal
-        numbers = task.numbers._replace(goal=goal, step=task.step(N))
+        numbers = task.numbers._replace(goal=goal, step=task.step(N), begin=float(t))
         if self._plan is None:
             at, rules = task.beginning(numbers, state, N), task.rules
         else:
@@ -104,26 +104,30 @@ class MPC:
         state: State,
         samples: int,
         *,
+        t0: float = 0.0,
         plant: LagrangianSystem | None = None,
         substeps: int = 4,
         method: AbstractMethod | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Sampled:
-        """The closed loop over so many samples, with the plant (the system itself, if not given) simulated by naiad."""
+        """The closed loop over so many samples from t0 on, with the plant (the system itself, if not given) simulated
+        by naiad."""
         if samples < 1 or substeps < 1:
             raise InputError(f"MPC.run: samples = {samples}, substeps = {substeps}; expected both at least 1.")
         body, dt = self.system if plant is None else plant, self.T / self.N
         states, controls, costs, iterations, seconds = [jax.tree.map(np.asarray, State(*state))], [], [], [], []
+        times = t0 + dt * np.arange(samples + 1)
         for k in range(samples):
             began = time.perf_counter()
-            u, cost, count = self.planned(states[-1])
+            u, cost, count = self.planned(states[-1], times[k])
             seconds.append(time.perf_counter() - began)
             driven = Actuated(body, u, **self._options)
             run = simulate(
                 driven,
                 states[-1],
-                t1=dt,
-                dt=dt / substeps,
+                t0=times[k],
+                t1=times[k + 1],
+                dt=(times[k + 1] - times[k]) / substeps,
                 method=method,
                 save_every=substeps,
                 progress=False,
@@ -137,4 +141,4 @@ class MPC:
                 progress((k + 1) / samples)
         path = stacked(states)
         found = map(np.array, (controls, costs, iterations, seconds))
-        return Sampled(dt * np.arange(samples + 1), path, *found)
+        return Sampled(times, path, *found)

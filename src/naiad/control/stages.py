@@ -15,10 +15,11 @@ from naiad.control.transcription import GaussSteps
 
 
 class Stage(NamedTuple):
-    """A stage of a step: the step's index, h (or its part of a free duration) and first node, the constants, the
-    stage's weight and time, its controls, chart vector and increment, their displacements and that of the first node,
-    and the multipliers of the inequalities."""
+    """A stage of a step: when the motion begins, the step's index, h (or its part of a free duration) and first node,
+    the constants, the stage's weight and time, its controls, chart vector and increment, their displacements and that
+    of the first node, and the multipliers of the inequalities."""
 
+    begin: Any
     k: Any
     step: Any
     g: Any
@@ -53,7 +54,7 @@ def stage_lagrange(problem: Problem, at: Stage, z: Any, y: Any) -> Any:
     zeta, dTheta, dinc, rho = jnp.split(y, (n, 2 * n, 3 * n))
     steps: Any = problem.steps
     h = problem.length(theta, at.step)
-    g, t, system, controlled = problem.moved(at.g, eta), at.k * h, problem.known(theta), problem.controlled()
+    g, t, system, controlled = problem.moved(at.g, eta), at.begin + at.k * h, problem.known(theta), problem.controlled()
     value = steps.work(system, controlled, g, t, h, at.b, at.c, u, Theta, inc, dTheta, dinc, zeta=zeta)
     if problem.path is None:
         return value
@@ -108,13 +109,14 @@ class Assembly:
     def stages(self) -> Stage:
         """The stages of all steps."""
         at, s, rows = self.at, self.s, self.rows
-        k, step, g, theta = jax.tree.map(lambda a: np.repeat(a, s, axis=0), (at.k, at.step, at.g, at.theta))
+        own = (at.begin, at.k, at.step, at.g, at.theta)
+        begin, k, step, g, theta = jax.tree.map(lambda a: np.repeat(a, s, axis=0), own)
         inc, dinc = at.K[:, :-1], at.sigma[:, :-1]
         own = (at.U, self._charted(inc), inc, -np.repeat(at.sigma[:, -1:], s, axis=1), self._charted(dinc), dinc)
         u, Theta, inc, zeta, dTheta, dinc = (np.ascontiguousarray(array).reshape(rows * s, -1) for array in own)
         rho = at.rho.reshape(rows * s, at.rho.shape[1] // s)
         b, c = np.tile(self.b, rows), np.tile(self.c, rows)
-        return Stage(k, step, g, theta, b, c, u, Theta, inc, zeta, dTheta, dinc, rho)
+        return Stage(begin, k, step, g, theta, b, c, u, Theta, inc, zeta, dTheta, dinc, rho)
 
     def frames(self) -> Frame:
         """The frames of all steps."""
