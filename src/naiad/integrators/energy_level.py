@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from naiad.integrators.coadjoint import Prediction, coadjoint_step, energy_after, predict
 from naiad.integrators.method import AbstractMethod, StepInfo
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Newton, static
 
 NEAR = 0.5  # how far from 1 the parameter of a step may lie; it is 1 + O(h)
@@ -44,7 +44,7 @@ class AbstractLevelMethod(AbstractMethod):
     symplectic = False
 
     @abc.abstractmethod
-    def line(self, system: EulerPoincareSystem, state: State, predicted: Prediction) -> Line:
+    def line(self, system: LagrangianSystem, state: State, predicted: Prediction, h: Scalar) -> Line:
         """s -> Theta(s), at whose s = 1 the energy changes with s at about the rate `bend`."""
 
     def symmetric(self, system: LagrangianSystem) -> bool:
@@ -54,23 +54,21 @@ class AbstractLevelMethod(AbstractMethod):
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
         return LevelCarry(state, system.energy(state, t), StepInfo.explicit())
 
-    def step(
-        self, system: EulerPoincareSystem, carry: LevelCarry, t: Scalar, h: Scalar, inputs: Any = None
-    ) -> LevelCarry:
+    def step(self, system: LagrangianSystem, carry: LevelCarry, t: Scalar, h: Scalar, inputs: Any = None) -> LevelCarry:
         state, energy, _ = carry
         predicted = predict(system, state, h)
-        line = self.line(system, state, predicted)
+        line = self.line(system, state, predicted, h)
         straight = predicted.bend <= STRAIGHT * jnp.abs(energy)
         weight = jnp.where(straight, 0.0, 1.0)  # a number: Newton's derivative takes what it depends on as numbers
 
         def residual(s):
-            off = energy_after(system, state, line(s[0])) - energy
+            off = energy_after(system, state, line(s[0]), h) - energy
             lost = jax.lax.stop_gradient(jnp.where(jnp.abs(off) <= ROUNDING * jnp.abs(energy), off, 0.0))
             return weight * (off - lost) + (1.0 - weight) * (s - 1.0)
 
         root = self.newton.root(residual, jnp.ones(1))
         Theta = line(root.x[0])
-        new, correction = coadjoint_step(system, state, Theta, renormalise=self.renormalise)
+        new, correction = coadjoint_step(system, state, Theta, h, renormalise=self.renormalise)
         reached = system.energy(new, t)
         found = root.converged & (jnp.abs(root.x[0] - 1.0) < NEAR)
         info = StepInfo(root.iterations, jnp.abs(reached - energy), found, correction)

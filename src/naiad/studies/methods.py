@@ -42,6 +42,8 @@ GENERAL = {
     name: CHOICES[name] for name in ("cay", "exp", "midpoint", "compose4", "compose6", "compose8", "rkmk4", "rk4")
 }
 """Those that fit every group, for studies on products and powers."""
+SHAPE_CHOICES = GENERAL | {name: FREE_METHODS[name][0] for name in ("flv", "sw-perp")}
+"""Those that fit a group with a shape space beside it."""
 FREE_CHOICES = {name: words for name, (words, _) in (METHODS | FREE_METHODS).items()}
 
 EULER = nd.Variational(nd.Cayley(), nd.Left())
