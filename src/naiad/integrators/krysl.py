@@ -35,7 +35,7 @@ class Krysl(AbstractLevelMethod):
         return 1
 
     def line(self, system: LagrangianSystem, state: State, predicted: Prediction, h: Scalar) -> Line:
-        return lambda s: s * predicted.Theta
+        return Line(lambda s: s * predicted.Theta, predicted.bend)
 
 
 def _commutative(group: AbstractGroup) -> bool:
