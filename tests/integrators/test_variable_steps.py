@@ -386,7 +386,7 @@ def test_what_needs_steps_of_one_size_refuses():
 
 
 def test_a_density_that_falls_to_zero_ends_the_run():
+    steep = nd.ReversibleSteps(nd.Variational(), lambda state, t: jnp.exp(3.0 * t))  # rho = 1 - 3 dt/2
     with pytest.warns(nd.RunWarning, match="the step density of ReversibleSteps fell to zero"):
-        steep = nd.ReversibleSteps(nd.Variational(), lambda state, t: jnp.exp(3.0 * t))  # rho = 1 - 3 dt/2
         run = nd.simulate(PLANET, far(0.6), t1=20.0, dt=1.0, method=steep)
     assert run.outcome.failed

@@ -44,7 +44,7 @@ def energies(runs: dict[str, nd.Trajectory], t1: float) -> Any:
         for colour, (name, run) in zip(viz.PALETTE, runs.items(), strict=False):
             error = np.maximum(np.asarray(energy_error(run)), 1e-17)
             ax.plot(*thin(run.t.to_numpy(), error), color=colour, linewidth=0.8, label=name)
-        ax.set(yscale="log", xlim=(0.0, t1), xlabel="t [s]", ylabel="relative error of the energy")
+        ax.set(yscale="log", xlim=(0.0, t1), ylim=(1e-13, None), xlabel="t [s]", ylabel="relative error of the energy")
         ax.grid(True, color="#E4E4E4", linewidth=0.6)
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
         return figure

@@ -112,24 +112,15 @@ class VariableSteps(Study, name="variable-steps"):
         wanted, period = self.steps / METHODS[name].cost, problem.t1 / turns
         change = RelativeChange.since(system.energy, state)
         dt = period / wanted
+        every = max(1, round(wanted * turns / 20000))
+        watched: dict[str, Any] = {"method": method, "monitors": {"energy": change}, "save_every": every}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", nd.RunWarning)  # `outcome` says it
-            if method.variable:  # their number is inverse to the first of them
-                trial = nd.simulate(system, state, t1=period, dt=dt, method=method, progress=False)
+            trial = nd.simulate(system, state, t1=period, dt=dt, progress=False, **watched)  # which compiles
+            if method.variable:  # the number of steps is inverse to the first of them
                 dt *= trial.statistics["steps"] * period / (max(trial.attrs["t"], dt) * wanted)
-            every = max(1, round(wanted * turns / 20000))
-            watched = {"energy": change}
             started = time.process_time()
-            run = nd.simulate(
-                system,
-                state,
-                t1=problem.t1,
-                dt=dt,
-                method=method,
-                save_every=every,
-                monitors=watched,
-                progress=progress,
-            )
+            run = nd.simulate(system, state, t1=problem.t1, dt=dt, progress=progress, **watched)
             seconds = time.process_time() - started
         h = np.diff(run.t) / every if len(run.t) > 2 else np.array([dt])
         energy = np.abs(run.evaluate(change))
@@ -210,10 +201,10 @@ _RESULTS = (
 )
 _UNITS = {"step_min": "s", "step_max": "s"}
 _NOTES = (
-    "Each result has a value for each method. Methods of order 2 take `steps` steps in a revolution, those of order 4 a "
-    "fifth of that, so that all cost about as many steps of order 2; `seconds` is the CPU time of the run (the first "
-    "run of a method compiles it). `energy_error_max` is relative, over every step; `energy_error_growth` is the "
-    "largest in the last tenth of the run over that in the first. `position_error` is that of the distance vector at "
-    "the run's own end, by Kepler's equation (kepler) or the reference solution, relative to the distance at the start "
-    "(pass, satellite). A run that ends early has an `outcome` that says so, and its numbers are those until then."
+    "Each result has a value for each method. Methods of order 2 take `steps` steps in a revolution, those of order 4 "
+    "a fifth of that, so that all cost about as many steps of order 2; `seconds` is the CPU time of the run. "
+    "`energy_error_max` is relative, over every step; `energy_error_growth` is the largest in the last tenth of the run "
+    "over that in the first. `position_error` is that of the distance vector at the run's own end, by Kepler's equation "
+    "(kepler) or the reference solution, relative to the distance at the start (pass, satellite). A run that ends early "
+    "has an `outcome` that says so, and its numbers are those until then."
 )
