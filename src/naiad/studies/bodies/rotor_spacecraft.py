@@ -20,8 +20,9 @@ class RotorSpacecraft(Study, name="rotor-spacecraft"):
 
     Pi' = Pi x Omega, alpha' = p/J_r - n.Omega, p' = -kappa alpha with Omega = I^-1 (Pi - p n). A variational method
     keeps the momentum in space and |Pi| to round-off, and the energy error swings without drift. The figure `section`
-    shows the points Pi where the rotor passes alpha = 0 forwards, for orbits of the same energy and |Pi|: a symplectic
-    method draws thin closed curves, `rk4` at the same step loses energy and smears them.
+    shows the points Pi where the rotor passes alpha = 0 forwards, for orbits of the same energy and |Pi|, as the thesis
+    does: `flv` draws thin closed curves, as variational methods do, `rk4` at the same step loses energy and smears
+    them, and `sw-perp`, which keeps energy, |Pi| and the momentum in space to round-off, leaves them altogether.
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 7.4, Fig. 7.4.1"
@@ -212,6 +213,7 @@ _UNITS = {"Pi": "kg m^2/s", "alpha": "rad", "p": "kg m^2/s", "Omega": "rad/s", "
 
 _NOTES = (
     "`Pi` and `p` are the momenta at the node `t1`, in the body and of the rotor. Errors are relative to the initial "
-    "value and the largest over every step: `momentum_error_max` is that of R Pi, `casimir_error_max` of |Pi|^2. The "
-    "thesis's SW-perp and FLV act on the rigid body alone; the section is drawn for the methods in `compare`."
+    "value and the largest over every step: `momentum_error_max` is that of R Pi, `casimir_error_max` of |Pi|^2 (of "
+    "`flv`, which keeps it half a step later, at the nodes). The thesis does not say how its FLV and SW-perp take the "
+    "rotor along; here -kappa alpha at the nodes pulls p, and the inertia couples it to the body."
 )
