@@ -11,7 +11,7 @@ from naiad.studies.bodies.heavy_top import HeavyTopStudy
 from naiad.studies.bodies.interacting_bodies import InteractingBodies, total_momentum
 from naiad.studies.bodies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
 from naiad.studies.bodies.spherical_pendulum import SphericalPendulum
-from naiad.studies.methods import method
+from naiad.studies.methods import method as integrator
 from naiad.studies.planets.oblate_earth import OblateEarth
 from naiad.studies.planets.outer_solar_system import (
     MASSES,
@@ -67,7 +67,7 @@ def test_flv_and_sw_perp_take_the_rotor_along(name):
     craft, state = RotorSpacecraft().start()
     errors = []
     for dt in (0.02, 0.01):
-        run = nd.simulate(craft, state, t1=5.0, dt=dt, method=method(name), save_every=1, throw=True)
+        run = nd.simulate(craft, state, t1=5.0, dt=dt, method=integrator(name), save_every=1, throw=True)
         errors.append(np.max(np.abs(np.concatenate([run.final.mu[:3], run.final.g.alpha, run.final.mu[3:]]) - exact)))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 3e-4
@@ -103,7 +103,7 @@ def test_flv_and_sw_perp_refuse_a_potential_of_the_group():
     top = PROBLEMS["heavy-top"].system
     for name in ("flv", "sw-perp"):
         with pytest.raises(nd.InputError, match="that and a potential of a shape space, with a constant inertia"):
-            method(name).check(top)
+            integrator(name).check(top)
 
 
 def test_the_planets_are_where_they_should_be():
