@@ -69,10 +69,13 @@ class FastLieVerlet(AbstractMethod):
         size = jnp.asarray(h, float)
         return jax.lax.cond(carry.h == size, self._verlet, self._start, system, carry, t, size)
 
+    def _starter(self, system: LagrangianSystem) -> AbstractOneStepMethod:
+        if isinstance(system, EulerPoincareSystem):
+            return MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
+        return Variational(self.retraction, Midpoint(), self.newton, self.renormalise)
+
     def _start(self, system: LagrangianSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
-        starter: AbstractOneStepMethod = MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
-        if not isinstance(system, EulerPoincareSystem):
-            starter = Variational(self.retraction, Midpoint(), self.newton, self.renormalise)
+        starter = self._starter(system)
         state, _, info = starter.advance(system, carry.state, starter.memory(system, carry.state, t), t, h, None)
         xi = system.velocity(state.g, state.mu, t)
         return VerletCarry(state, xi, 0.5 * (carry.state.mu + state.mu), h, info)

@@ -207,7 +207,7 @@ _NOTES = (
     "Each result has a value for each method. Methods of order 2 take `steps` steps in a revolution, those of order 4 "
     "a fifth of that, so that all cost about as many steps of order 2; `seconds` is the CPU time of the run. "
     "`energy_error_max` is relative, over every step, `energy_error_end` at the end; `energy_error_growth` is the "
-    "largest in the last tenth of the run over that in the first. `position_error` is that of the distance vector at the run's own end, by Kepler's "
-    "equation (kepler) or the reference solution, relative to the distance at the start (pass, satellite). A run that "
-    "ends early has an `outcome` that says so, and its numbers are those until then."
+    "largest in the last tenth of the run over that in the first. `position_error` is that of the distance vector at "
+    "the run's own end, by Kepler's equation (kepler) or the reference solution, relative to the distance at the start "
+    "(pass, satellite). A run that ends early has an `outcome` that says so, and its numbers are those until then."
 )
