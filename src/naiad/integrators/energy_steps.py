@@ -153,7 +153,8 @@ class EnergySteps(AbstractMethod):
 
         begin = jnp.where(flat, start.at[n].set(speed), start)
         root = self.method.newton.root(residual, begin, floor=floor)
-        iterations, found = nearby.iterations + root.iterations, root.converged & (root.x[n] > 0.0)
+        kept = jnp.abs(equations(root.x)[1]) <= FLAT * parts  # a flat energy that is another is none to be kept
+        iterations, found = nearby.iterations + root.iterations, root.converged & (root.x[n] > 0.0) & kept
         return root.x[:n], last * root.x[n] / speed, iterations, found
 
     def _energy(
