@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         VPRK,
         Adjoint,
         Composition,
+        EnergySteps,
         FastLieVerlet,
         Implicit,
         ImplicitEuler,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         Nystrom,
         Projected,
         Reduced,
+        ReversibleSteps,
         Right,
         SimoWong,
         SimoWongPerp,
@@ -74,9 +76,9 @@ _HOMES = {
     "ensembles": "Cases Ensemble grid load_many resume_many sample simulate_many",
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
-    "MoserVeselov Nystrom Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
-    "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
+    "integrators": "Adjoint Composition EnergySteps FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint "
+    "MidpointLieNewmark MoserVeselov Nystrom Projected RK4 RKMK Reduced ReversibleSteps Right SimoWong SimoWongPerp "
+    "Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
     "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
@@ -122,6 +124,7 @@ __all__ = [
     "Chain",
     "Composition",
     "Dense",
+    "EnergySteps",
     "Ensemble",
     "EulerPoincareSystem",
     "Exponential",
@@ -146,6 +149,7 @@ __all__ = [
     "Product",
     "Projected",
     "Reduced",
+    "ReversibleSteps",
     "Right",
     "Rn",
     "RunError",

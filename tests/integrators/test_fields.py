@@ -64,6 +64,11 @@ INNER = [  # what a method inside another one may be given
 ]
 CUT = row("free-body", {"retraction": nd.Exponential()}, retraction=nd.Exponential(order=0))
 
+
+def _up(state, t):
+    return 2.0 + state.g[2, 2]
+
+
 METHODS: dict[type, list[Row]] = {
     nd.RK4: [row("free-body", tableau="heun2")],
     nd.RKMK: [row("free-body", tableau="heun2", retraction=nd.Cayley(), renormalise=False), CUT],
@@ -84,6 +89,17 @@ METHODS: dict[type, list[Row]] = {
             invariants=(lambda state, t: state.g[0, 0],),
             newton=[ONCE, CHORD, LOOSE],
         )
+    ],
+    nd.EnergySteps: [
+        row(
+            "heavy-top",
+            method=[nd.Variational(), nd.Variational(nd.Exponential(), nd.Midpoint()), nd.Variational(newton=ONCE)],
+            bounds=(1.0, 1.0),
+            change=1.0 + 1e-9,
+        )
+    ],
+    nd.ReversibleSteps: [
+        row("heavy-top", {"method": nd.Variational()}, method=INNER, monitor=["force", _up], longest=0.21),
     ],
     nd.FastLieVerlet: [row("free-body", **MAP, **SOLVER), CUT],
     nd.MidpointLieNewmark: [row("free-body", **MAP, **SOLVER), CUT],

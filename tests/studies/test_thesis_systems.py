@@ -5,11 +5,13 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+import naiad as nd
 from naiad.numerics import double
 from naiad.studies.bodies.heavy_top import HeavyTopStudy
 from naiad.studies.bodies.interacting_bodies import InteractingBodies, total_momentum
 from naiad.studies.bodies.rotor_spacecraft import RotorSpacecraft, section_points, section_starts
 from naiad.studies.bodies.spherical_pendulum import SphericalPendulum
+from naiad.studies.methods import method as integrator
 from naiad.studies.planets.oblate_earth import OblateEarth
 from naiad.studies.planets.outer_solar_system import (
     MASSES,
@@ -19,7 +21,9 @@ from naiad.studies.planets.outer_solar_system import (
     OuterSolarSystem,
     semi_major_axes,
 )
+from naiad.studies.planets.variable_steps import VariableSteps
 from naiad.studies.progress import Progress
+from tests.verification.problems import PROBLEMS
 
 
 def rotor(t, y):
@@ -54,6 +58,52 @@ def test_rotor_section_has_one_energy_and_one_momentum_size():
     points = section_points(craft, starts[:1], "cay", t1=100.0, dt=0.2)[0]
     assert 30 <= len(points) <= 36  # the rotor's period is near 2 pi / sqrt(1.2 (1/0.4 + 1)) = 3.07 s
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), np.linalg.norm(study.Pi0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["flv", "sw-perp"])
+def test_flv_and_sw_perp_take_the_rotor_along(name):
+    """Second order, against the equations of motion off naiad, and what each keeps."""
+    exact = solve_ivp(rotor, (0, 5), (0.6, 0.9, -0.7, 0.3, 0.2), "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    craft, state = RotorSpacecraft().start()
+    errors = []
+    for dt in (0.02, 0.01):
+        run = nd.simulate(craft, state, t1=5.0, dt=dt, method=integrator(name), save_every=1, throw=True)
+        errors.append(np.max(np.abs(np.concatenate([run.final.mu[:3], run.final.g.alpha, run.final.mu[3:]]) - exact)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 3e-4
+    Pi, R, energy = run.states.mu[:, :3], run.g.R, run.energy.to_numpy()
+    if name == "flv":  # the momenta half-way have one length, and those of nodes swing about it
+        half = np.linalg.norm(Pi[1:] + Pi[:-1], axis=1)[1:]
+        assert np.ptp(half) < 1e-13
+        assert 1e-8 < np.ptp(np.linalg.norm(Pi, axis=1)) < 1e-4
+        assert np.max(np.abs(energy / energy[0] - 1.0)) < 1e-4
+    else:
+        np.testing.assert_allclose(energy, energy[0], rtol=1e-14)
+        np.testing.assert_allclose(np.einsum("tij,tj->ti", R, Pi), np.tile(Pi[0], (len(Pi), 1)), atol=1e-13)
+
+
+def test_the_section_of_the_thesis_tells_the_methods_apart():
+    """Points of an orbit on a torus lie on a curve: how far they are from their neighbours across it. FLV draws it as
+    the variational method does; SW-perp, which keeps energy and momentum, wanders off it."""
+    study = RotorSpacecraft()
+    craft, state = study.start()
+    starts = section_starts(craft, state, 10)[3:4]
+    reach = {}
+    for name in ("cay", "flv", "sw-perp"):
+        points = section_points(craft, starts, name, t1=3000.0, dt=0.2)[0]
+        height = np.abs(points[:, 2]) / np.linalg.norm(points, axis=1)
+        early, late = (float(np.max(part)) for part in (height[:100], height[-100:]))
+        reach[name] = late / early
+    assert reach["cay"] == pytest.approx(1.0, abs=0.01)
+    assert reach["flv"] == pytest.approx(1.0, abs=0.01)
+    assert reach["sw-perp"] < 0.8
+
+
+def test_flv_and_sw_perp_refuse_a_potential_of_the_group():
+    top = PROBLEMS["heavy-top"].system
+    for name in ("flv", "sw-perp"):
+        with pytest.raises(nd.InputError, match="that and a potential of a shape space, with a constant inertia"):
+            integrator(name).check(top)
 
 
 def test_the_planets_are_where_they_should_be():
@@ -132,3 +182,15 @@ def test_initial_attitudes_have_all_digits(tilt):
     np.testing.assert_allclose(HeavyTopStudy(tilt=tilt).start()[1].g, turned, rtol=0, atol=1e-15)
     straight, tilted = (OblateEarth(tilt=(0.0, each, 0.0)).start()[1].g.R for each in (0.0, tilt))
     np.testing.assert_allclose(straight.T @ tilted, turned, rtol=0, atol=1e-15)
+
+
+def test_variable_steps_against_constant_ones():
+    """A revolution and a half of a long ellipse: reversible steps come back, as many constant ones do not."""
+    names = ("constant", "reversible", "energy")
+    results = VariableSteps(e=0.9, methods=names, steps=400, periods=2).run(Progress()).results
+    assert results["outcome"] == {"constant": "COMPLETED", "reversible": "COMPLETED", "energy": "NEWTON_FAILED"}
+    assert results["steps"]["reversible"] == pytest.approx(800, rel=0.02)
+    assert results["energy_error_max"]["reversible"] < 0.003
+    assert results["energy_error_max"]["constant"] > 0.1
+    assert results["position_error"]["reversible"] < 2e-3
+    assert results["position_error"]["constant"] > 0.1

@@ -3,7 +3,7 @@
 import math
 
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod
+from naiad.integrators import AbstractMethod, refuse_variable
 from naiad.mechanics import LagrangianSystem, State, fitting_state
 
 
@@ -13,5 +13,6 @@ def fitting(system: LagrangianSystem, state: State, method: AbstractMethod | Non
         if not math.isfinite(value):
             raise InputError(f"{name} = {value}; expected a finite number of seconds.")
     if method is not None:
+        refuse_variable(method, "This measurement")
         method.check(system)
     return fitting_state(system.group, state)

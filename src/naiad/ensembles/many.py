@@ -21,7 +21,7 @@ from naiad.ensembles.store import Form, begin_shelf
 from naiad.ensembles.stored import described, opened
 from naiad.ensembles.table import STANDING
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, default_method, refuse_variable
 from naiad.io.sites import site
 from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
 from naiad.mechanics.functions import explained
@@ -97,6 +97,7 @@ def simulate_many(
     """
     kin, own, many = family(systems)
     method = default_method(kin.system) if method is None else method
+    refuse_variable(method, "simulate_many")
     check_method(method, kin.system)
     stacked, count = _stacked_states(kin.system, states)
     known = {"systems": many, "states": count, "cases": None if cases is None else len(cases)}

@@ -3,15 +3,17 @@
 from naiad.integrators.adjoint import Adjoint
 from naiad.integrators.composition import Composition, Symmetrised
 from naiad.integrators.default import default_method
+from naiad.integrators.energy_steps import EnergySteps
 from naiad.integrators.fast_lie_verlet import FastLieVerlet
 from naiad.integrators.implicit_euler import ImplicitEuler
 from naiad.integrators.krysl import Krysl
-from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
+from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo, refuse_variable
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.moser_veselov import MoserVeselov
 from naiad.integrators.nystrom import Nystrom
 from naiad.integrators.projected import Projected
 from naiad.integrators.reduced import Reduced
+from naiad.integrators.reversible_steps import ReversibleSteps
 from naiad.integrators.rules import (
     AbstractRule,
     AdjointRule,
@@ -44,6 +46,7 @@ __all__ = [
     "Adjoint",
     "AdjointRule",
     "Composition",
+    "EnergySteps",
     "FastLieVerlet",
     "Implicit",
     "ImplicitEuler",
@@ -58,6 +61,7 @@ __all__ = [
     "Own",
     "Projected",
     "Reduced",
+    "ReversibleSteps",
     "Right",
     "SimoWong",
     "SimoWongPerp",
@@ -72,5 +76,6 @@ __all__ = [
     "Variational",
     "WisdomHolman",
     "default_method",
+    "refuse_variable",
     "slopes_by_autodiff",
 ]

@@ -1,6 +1,7 @@
 """Steps along a coadjoint orbit: mu_{k+1} = Ad*_{exp(Theta)} mu_k and g_{k+1} = g_k exp(Theta), for any vector Theta.
 
-Whatever Theta, the momentum in space Ad*_{g^-1} mu and every Casimir are kept.
+Whatever Theta, the momentum in space Ad*_{g^-1} mu and every Casimir are kept. A shape space beside the group has a
+potential, whose pull -dV at both ends, (h/2) each, is added; no motion of the group turns it.
 """
 
 from typing import Any, NamedTuple
@@ -8,8 +9,9 @@ from typing import Any, NamedTuple
 import jax
 from jaxtyping import Array, Float
 
+from naiad.integrators.free_motion import pull
 from naiad.integrators.method import move
-from naiad.mechanics import EulerPoincareSystem, State
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
 
 Vector = Float[Array, " n"]
 
@@ -21,29 +23,31 @@ class Prediction(NamedTuple):
     bend: Float[Array, ""]
 
 
-def predict(system: EulerPoincareSystem, state: State, h: Any) -> Prediction:
-    """The prediction at a state; xi' = (d xi/d mu) mu' and mu' = ad*_xi mu."""
+def predict(system: LagrangianSystem, state: State, h: Any) -> Prediction:
+    """The prediction at a state; xi' = (d xi/d mu) mu' and mu' = ad*_xi mu, and the pull of a shape space."""
 
     def velocity(mu):
         return system.velocity(state.g, mu)
 
     xi = velocity(state.mu)
-    rate = system.group.ad_dual(xi, state.mu)
+    rate = system.group.ad_dual(xi, state.mu) + pull(system, state.g, 0.0)
     _, acceleration = jax.jvp(velocity, (state.mu,), (rate,))
     return Prediction(h * xi + 0.5 * h**2 * acceleration, 0.5 * h**2 * rate @ acceleration)
 
 
 def coadjoint_step(
-    system: EulerPoincareSystem, state: State, Theta: Vector, *, renormalise: bool
+    system: LagrangianSystem, state: State, Theta: Vector, h: Any, *, renormalise: bool
 ) -> tuple[State, Float[Array, ""]]:
-    """The state after a step by Theta, and the round-off correction of g."""
+    """The state after a step by Theta in the time h, and the round-off correction of g."""
     group = system.group
     increment = group.expm1(Theta)
     g, correction = move(group, state.g, increment, renormalise=renormalise)
-    return State(g, group.Ad_dual_advance(increment, state.mu)), correction
+    kicks = 0.5 * h * (pull(system, state.g, 0.0) + pull(system, g, 0.0))
+    return State(g, group.Ad_dual_advance(increment, state.mu) + kicks), correction
 
 
-def energy_after(system: EulerPoincareSystem, state: State, Theta: Vector) -> Float[Array, ""]:
-    """The energy of Ad*_{exp(Theta)} mu."""
-    group = system.group
-    return system.energy(State(state.g, group.Ad_dual_advance(group.expm1(Theta), state.mu)))
+def energy_after(system: LagrangianSystem, state: State, Theta: Vector, h: Any) -> Float[Array, ""]:
+    """The energy after a step by Theta in the time h."""
+    if isinstance(system, EulerPoincareSystem):
+        return system.energy(State(state.g, system.group.Ad_dual_advance(system.group.expm1(Theta), state.mu)))
+    return system.energy(coadjoint_step(system, state, Theta, h, renormalise=False)[0])

@@ -12,14 +12,19 @@ from jaxtyping import Array, Float
 
 from naiad.integrators.coadjoint import Prediction, coadjoint_step, energy_after, predict
 from naiad.integrators.method import AbstractMethod, StepInfo
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Newton, static
 
 NEAR = 0.5  # how far from 1 the parameter of a step may lie; it is 1 + O(h)
 ROUNDING = 4.0 * sys.float_info.epsilon  # of the energy, relative to it
 STRAIGHT = 1e3 * sys.float_info.epsilon  # a bend below this part of the energy tells nothing
 
-Line = Callable[[Float[Array, ""]], Float[Array, " n"]]
+
+class Line(NamedTuple):
+    """s -> Theta(s), and about how much the energy changes with s at s = 1."""
+
+    at: Callable[[Float[Array, ""]], Float[Array, " n"]]
+    change: Float[Array, ""]
 
 
 class LevelCarry(NamedTuple):
@@ -44,8 +49,8 @@ class AbstractLevelMethod(AbstractMethod):
     symplectic = False
 
     @abc.abstractmethod
-    def line(self, system: EulerPoincareSystem, state: State, predicted: Prediction) -> Line:
-        """s -> Theta(s), at whose s = 1 the energy changes with s at about the rate `bend`."""
+    def line(self, system: LagrangianSystem, state: State, predicted: Prediction, h: Scalar) -> Line:
+        """The line on which a step is looked for; for a motion of the group alone its change is `bend`."""
 
     def symmetric(self, system: LagrangianSystem) -> bool:
         return False
@@ -54,23 +59,21 @@ class AbstractLevelMethod(AbstractMethod):
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
         return LevelCarry(state, system.energy(state, t), StepInfo.explicit())
 
-    def step(
-        self, system: EulerPoincareSystem, carry: LevelCarry, t: Scalar, h: Scalar, inputs: Any = None
-    ) -> LevelCarry:
+    def step(self, system: LagrangianSystem, carry: LevelCarry, t: Scalar, h: Scalar, inputs: Any = None) -> LevelCarry:
         state, energy, _ = carry
         predicted = predict(system, state, h)
-        line = self.line(system, state, predicted)
-        straight = predicted.bend <= STRAIGHT * jnp.abs(energy)
+        line = self.line(system, state, predicted, h)
+        straight = line.change <= STRAIGHT * jnp.abs(energy)
         weight = jnp.where(straight, 0.0, 1.0)  # a number: Newton's derivative takes what it depends on as numbers
 
         def residual(s):
-            off = energy_after(system, state, line(s[0])) - energy
+            off = energy_after(system, state, line.at(s[0]), h) - energy
             lost = jax.lax.stop_gradient(jnp.where(jnp.abs(off) <= ROUNDING * jnp.abs(energy), off, 0.0))
             return weight * (off - lost) + (1.0 - weight) * (s - 1.0)
 
         root = self.newton.root(residual, jnp.ones(1))
-        Theta = line(root.x[0])
-        new, correction = coadjoint_step(system, state, Theta, renormalise=self.renormalise)
+        Theta = line.at(root.x[0])
+        new, correction = coadjoint_step(system, state, Theta, h, renormalise=self.renormalise)
         reached = system.energy(new, t)
         found = root.converged & (jnp.abs(root.x[0] - 1.0) < NEAR)
         info = StepInfo(root.iterations, jnp.abs(reached - energy), found, correction)

@@ -6,9 +6,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from naiad.integrators.free_motion import cayley_coadjoint, check_free_motion, through_the_node
-from naiad.integrators.method import AbstractMethod, StepInfo
+from naiad.integrators.free_motion import cayley_coadjoint, check_free_motion, pull, through_the_node
+from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, StepInfo
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
+from naiad.integrators.rules import Midpoint
+from naiad.integrators.variational import Variational
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import Newton, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -34,6 +36,10 @@ class FastLieVerlet(AbstractMethod):
     cay(h xi_k)^(1/2), mu_k). The first step, and any whose size differs from that of the step before, is one of
     `MidpointLieNewmark`; for its sake a run and its reverse differ, though the two-step recursion is symmetric. Not
     symplectic.
+
+    A shape space beside the group, a vector space with a potential V whose motion the inertia couples to that of the
+    group, is taken along [bourabee2007, section 7.4]: 2 h (-dV) at the node is added to mu_{k+1} - mu_{k-1}. The first
+    step is then one of `Variational` at the midpoint.
     """
 
     retraction: AbstractRetraction = Cayley()
@@ -43,7 +49,7 @@ class FastLieVerlet(AbstractMethod):
     symplectic = False
 
     def check(self, system: LagrangianSystem) -> None:
-        check_free_motion(self, system)
+        check_free_motion(self, system, with_shape=True)
         self.retraction.check(system.group)
 
     def order(self, system: LagrangianSystem) -> int:
@@ -58,20 +64,25 @@ class FastLieVerlet(AbstractMethod):
         return VerletCarry(state, xi, state.mu, jnp.zeros(()), StepInfo.explicit())
 
     def step(
-        self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Scalar, inputs: Any = None
+        self, system: LagrangianSystem, carry: VerletCarry, t: Scalar, h: Scalar, inputs: Any = None
     ) -> VerletCarry:
         size = jnp.asarray(h, float)
         return jax.lax.cond(carry.h == size, self._verlet, self._start, system, carry, t, size)
 
-    def _start(self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
-        starter = MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
+    def _starter(self, system: LagrangianSystem) -> AbstractOneStepMethod:
+        if isinstance(system, EulerPoincareSystem):
+            return MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
+        return Variational(self.retraction, Midpoint(), self.newton, self.renormalise)
+
+    def _start(self, system: LagrangianSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
+        starter = self._starter(system)
         state, _, info = starter.advance(system, carry.state, starter.memory(system, carry.state, t), t, h, None)
         xi = system.velocity(state.g, state.mu, t)
         return VerletCarry(state, xi, 0.5 * (carry.state.mu + state.mu), h, info)
 
-    def _verlet(self, system: EulerPoincareSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
+    def _verlet(self, system: LagrangianSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
         group, last = system.group, carry.state
-        mean = cayley_coadjoint(group, h * carry.xi, carry.mean)
+        mean = cayley_coadjoint(group, h * carry.xi, carry.mean) + h * pull(system, last.g, t)
         mu = 2.0 * mean - last.mu
         xi = system.velocity(last.g, mu, t)
         g, correction = through_the_node(

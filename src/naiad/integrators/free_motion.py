@@ -1,36 +1,60 @@
-"""What the momentum methods share: Euler-Poincare systems, mu' = ad*_xi mu, without forces and constraints."""
+"""What the momentum methods share: Euler-Poincare systems, mu' = ad*_xi mu, without forces and constraints; and, for
+some of them, a shape space beside the group."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.integrators.method import AbstractMethod, move, refuse_truncated
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem
+from naiad.integrators.nystrom import check_constant_inertia, kick
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar
 from naiad.numerics import Newton, Root, solve
 from naiad.retractions import AbstractRetraction
 
 Vector = Float[Array, " n"]
 
 
-def check_free_motion(method: AbstractMethod, system: LagrangianSystem) -> None:
-    """Raise an `InputError` unless the momentum of the system obeys mu' = ad*_xi mu, whatever g and t."""
+def check_free_motion(method: AbstractMethod, system: LagrangianSystem, *, with_shape: bool = False) -> None:
+    """Raise an `InputError` unless the momentum of the system obeys mu' = ad*_xi mu, whatever g and t; `with_shape`,
+    also where a potential of coordinates that commute with all (a shape space) is added, and the inertia constant."""
     name = type(method).__name__
     retraction = getattr(method, "retraction", None)
     if retraction is not None:
         refuse_truncated(method, retraction)
-    if not isinstance(system, EulerPoincareSystem):
+    acted_on = system.force is not None or system.constraint is not None
+    shaped = with_shape and not acted_on and not isinstance(system, EulerPoincareSystem) and _has_shape(system)
+    if not shaped and not isinstance(system, EulerPoincareSystem):
+        other = ", or that and a potential of a shape space, with a constant inertia" if with_shape else ""
         raise InputError(
-            f"{name} needs an EulerPoincareSystem, whose Lagrangian is a function of xi alone; "
+            f"{name} needs an EulerPoincareSystem, whose Lagrangian is a function of xi alone{other}; "
             f"{type(system).__name__} was given. Use Variational."
         )
-    if system.force is not None or system.constraint is not None:
+    if acted_on:
         raise InputError(
             f"{name} needs a system without forces and constraints; {type(system).__name__} has some. Use Variational."
         )
+
+
+def _has_shape(system: LagrangianSystem) -> bool:
+    """Whether the inertia is constant, and the potential pulls along directions alone that commute with all others, of
+    which some do not commute."""
+    try:
+        found, _, _ = check_constant_inertia("", system)
+    except InputError:
+        return False
+    ad, axes = system.group.ad, jnp.eye(system.group.dim)
+    turning = np.any(np.asarray(jax.vmap(lambda a: jax.vmap(lambda b: ad(a, b))(axes))(axes)) != 0.0, axis=(1, 2))
+    return bool(turning.any()) and not any(np.any(each.pull[turning] != 0.0) for each in found)
+
+
+def pull(system: LagrangianSystem, g: Any, t: Scalar) -> Vector | float:
+    """-dV of a shape space; nothing where the Lagrangian is a function of xi alone. No motion turns it."""
+    return 0.0 if isinstance(system, EulerPoincareSystem) else kick(system, g, t)
 
 
 def momentum(system: EulerPoincareSystem, xi: Vector) -> Vector:

@@ -5,7 +5,7 @@ from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
 from naiad.integrators.coadjoint import Prediction
 from naiad.integrators.energy_level import AbstractLevelMethod, Line
 from naiad.integrators.free_motion import check_free_motion
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, Scalar, State
 
 
 class Krysl(AbstractLevelMethod):
@@ -34,8 +34,8 @@ class Krysl(AbstractLevelMethod):
     def order(self, system: LagrangianSystem) -> int:
         return 1
 
-    def line(self, system: EulerPoincareSystem, state: State, predicted: Prediction) -> Line:
-        return lambda s: s * predicted.Theta
+    def line(self, system: LagrangianSystem, state: State, predicted: Prediction, h: Scalar) -> Line:
+        return Line(lambda s: s * predicted.Theta, predicted.bend)
 
 
 def _commutative(group: AbstractGroup) -> bool:

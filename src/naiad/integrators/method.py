@@ -50,6 +50,8 @@ class AbstractMethod(Module):
     """Whether a step keeps the symplectic form of T*G, and the momenta of symmetries, where no force acts."""
     takes_bath: ClassVar[bool] = False
     """Whether the steps include the friction and the noise that a system declares."""
+    variable: ClassVar[bool] = False
+    """Whether the method chooses the sizes of its steps: dt is then the first, and a carry has its own time, `t`."""
 
     @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:
@@ -82,6 +84,14 @@ class AbstractMethod(Module):
     def info(self, carry: Any) -> StepInfo:
         """How the last step went."""
         return carry.info
+
+    def figures(self, carry: Any) -> dict[str, Any]:
+        """Numbers on all steps so far that only this method has, by name."""
+        return {}
+
+    def within(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> State:
+        """The state a time h after the carry, within the step that follows it."""
+        return self.state(system, self.step(system, carry, t, h, inputs))
 
     def bare(self, carry: Any) -> Any:
         """The carry without how the last step went: what the next step depends on."""
@@ -128,6 +138,15 @@ class AbstractOneStepMethod(AbstractMethod):
         inputs: Any = None,
     ) -> OneStepCarry:
         return OneStepCarry(*self.advance(system, carry.state, carry.memory, t, h, inputs))
+
+
+def refuse_variable(method: AbstractMethod, caller: str) -> None:
+    """Raise an `InputError` if a method chooses its steps where all of them must be of dt."""
+    if method.variable:
+        raise InputError(
+            f"{caller} takes steps of one size, and {type(method).__name__} chooses its own; give it a method of "
+            "constant steps, or use simulate."
+        )
 
 
 def refuse_truncated(method: AbstractMethod, retraction: AbstractRetraction) -> None:

@@ -84,23 +84,10 @@ class Nystrom(AbstractMethod):
 
 def check_separable(method: str, system: LagrangianSystem) -> None:
     """Raise an `InputError` unless kicks and drifts are the flows of the two parts of the energy."""
-    name, n = type(system).__name__, system.group.dim
+    name = type(system).__name__
     if system.constraint is not None:
         raise InputError(f"{method} takes no constraints; {name} has one. Use Variational.")
-    place, velocity = np.random.default_rng(0).standard_normal((2, n))
-    found = [execute(_examination, system, x * place, v * velocity, t, parameters=(0,)) for x, v, t in SIZES]
-    M = found[0].inertia
-    speeds = [v * np.max(np.abs(velocity)) for _, v, _ in SIZES]
-    rounding = [TOLERANCE * n * np.max(np.abs(M)) * speed for speed in speeds]
-
-    if not all(
-        np.all(np.abs(each.momentum - v * (M @ velocity)) <= small)
-        for (_, v, _), each, small in zip(SIZES, found, rounding, strict=True)
-    ):
-        raise InputError(
-            f"{method} needs a Lagrangian xi . M xi / 2 - V(g, t) with a constant M; that of {name} is of another "
-            "form. Use Variational."
-        )
+    found, speeds, rounding = check_constant_inertia(method, system)
     if not all(
         np.all(np.abs(each.turning) <= small * speed)
         for each, small, speed in zip(found, rounding, speeds, strict=True)
@@ -114,6 +101,28 @@ def check_separable(method: str, system: LagrangianSystem) -> None:
             f"{method} takes forces that depend on g and t alone; that of {name} depends on the velocity. Use "
             "Variational."
         )
+
+
+def check_constant_inertia(
+    method: str, system: LagrangianSystem
+) -> tuple[list["_Examination"], list[float], list[float]]:
+    """Raise an `InputError` unless ell = xi . M xi / 2 - V(g, t); what was found where it was examined, the speeds
+    there, and the rounding of momenta."""
+    n = system.group.dim
+    place, velocity = np.random.default_rng(0).standard_normal((2, n))
+    found = [execute(_examination, system, x * place, v * velocity, t, parameters=(0,)) for x, v, t in SIZES]
+    M = found[0].inertia
+    speeds = [v * np.max(np.abs(velocity)) for _, v, _ in SIZES]
+    rounding = [TOLERANCE * n * np.max(np.abs(M)) * speed for speed in speeds]
+    if not all(
+        np.all(np.abs(each.momentum - v * (M @ velocity)) <= small)
+        for (_, v, _), each, small in zip(SIZES, found, rounding, strict=True)
+    ):
+        raise InputError(
+            f"{method} needs a Lagrangian xi . M xi / 2 - V(g, t) with a constant M; that of {type(system).__name__} "
+            "is of another form. Use Variational."
+        )
+    return found, speeds, rounding
 
 
 def _velocity(system: LagrangianSystem, g: Any, t: Scalar) -> Callable[[Vector], Vector]:
@@ -131,11 +140,12 @@ def kick(system: LagrangianSystem, g: Any, t: Scalar) -> Vector:
 
 
 class _Examination(NamedTuple):
-    """The inertia, the momentum, ad*_xi mu, and the force with and without a velocity."""
+    """The inertia, the momentum, ad*_xi mu, -dV, and the force with and without a velocity."""
 
     inertia: Any
     momentum: Any
     turning: Any
+    pull: Any
     moving_force: Any
     force: Any
 
@@ -146,4 +156,5 @@ def _examination(system: LagrangianSystem, x: Any, xi: Any, t: Any) -> _Examinat
     force = rest if system.force is None else system.force(g, rest, t)
     moving = rest if system.force is None else system.force(g, xi, t)
     inertia = jax.jacfwd(lambda v: system.legendre(g, v, t))(rest)
-    return _Examination(inertia, mu, system.group.ad_dual(xi, mu), moving, force)
+    pull = left_gradient(system.group, lambda x: system.lagrangian(x, rest, t), g)
+    return _Examination(inertia, mu, system.group.ad_dual(xi, mu), pull, moving, force)

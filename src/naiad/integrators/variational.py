@@ -96,7 +96,7 @@ class Variational(AbstractOneStepMethod):
                 f"step_velocity needs a system without constraints; {type(system).__name__} has one. Take the "
                 "velocities at the nodes, `system.velocity`."
             )
-        root = self._root(system, state, system.velocity(state.g, state.mu, t), t, h)
+        root = self.root(system, state, system.velocity(state.g, state.mu, t), t, h)
         return jnp.where(root.converged, root.x, jnp.nan)
 
     def discrete_energy(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> Float[Array, ""]:
@@ -132,7 +132,7 @@ class Variational(AbstractOneStepMethod):
         t: Scalar,
         h: Scalar,
     ) -> tuple[State, Float[Array, " n"], StepInfo]:
-        root = self._root(system, state, guess, t, h)
+        root = self.root(system, state, guess, t, h)
         new, residual, correction = self.land(system, state, root.x, t, h)
         return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
 
@@ -179,7 +179,7 @@ class Variational(AbstractOneStepMethod):
             StepInfo(root.iterations + tangent.iterations, miss, root.converged & tangent.converged, correction),
         )
 
-    def _root(self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Scalar, h: Scalar) -> Root:
+    def root(self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Scalar, h: Scalar) -> Root:
         """The solution xi of mu_minus(g, xi) = mu."""
 
         def mismatch(xi):

@@ -22,7 +22,7 @@ CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an inter
 def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     """The first node of a run."""
     row = jax.tree.map(lambda leaf: leaf[None], frame)
-    t = plan.t0 + int(standing.node) * plan.h
+    t = plan.time(standing)
     outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
     row = row._replace(outputs={}) if plan.routine.apart else row
     none = no_crossing(plan, row.state)
@@ -34,10 +34,11 @@ def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
     """The run from where it stands on, in pieces of bounded size; it ends early after a failed step."""
     standing, turn = at.standing, at.turn
     budget, inputs, end = FIRST_STEPS, None, plan.first
-    while (node := int(standing.node)) < plan.last and standing.goes_on:
+    while _has_whole_steps(plan, standing) and standing.goes_on:
         interrupts.check()
-        started = time.perf_counter()
-        stop, last = min(plan.last, node + budget), plan.last if plan.rest == 0.0 else -1
+        started, node = time.perf_counter(), int(standing.node)
+        stop = node + budget if plan.until is not None else min(plan.last, node + budget)
+        last = plan.last if plan.rest == 0.0 else -1
         if plan.noise is not None:
             if node >= end:
                 inputs, end = plan.noise.block(node, plan.h)
@@ -58,6 +59,11 @@ def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
         yield _chunk(plan, standing, filled, before, plan.rest, plan.last, turn)
 
 
+def _has_whole_steps(plan: Plan, standing: Standing) -> bool:
+    """Whether steps of h, or of the method's choice, are left."""
+    return int(standing.node) < plan.last if plan.until is None else plan.time(standing) < plan.until
+
+
 def next_budget(budget: int, taken: int, seconds: float) -> int:
     """How many steps the next chunk may take, after one of so many."""
     return max(1, min(int(taken * CHUNK_SECONDS / max(seconds, 1e-6)), 256 * budget))
@@ -71,9 +77,8 @@ def every_step(cadence: Cadence) -> Cadence:
 def _advance(
     plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, cadence: Cadence, inputs: Inputs | None
 ) -> Any:
-    return execute(
-        advance, plan.routine, standing, t0, h, stop, last, cadence, inputs, parameters=(0,), engine=plan.engine
-    )
+    given = (standing, t0, h, stop, last, cadence, inputs, plan.until)
+    return execute(advance, plan.routine, *given, parameters=(0,), engine=plan.engine)
 
 
 def no_crossing(plan: Plan, states: State) -> Crossing:
@@ -86,10 +91,16 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     """`counted` nodes were taken before t0, and a step was seen to turn by `turn`."""
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
-    outputs = None if apart is None else (t0 + apart.node * h, apart.values)
+    outputs = None if apart is None else (_times(apart, t0, h), apart.values)
     crossings = _crossings(plan, filled, h) if filled.passages else {}
     turn = max(turn, angle(frames.versine))
-    return Chunk(t0 + frames.node * h, frames, outputs, crossings, counted + node, t0 + node * h, standing, turn)
+    t = t0 + node * h if plan.until is None else plan.time(standing)
+    return Chunk(_times(frames, t0, h), frames, outputs, crossings, counted + node, t, standing, turn)
+
+
+def _times(rows: Any, t0: float, h: float) -> np.ndarray:
+    """When rows of nodes are."""
+    return t0 + rows.node * h if rows.t is None else rows.t
 
 
 def _crossings(plan: Plan, filled: Filled, h: float) -> dict[str, Crossing]:

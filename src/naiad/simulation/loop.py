@@ -49,9 +49,11 @@ class Rows(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What is saved of a node; `versine` tells how far the step to it turned (see `turn`)."""
+    """What is saved of a node; `versine` tells how far the step to it turned (see `turn`), and `t` when it is, where
+    the method chooses its steps."""
 
     node: Int[Array, ""]
+    t: Float[Array, ""] | None
     state: State
     outputs: dict[str, Float[Array, "..."]]
     versine: Float[Array, ""]
@@ -61,6 +63,7 @@ class Outputs(NamedTuple):
     """The outputs at a node, where they do not go with the saved ones."""
 
     node: Int[Array, ""]
+    t: Float[Array, ""] | None
     values: dict[str, Float[Array, "..."]]
 
 
@@ -117,7 +120,7 @@ def begin(routine: Routine, carry: Any, node: Any, t: Any, h: Any) -> tuple[Stan
         jnp.asarray(int(Outcome.COMPLETED)),
     )
     turn = h * routine.system.group.spin(routine.system.velocity(state.g, state.mu, t))
-    return standing, Frame(jnp.asarray(node), state, _outputs(routine, state, t), versine(turn))
+    return standing, Frame(jnp.asarray(node), _own_time(routine, t), state, _outputs(routine, state, t), versine(turn))
 
 
 def advance(
@@ -129,12 +132,15 @@ def advance(
     last: Any,
     cadence: Cadence,
     inputs: Inputs | None = None,
+    until: Any = None,
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving at a cadence, and the last; it ends early when there is no more room, and after
-    a step that fails or meets a terminal section. `inputs` reach to `stop`."""
+    a step that fails or meets a terminal section. `inputs` reach to `stop`. A method that chooses its steps comes to
+    its last node where that is not before `until`."""
     state = routine.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
-    apart = Outputs(standing.node, _outputs(routine, state, t0)) if routine.apart else None
+    variable = routine.method.variable
+    apart = Outputs(standing.node, _own_time(routine, t0), _outputs(routine, state, t0)) if routine.apart else None
     kept = routine.kept(standing.carry)
     step = jax.jit(lambda *given: routine.step(*given))  # which is traced once
 
@@ -144,31 +150,39 @@ def advance(
     rows = (
         empty(_frame(routine, standing.node, state, t0, jnp.zeros(()))),
         None if apart is None else empty(apart),
-        {name: empty(Passage(t0, kept, each.value, each.value, given)) for name, each in standing.levels.items()},
+        {
+            name: empty(Passage(t0, h if variable else None, kept, each.value, each.value, given))
+            for name, each in standing.levels.items()
+        },
     )
 
     def goes_on(loop: _Loop):
         kinds = (loop.frames, loop.outputs, *loop.passages.values())
         room = jnp.all(jnp.stack([~rows.full for rows in kinds if rows is not None]))
-        return (loop.standing.node < stop) & (loop.standing.outcome == Outcome.COMPLETED) & room
+        ahead = (loop.standing.node < stop) & (loop.standing.outcome == Outcome.COMPLETED) & room
+        return ahead & (loop.standing.carry.t < until) if variable else ahead
 
     def body(loop: _Loop) -> _Loop:
         before = loop.standing
         node = before.node + 1
-        t, t_next = t0 + before.node * h, t0 + node * h
+        t = routine.time(before.carry, t0, before.node, h)
         given = None if inputs is None else inputs.at(before.node)
         carry = step(routine.method.bare(before.carry), t, h, given)
+        t_next = routine.time(carry, t0, node, h)
+        size = t_next - t if variable else h
         state, info = routine.state(carry), routine.method.info(carry)
         levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
-        passages, event = _record_passages(routine, loop, levels, t, h, given)
-        outcome = _outcome(routine, state, info, event, t_next, h)
+        passages, event = _record_passages(routine, loop, levels, t, size, given)
+        outcome = _outcome(routine, state, info, event, t_next, size)
         watched = routine.observed(routine.monitors, state, t_next)
         monitors = {name: before.monitors[name].record(t_next, value) for name, value in watched.items()}
         after = Standing(node, carry, monitors, _count(before.statistics, info), levels, outcome)
         frames, outputs = loop.frames, loop.outputs
 
+        final = t_next >= until if variable else node == last
+
         def saved(due):
-            return (outcome == Outcome.COMPLETED) & ((node == due) | (node == last))
+            return (outcome == Outcome.COMPLETED) & ((node == due) | final)
 
         def more():
             turned = routine.system.group.versine(routine.state(before.carry).g, state.g)
@@ -177,8 +191,11 @@ def advance(
         frames = jax.lax.cond(saved(loop.due.save), more, lambda: frames)
         if outputs is not None:
             row = outputs
+            own = _own_time(routine, t_next)
             outputs = jax.lax.cond(
-                saved(loop.due.output), lambda: row.append(Outputs(node, _outputs(routine, state, t_next))), lambda: row
+                saved(loop.due.output),
+                lambda: row.append(Outputs(node, own, _outputs(routine, state, t_next))),
+                lambda: row,
             )
         due = jax.tree.map(lambda due, every: due + jnp.where(node == due, every, 0), loop.due, cadence)
         return _Loop(after, before, due, frames, outputs, passages)
@@ -195,12 +212,16 @@ def advance(
 def locate(routine: Routine, passages: dict[str, Rows], h: Any) -> dict[str, Rows]:
     """The crossings of each section. They are looked for when the steps are done: until then nothing waits for them,
     lanes look for theirs side by side, and where nothing is met there is nothing to compile."""
-    step = jax.jit(lambda *given: routine.step(*given))  # which is traced once
-    return {name: _crossings(routine, name, step, h, rows) for name, rows in passages.items()}
+    within = jax.jit(lambda *given: routine.within(*given))  # which is traced once
+    return {name: _crossings(routine, name, within, h, rows) for name, rows in passages.items()}
+
+
+def _own_time(routine: Routine, t: Any) -> Any:
+    return jnp.asarray(t, float) if routine.method.variable else None
 
 
 def _frame(routine: Routine, node: Any, state: State, t: Any, versine: Any) -> Frame:
-    return Frame(node, state, {} if routine.apart else _outputs(routine, state, t), versine)
+    return Frame(node, _own_time(routine, t), state, {} if routine.apart else _outputs(routine, state, t), versine)
 
 
 def _outputs(routine: Routine, state: State, t: Any) -> dict[str, Float[Array, "..."]]:
@@ -235,14 +256,15 @@ def _record_passages(
     passages, event = {}, jnp.zeros((), bool)
     for name, section in routine.sections.items():
         before, after, rows = loop.standing.levels[name], levels[name], loop.passages[name]
-        passage = Passage(t, routine.kept(loop.standing.carry), before.value, after.value, inputs)
+        own = h if routine.method.variable else None
+        passage = Passage(t, own, routine.kept(loop.standing.carry), before.value, after.value, inputs)
         met = section.met(before, after, h)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
         event = event | met if section.terminal else event
     return passages, event
 
 
-def _crossings(routine: Routine, name: str, step: Callable[..., Any], h: Any, passages: Rows) -> Rows:
+def _crossings(routine: Routine, name: str, within: Callable[..., State], h: Any, passages: Rows) -> Rows:
     """The crossings in the steps in which a section was met, in their order."""
     section = routine.sections[name]
 
@@ -251,7 +273,7 @@ def _crossings(routine: Routine, name: str, step: Callable[..., Any], h: Any, pa
 
     def locate(i: Any, found: Rows) -> Rows:
         passage = jax.tree.map(lambda buffer: buffer[i], passages.rows)
-        stretch = _stretch(routine, step, h, passage)
+        stretch = _stretch(routine, within, h if passage.h is None else passage.h, passage)
 
         def one() -> Rows:
             return found.append(row(stretch.crossing(section, passage.before, passage.after)))
@@ -271,12 +293,12 @@ def _crossings(routine: Routine, name: str, step: Callable[..., Any], h: Any, pa
     return jax.lax.fori_loop(0, passages.count, locate, none)
 
 
-def _stretch(routine: Routine, step: Callable[..., Any], h: Any, passage: Passage) -> Stretch:
+def _stretch(routine: Routine, within: Callable[..., State], h: Any, passage: Passage) -> Stretch:
     carry = routine.restored(passage.kept)
     start = routine.state(carry)
 
     def state_at(fraction: Any) -> State:
-        return routine.state(step(carry, passage.t, fraction * h, passage.inputs))
+        return within(carry, passage.t, fraction * h, passage.inputs)
 
     def onward(state: State, t: Any, h: Any) -> State:
         moved = RKMK().advance(routine.system, state, (), t, h, None)[0]

@@ -44,6 +44,15 @@ class Routine(Module):
         moved = self.method.step(self.system, carry, t, h, inputs)
         return moved if self.reconstruct else self.method.held(moved, self.state(carry).g)
 
+    def time(self, carry: Any, t0: Any, node: Any, h: Any) -> Any:
+        """When a carry is: t0 + node h, or what a method says that chooses its steps."""
+        return carry.t if self.method.variable else t0 + node * h
+
+    def within(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> State:
+        """The state a time h after a carry, within the step that follows it."""
+        state = self.method.within(self.system, carry, t, h, inputs)
+        return state if self.reconstruct else state._replace(g=self.state(carry).g)
+
     def kept(self, carry: Any) -> Any:
         """What of a carry the next step depends on."""
         bare = self.method.bare(carry)
@@ -72,7 +81,8 @@ class Cadence(NamedTuple):
 
 class Plan(NamedTuple):
     """A run of a routine from node `first` to node `last` at times t0 + k h, then one step of `rest` if t1 is no whole
-    number of steps away; `noise` where a step takes any."""
+    number of steps away; `noise` where a step takes any. A method that chooses its steps goes on to the first node that
+    is not before `until`, and `last` is the node that steps of h would come to."""
 
     routine: Routine
     t0: float
@@ -83,16 +93,27 @@ class Plan(NamedTuple):
     cadence: Cadence
     engine: Engine
     noise: Source | None = None
+    until: float | None = None
 
     @property
     def t1(self) -> float:
         """Where the run is to end."""
-        return self.t0 + self.last * self.h + self.rest
+        return self.t0 + self.last * self.h + self.rest if self.until is None else self.until
 
-    @property
-    def end(self) -> int:
-        """How many nodes are counted there."""
-        return self.last + (self.rest > 0.0)
+    def time(self, standing: "Standing") -> float:
+        """When a run that has taken whole steps stands."""
+        return float(self.routine.time(standing.carry, self.t0, int(standing.node), self.h))
+
+    def over(self, node: int, t: float) -> bool:
+        """Whether a run that has come to a node at t is at its end."""
+        return node >= self.last + (self.rest > 0.0) if self.until is None else t >= self.until
+
+    def counted(self, node: int, t: float) -> int:
+        """A node on the way from `first` to `last` for one that tells how far a run has come."""
+        if self.until is None:
+            return node
+        share = 1.0 if self.over(node, t) else (t - self.t0) / (self.until - self.t0)
+        return self.first + round((self.last - self.first) * share)
 
 
 class Statistics(NamedTuple):

@@ -127,10 +127,11 @@ def standing_attributes(plan: Plan, chunk: Any) -> dict[str, Any]:
     """What a file holds of where a run stands after a chunk."""
     standing = chunk.standing
     steps, figures = chunk.node - plan.first, standing.statistics
-    halfway = standing.goes_on and chunk.node < plan.end
+    halfway = standing.goes_on and not plan.over(chunk.node, chunk.t)
     mean = float(figures.iterations) / steps if steps else 0.0
     largest = (int(figures.iterations_max), float(figures.residual_max), float(figures.correction_max))
     numbers = (mean, *largest, chunk.turn)
+    own = {name: np.asarray(value).item() for name, value in plan.routine.method.figures(standing.carry).items()}
     return {
         "system": type(plan.routine.system).__qualname__,
         "method": repr(plan.routine.method),
@@ -141,7 +142,7 @@ def standing_attributes(plan: Plan, chunk: Any) -> dict[str, Any]:
         "t1": plan.t1,
         "node": chunk.node,
         "steps": steps,
-        "statistics": dict(zip(STATISTICS, numbers, strict=True)),
+        "statistics": dict(zip(STATISTICS, numbers, strict=True)) | own,
         "monitors": {name: [float(value) for value in monitor] for name, monitor in standing.monitors.items()},
         "sections": list(plan.routine.sections),
         "reconstruct": plan.routine.reconstruct,

@@ -84,7 +84,7 @@ def resume(
         given = check_given("resume", where, attributes, system, method)
         plan = _as_planned(where, attributes, *given, parts, t1, noise, save_every, output_every, engine)
         at = at_checkpoint(plan, attributes, str(where))
-        over = not at.standing.goes_on or at.node >= plan.end
+        over = not at.standing.goes_on or plan.over(at.node, at.t)
         if writer is None:
             if over and out is None:
                 return finished(plan, io.open_lazily(file.final), at, throw)
@@ -124,13 +124,12 @@ def _after(
     system, method, attributes = check_system(trajectory.system), trajectory.method, trajectory.attrs
     check_attributes("the run", attributes)
     t0, h, node = attributes["t0"], attributes["dt"], attributes["node"]
-    if abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:  # the run ended with a shorter step: begin to count anew
-        t0, node = attributes["t"], 0
-    if not t1 > t0 + node * h:
-        raise InputError(
-            f"resume: t1 = {t1:g} is not after the end of the run, t = {t0 + node * h:g}; give a later t1."
-        )
-    _, _, last, rest = check_times(t0, t1, h)
+    if not method.variable and abs(attributes["t"] - (t0 + node * h)) > 1e-9 * h:
+        t0, node = attributes["t"], 0  # the run ended with a shorter step: begin to count anew
+    t = attributes["t"] if method.variable else t0 + node * h
+    if not t1 > t:
+        raise InputError(f"resume: t1 = {t1:g} is not after the end of the run, t = {t:g}; give a later t1.")
+    last, rest = _count(method, t0, node, t, t1, h)
     carry = restored_carry(attributes, system, method, "the run")
     reconstruct = attributes.get("reconstruct", True)
     routine = Routine(system, method, *_three(parts), reconstruct, output_every is not None)
@@ -139,8 +138,16 @@ def _after(
     if noise is None and before["seed"] is not None:
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)
-    plan = Plan(routine, t0, h, node, last, rest, cadence, check_engine(engine or "auto"), random)
-    return plan, execute(loop.begin, routine, carry, node, t0 + node * h, h, parameters=(0,), engine=plan.engine)
+    until = float(t1) if method.variable else None
+    plan = Plan(routine, t0, h, node, last, rest, cadence, check_engine(engine or "auto"), random, until)
+    return plan, execute(loop.begin, routine, carry, node, t, h, parameters=(0,), engine=plan.engine)
+
+
+def _count(method: AbstractMethod, t0: float, node: int, t: float, t1: float, h: float) -> tuple[int, float]:
+    """The last node and the step after it of a run to t1 that stands at a node at t."""
+    if method.variable:
+        return node + check_times(t, max(t, t1), h)[2], 0.0
+    return check_times(t0, t1, h)[2:]
 
 
 def _as_planned(
@@ -178,17 +185,18 @@ def _as_planned(
     check_origin(str(path), attributes, routine)
     first, last, rest = attributes["node"] - attributes["steps"], known["last"], known["rest"]
     if t1 is not None:
-        last, rest = _until(path, attributes, t1)
+        last, rest = _until(path, attributes, method, t1)
     random = _noise(path, attributes, routine, noise, first, last - first + (rest > 0.0))
     how = check_engine(engine or known["engine"])
-    return Plan(routine, attributes["t0"], attributes["dt"], first, last, rest, cadence, how, random)
+    until = (attributes["t1"] if t1 is None else max(t1, attributes["t"])) if method.variable else None
+    return Plan(routine, attributes["t0"], attributes["dt"], first, last, rest, cadence, how, random, until)
 
 
 def _three(parts: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     return parts["outputs"], parts["monitors"], parts["sections"]
 
 
-def _until(path: Any, attributes: Mapping[str, Any], t1: float) -> tuple[int, float]:
+def _until(path: Any, attributes: Mapping[str, Any], method: AbstractMethod, t1: float) -> tuple[int, float]:
     """The last node and the step after it of a run that goes on to t1; of a finished one that need not, its own."""
     known, t, h = attributes["checkpoint"], attributes["t"], attributes["dt"]
     outcome = Outcome[attributes["outcome"]]
@@ -198,6 +206,8 @@ def _until(path: Any, attributes: Mapping[str, Any], t1: float) -> tuple[int, fl
         return known["last"], known["rest"]
     if not t1 > t - WHOLE * h:
         raise InputError(f"resume: t1 = {t1:g} lies before t = {t:g}, to which {path} has come; give a later t1.")
+    if method.variable:
+        return _count(method, attributes["t0"], attributes["node"], t, t1, h)
     if attributes["node"] > known["last"]:
         raise InputError(
             f"{path} ended with a shorter step at t = {t:g}, which a longer run would not have; "

@@ -65,11 +65,11 @@ def driven(plan: Plan, kept: Chunk, keep: Callable[[Chunk], None], progress: Tol
     """Go on from where a run stands, hand over each piece, and hear an interrupt between them."""
     with Bar(plan, shown=progress) as bar, listening() as ear:
         try:
-            bar.update(kept.node)
+            bar.update(plan.counted(kept.node, kept.t))
             for chunk in chunks(plan, kept):
                 keep(chunk)
                 kept = chunk
-                bar.update(chunk.node)
+                bar.update(plan.counted(chunk.node, chunk.t))
         except KeyboardInterrupt:
             if ear.at_once:
                 raise
@@ -83,7 +83,7 @@ def finished(plan: Plan, rows: Any, end: Chunk, throw: bool) -> Trajectory:
     """The trajectory of a run; it says so where the run did not come to its end."""
     system, method = plan.routine.system, plan.routine.method
     trajectory = Trajectory(system, method, rows)
-    outcome, warning = Outcome(int(end.standing.outcome)), too_far(end.turn, plan.h)
+    outcome, warning = Outcome(int(end.standing.outcome)), too_far(end.turn, plan.h if plan.until is None else None)
     if throw and outcome not in (Outcome.COMPLETED, Outcome.EVENT):
         where = f"the run stopped at t = {trajectory.attrs['t']:g} s of {plan.t1:g} s"
         raise RunError(f"{where}: {trajectory.ending}")

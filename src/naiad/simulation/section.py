@@ -79,10 +79,11 @@ class Level(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A step in which a section is met: its time, what is kept of the carry before it, the values of the section's
-    function at both ends, and its noise."""
+    """A step in which a section is met: its time, its size where the method chooses it, what is kept of the carry
+    before it, the values of the section's function at both ends, and its noise."""
 
     t: Scalar
+    h: Scalar | None
     kept: Any
     before: Scalar
     after: Scalar

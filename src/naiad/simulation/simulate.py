@@ -61,7 +61,8 @@ def simulate(
     throw: bool = False,
 ) -> Trajectory:
     """The motion of `system` from `state` at t0 to t1, in steps of dt (the last one shorter if t1 is no whole number of
-    steps away).
+    steps away). A method that chooses its steps (`EnergySteps`, `ReversibleSteps`) begins with one of dt and ends at
+    its first node that is not before t1; the times of its nodes are in `run.t`.
 
     - `method`: the integrator; if not given, the one that fits the system (`naiad.integrators.default_method`).
     - `noise`: the increments of the Wiener processes of a system with a heat bath: `Noise(seed)`, or an array with one
@@ -91,6 +92,9 @@ def simulate(
     system = check_system(system)
     check_method(method, system)
     start, h, steps, rest = check_times(t0, t1, dt)
+    until = None
+    if method.variable:
+        until, rest = float(t1), 0.0
     state = fitting_state(system.group, State(*state))
     check_reconstruct(reconstruct, system, sections or {}, state, start)
     check_names(system, outputs or {})
@@ -106,7 +110,7 @@ def simulate(
     )
     cadence = check_cadence(save_every, output_every, steps)
     random = source(noise, method, system, steps + (rest > 0.0))
-    plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), random)
+    plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), random, until)
     standing, frame, sound = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
     if not sound:
         examine(system, state, start)
@@ -129,7 +133,8 @@ def propagate(
 ) -> State:
     """The state after `steps` steps: a pure function of system and state, for JAX to differentiate or batch.
 
-    It begins at `t0`: of several calls one after the other, each of a system that depends on time needs its own.
+    It begins at `t0`: of several calls one after the other, each of a system that depends on time needs its own. Of a
+    method that chooses its steps it is the state after so many of them, whenever that is.
     `noise` are the increments of a system with a heat bath, an array with one row a step.
     """
     method = default_method(system) if method is None else method

@@ -32,11 +32,14 @@ def angles(versines: Any) -> np.ndarray:
     return np.where(np.greater(versines, 2.0), versines - 2.0 + math.pi, whole)
 
 
-def too_far(turn: float, h: float) -> str | None:
-    """A warning, if steps of h turn so far that the motion is lost."""
+def too_far(turn: float, h: float | None) -> str | None:
+    """A warning, if steps of h (None: of any size) turn so far that the motion is lost."""
     if not turn > LARGEST:
         return None
+    step, remedy = (
+        ("a step", "a smaller dt") if h is None else (f"a step of {h:g} s", f"dt well below {h / turn:.2g} s")
+    )
     return (
-        f"a step of {h:g} s turns by up to {turn:.3g} rad; beyond a quarter of a turn the motion is soon not that of "
-        f"the system, and beyond half a turn even its direction is lost: take dt well below {h / turn:.2g} s"
+        f"{step} turns by up to {turn:.3g} rad; beyond a quarter of a turn the motion is soon not that of the system, "
+        f"and beyond half a turn even its direction is lost: take {remedy}"
     )

@@ -50,6 +50,7 @@ STUDIES: dict[str, str] = {
     "tethered-satellite": "naiad.studies.strings.tethered_satellite:TetheredSatellite",
     "three-link-fish": "naiad.studies.fish.three_link_fish:ThreeLinkFish",
     "underwater-vehicle": "naiad.studies.vehicles.underwater_vehicle:UnderwaterVehicle",
+    "variable-steps": "naiad.studies.planets.variable_steps:VariableSteps",
     "vehicle-docking": "naiad.studies.control.vehicle_docking:VehicleDocking",
     "vortex-body": "naiad.studies.flow.vortex_body:VortexBody",
     "work-precision": "naiad.studies.vehicles.work_precision:WorkPrecision",

@@ -37,11 +37,20 @@ FREE_METHODS = {
     "split8": ("Lie-Poisson splitting, order 8", nd.Splitting(8)),
 }
 
+# those that choose their steps, and take Lagrangians with a potential
+VARIABLE_METHODS = {
+    "reversible": ("cay with reversible steps that follow the motion, dt the first", nd.ReversibleSteps(_CAYLEY)),
+    "energy": ("midpoint with steps that keep the discrete energy, dt the first", nd.EnergySteps()),
+}
+
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
 GENERAL = {
     name: CHOICES[name] for name in ("cay", "exp", "midpoint", "compose4", "compose6", "compose8", "rkmk4", "rk4")
 }
 """Those that fit every group, for studies on products and powers."""
+SHAPE_CHOICES = GENERAL | {name: FREE_METHODS[name][0] for name in ("flv", "sw-perp")}
+"""Those that fit a group with a shape space beside it."""
+VARIABLE_CHOICES = {name: words for name, (words, _) in VARIABLE_METHODS.items()}
 FREE_CHOICES = {name: words for name, (words, _) in (METHODS | FREE_METHODS).items()}
 
 EULER = nd.Variational(nd.Cayley(), nd.Left())
@@ -50,4 +59,4 @@ EULER = nd.Variational(nd.Cayley(), nd.Left())
 
 def method(name: str) -> AbstractMethod:
     """The integrator of a name."""
-    return (METHODS | FREE_METHODS)[name][1]
+    return (METHODS | FREE_METHODS | VARIABLE_METHODS)[name][1]

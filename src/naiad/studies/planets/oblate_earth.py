@@ -8,7 +8,7 @@ import numpy as np
 import naiad as nd
 from naiad.diagnostics import watched_run
 from naiad.numerics import double
-from naiad.studies.methods import GENERAL, method
+from naiad.studies.methods import GENERAL, VARIABLE_CHOICES, method
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
@@ -24,7 +24,7 @@ class OblateEarth(Study, name="oblate-earth"):
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, section 7.4"
 
-    method: str = parameter("compose4", choices=GENERAL, help="integrator")
+    method: str = parameter("compose4", choices=GENERAL | VARIABLE_CHOICES, help="integrator")
     m: float = parameter(1000.0, unit="kg", above=0.0, help="mass of the satellite")
     J: Inertia = parameter((3000.0, 2800.0, 500.0), unit="kg m^2", size=3, help="its inertia: moments or a matrix")
     GM: float = parameter(3.986004418e14, unit="m^3/s^2", above=0.0, help="gravity of the planet")

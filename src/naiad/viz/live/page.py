@@ -17,7 +17,7 @@ import numpy as np
 from naiad.compiler.backends.wasm.module import loader
 from naiad.errors import InputError, RunWarning
 from naiad.files import whole_file
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, default_method, refuse_variable
 from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy
 from naiad.mechanics.functions import explained, with_system
 from naiad.numerics.arguments import checked
@@ -247,6 +247,7 @@ def as_plan(
     start = plain.state(g=start[0], mu=start[1])
     chosen = dict(methods) if methods else {"": method or default_method(plain)}
     for each in chosen.values():
+        refuse_variable(each, "live")
         each.check(plain)
         if each.noise_size(plain):
             raise InputError(
