@@ -5,6 +5,7 @@ import pytest
 
 import naiad as nd
 from naiad.errors import InputError
+from tests.control.test_mpc import Cart
 
 TRUTH = nd.models.RigidBody(J=(1.0, 2.0, 2.5))
 STATE = TRUTH.state(Omega=(0.7, 0.4, -0.5))
@@ -67,6 +68,22 @@ def test_a_moving_horizon_follows_the_state():
     run = nd.simulate(TRUTH, STATE, t1=4.4, dt=0.1)
     assert np.abs(follow.now.mu - run.final.mu).max() < 2.5 * NOISE
     assert np.abs(follow.now.mu - run.final.mu).max() < np.abs(rows[-1] - run.final.mu).max() + NOISE
+
+
+def place(state, t):
+    return state.g
+
+
+def test_a_moving_horizon_knows_the_time():
+    """What pulls is that of the time of a measurement, also when the first ones have left the window: exact
+    measurements of the place give the exact momentum."""
+    cart, start = Cart(), np.array([0.3])
+    run = nd.simulate(cart, cart.state(start, start), t0=1.0, t1=3.4, dt=0.1, save_every=2)
+    prior = nd.control.Prior(cart.state(start, 0.0 * start), np.zeros(0), 1e-6 * np.eye(2))
+    follow = nd.control.MovingHorizon(cart, prior, window=4, measure=place, dt=0.1, every=2, t0=1.0, weights=1e4)
+    for row in run.states.g:
+        follow(row)
+    np.testing.assert_allclose(follow.now.mu, run.final.mu, atol=1e-6)
 
 
 @pytest.mark.parametrize(

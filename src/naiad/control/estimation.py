@@ -16,7 +16,7 @@ from naiad.mechanics import LagrangianSystem, State
 from naiad.mechanics.functions import with_system
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
-from naiad.numerics.checks import floats, positive
+from naiad.numerics.checks import floats, number, positive
 
 SMALLEST_GAIN = 1e-10  # the relative decrease of the misfit that a further step promises, at which it ends
 
@@ -49,7 +49,8 @@ class Prior(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """What is fitted: the system, the function model(system, theta), what is measured, the method and the steps."""
+    """What is fitted: the system, the function model(system, theta), what is measured, the method, the steps, the time
+    of the first measurement, and the weights."""
 
     system: LagrangianSystem
     model: Any
@@ -57,7 +58,13 @@ class _Fit(NamedTuple):
     method: AbstractMethod
     h: float
     every: int
+    t0: float
     weights: np.ndarray
+
+    def segment(self, state: State, theta: Any, k: int) -> Any:
+        """From measurement k to the next (see `_segment`)."""
+        parts = (self.system, self.model, self.measure, self.method, self.h, self.every)
+        return execute(_segment, *parts, state, theta, self.t0 + k * self.every * self.h, parameters=())
 
 
 @checked
@@ -70,6 +77,7 @@ def estimate(
     measure: Callable[..., Any],
     dt: float,
     every: int = 1,
+    t0: float = 0.0,
     model: Callable[..., Any] | None = None,
     theta: Any = (),
     weights: Any = None,
@@ -82,7 +90,7 @@ def estimate(
 
     - `state`, `theta`: where to begin; `model(system, theta)` is the system with these parameters.
     - `measured`: a row for each time, every `every` steps of `dt`, of what `measure(state, t)`, or
-      `measure(system, state, t)`, gives; the first is of the initial state.
+      `measure(system, state, t)`, gives; the first is of the initial state, at t0.
     - `weights`: one over the variance of each measured number (a number, one for each column, or of the shape of
       `measured`; 0 for what is missing). Without them all count alike, and their variance is estimated.
     - `prior`: what is known before; `free_state=False` holds the initial state.
@@ -108,7 +116,7 @@ def estimate(
     known, weights = weights is not None, _weights(weights, rows)
     method = default_method(system) if method is None else method
     method.check(system)
-    fit = _Fit(system, model, measure, method, positive("dt", dt), every, weights)
+    fit = _Fit(system, model, measure, method, positive("dt", dt), every, number("t0", t0), weights)
     return _minimised(fit, state, theta, rows, prior, free_state, known, iterations)
 
 
@@ -158,9 +166,8 @@ def _normal(fit: _Fit, state: State, theta: np.ndarray, rows: np.ndarray, prior:
     n, size = 2 * fit.system.group.dim, 2 * fit.system.group.dim + theta.size
     at, response = state, np.eye(size)  # rows: derivatives of (x, theta) now in those of the beginning
     misfit, slope, matrix, residuals = 0.0, np.zeros(size), np.zeros((size, size)), np.empty_like(rows)
-    arguments = (fit.system, fit.model, fit.measure, fit.method, fit.h, fit.every)
     for k, row in enumerate(rows):
-        at_next, value, slopes, after = execute(_segment, *arguments, at, theta, k, parameters=())
+        at_next, value, slopes, after = fit.segment(at, theta, k)
         J = slopes.T @ response
         residuals[k] = row - value
         weight = fit.weights[k]
@@ -179,15 +186,14 @@ def _normal(fit: _Fit, state: State, theta: np.ndarray, rows: np.ndarray, prior:
     return misfit, slope, matrix, residuals
 
 
-def _segment(system: Any, model: Any, measure: Any, method: Any, h: Any, every: Any, state: State, theta: Any, k: Any):
-    """From a measurement to the next: the state there, what is measured here, and the derivatives of both in rows of
-    (eta, dmu, theta)."""
+def _segment(system: Any, model: Any, measure: Any, method: Any, h: Any, every: Any, state: State, theta: Any, t: Any):
+    """From a measurement at t to the next: the state there, what is measured here, and the derivatives of both in rows
+    of (eta, dmu, theta)."""
     n = 2 * system.group.dim
 
     def moved(z):
         own = system if model is None else model(system, theta + z[n:])
         begin = displaced(system, state, z[:n])
-        t = k * every * h
         end = jax.lax.fori_loop(0, every, lambda j, at: stepped(own, method, at, t + j * h, h), begin)
         return jnp.atleast_1d(with_system(measure, own)(begin, t)), end
 
@@ -230,16 +236,28 @@ def _weights(weights: Any, rows: np.ndarray) -> np.ndarray:
 class MovingHorizon:
     """The state and the parameters now, from the last `window` measurements and what is known from those before.
 
-    `options` are those of `estimate`, `measure` and `dt` among them. Calling it with a row of measurements gives the
-    `Estimate` of the window's first state; `now` is the state at the last measurement.
+    `options` are those of `estimate`, `measure` among them; t0 is the time of the first measurement. Calling it with a
+    row of measurements gives the `Estimate` of the window's first state; `now` is the state at the last measurement.
     """
 
     @checked
-    def __init__(self, system: LagrangianSystem, prior: Prior, *, window: int, **options: Any):
+    def __init__(
+        self,
+        system: LagrangianSystem,
+        prior: Prior,
+        *,
+        window: int,
+        dt: float,
+        every: int = 1,
+        t0: float = 0.0,
+        **options: Any,
+    ):
         if window < 2:
             raise InputError(f"MovingHorizon: window = {window!r}; expected at least 2 measurements.")
         self._system, self._prior, self._window, self._options = system, prior, window, options
+        self._dt, self._every, self._t0 = positive("dt", dt), every, number("t0", t0)
         self._rows: list[np.ndarray] = []
+        self._passed = 0
         self.now: State | None = None
 
     @double
@@ -249,15 +267,15 @@ class MovingHorizon:
         if len(self._rows) > self._window:
             self._prior = self._arrived()
             self._rows.pop(0)
-        prior = self._prior
-        options = {"iterations": 4, **self._options, "theta": prior.theta}
+            self._passed += 1
+        prior, options = self._prior, self._given()
         found = estimate(self._system, prior.state, np.array(self._rows), prior=prior, **options)
         self.now = self._rolled(found)
         return found
 
     def _arrived(self) -> Prior:
         """What is known at the second state of the window, from the prior and the first measurement."""
-        options = {"iterations": 4, **self._options, "theta": self._prior.theta}
+        options = self._given()
         first = estimate(
             self._system,
             self._prior.state,
@@ -268,21 +286,25 @@ class MovingHorizon:
         )
         fit = self._fit(len(self._rows[0]))
         n = 2 * self._system.group.dim
-        arguments = (fit.system, fit.model, fit.measure, fit.method, fit.h, fit.every)
-        end, _, _, after = execute(_segment, *arguments, first.state, first.theta, 0, parameters=())
+        end, _, _, after = fit.segment(first.state, first.theta, 0)
         step = np.eye(len(first.covariance))
         step[:n] = after.T
         return Prior(end, first.theta, np.linalg.pinv(step @ first.covariance @ step.T))
 
     def _rolled(self, found: Estimate) -> State:
         fit, at = self._fit(len(self._rows[0])), found.state
-        arguments = (fit.system, fit.model, fit.measure, fit.method, fit.h, fit.every)
         for k in range(len(self._rows) - 1):
-            at = execute(_segment, *arguments, at, found.theta, k, parameters=())[0]
+            at = fit.segment(at, found.theta, k)[0]
         return at
 
+    def _given(self) -> dict[str, Any]:
+        """The options of the window: it begins with the first measurement that is still in it."""
+        t0 = self._t0 + self._passed * self._every * self._dt
+        own = {"theta": self._prior.theta, "dt": self._dt, "every": self._every, "t0": t0}
+        return {"iterations": 4, **self._options, **own}
+
     def _fit(self, count: int) -> _Fit:
-        given = self._options
+        given = self._given()
         method = given.get("method") or default_method(self._system)
-        every, dt = given.get("every", 1), float(given["dt"])
-        return _Fit(self._system, given.get("model"), given["measure"], method, dt, every, np.ones(count))
+        steps = (given["dt"], given["every"], given["t0"])
+        return _Fit(self._system, given.get("model"), given["measure"], method, *steps, np.ones(count))
