@@ -60,7 +60,7 @@ def solve(
     iterations: int = 200,
     progress: bool | Callable[[int, dict[str, Any]], None] = False,
 ) -> Solution:
-    """The motion of least cost from a state to a goal in the time T, in N steps, with the controls that make it.
+    """The motion of least cost from a state at t = 0 to a goal at T, in N steps, with the controls that make it.
 
     - `actuation`: the force map, by which controls enter as any force does: a matrix B for the force B u in the body
       frame (a column for each control; the identity if not given), or a function (g, u, t) of as many `controls`.
