@@ -60,7 +60,15 @@ if TYPE_CHECKING:
         Variational,
         WisdomHolman,
     )
-    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
+    from naiad.mechanics import (
+        AdvectedSystem,
+        EulerPoincareSystem,
+        LagrangePoincareSystem,
+        LagrangianSystem,
+        RouthSystem,
+        SlicedSystem,
+        State,
+    )
     from naiad.numerics import Chain, Dense, Newton, Sparse, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
@@ -77,7 +85,8 @@ _HOMES = {
     "integrators": "Adjoint Composition FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint MidpointLieNewmark "
     "MoserVeselov Nystrom Projected RK4 RKMK Reduced Right SimoWong SimoWongPerp Splitting "
     "StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
-    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangePoincareSystem LagrangianSystem RouthSystem "
+    "SlicedSystem State",
     "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
@@ -130,6 +139,7 @@ __all__ = [
     "ImplicitEuler",
     "InputError",
     "Krysl",
+    "LagrangePoincareSystem",
     "LagrangianSystem",
     "Left",
     "Midpoint",
@@ -148,6 +158,7 @@ __all__ = [
     "Reduced",
     "Right",
     "Rn",
+    "RouthSystem",
     "RunError",
     "RunWarning",
     "SOn",
@@ -156,6 +167,7 @@ __all__ = [
     "SimoWong",
     "SimoWongPerp",
     "Skew",
+    "SlicedSystem",
     "Slider",
     "Sparse",
     "Splitting",

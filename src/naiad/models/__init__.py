@@ -19,10 +19,13 @@ from naiad.forces import (
     relative_velocity,
     signal,
 )
+from naiad.models.atom_cluster import AtomCluster
 from naiad.models.buoyant_vehicle import BuoyantVehicle
+from naiad.models.cluster_shape import ClusterShape
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
+from naiad.models.meridian_satellite import MeridianSatellite
 from naiad.models.oblate_earth import OblateSatellite
 from naiad.models.pair_potentials import (
     AbstractPairPotential,
@@ -79,9 +82,11 @@ __all__ = [
     "AbstractPairPotential",
     "AbstractSignal",
     "AlignedLennardJones",
+    "AtomCluster",
     "Bending",
     "Body",
     "BuoyantVehicle",
+    "ClusterShape",
     "ConnectedBodies",
     "Dipoles",
     "Drag",
@@ -95,6 +100,7 @@ __all__ = [
     "KirchhoffBody",
     "LennardJones",
     "LineDrag",
+    "MeridianSatellite",
     "MooneyRivlin",
     "Motion",
     "OblateSatellite",
