@@ -27,6 +27,7 @@ from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
 from naiad.models.meridian_satellite import MeridianSatellite
 from naiad.models.oblate_earth import OblateSatellite
+from naiad.models.oblate_orbit import OblateOrbit
 from naiad.models.pair_potentials import (
     AbstractPairPotential,
     AlignedLennardJones,
@@ -103,6 +104,7 @@ __all__ = [
     "MeridianSatellite",
     "MooneyRivlin",
     "Motion",
+    "OblateOrbit",
     "OblateSatellite",
     "PointMasses",
     "PointVortices",
