@@ -25,7 +25,6 @@ from naiad.models.cluster_shape import ClusterShape
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
-from naiad.models.meridian_satellite import MeridianSatellite
 from naiad.models.oblate_earth import OblateSatellite
 from naiad.models.oblate_orbit import OblateOrbit
 from naiad.models.pair_potentials import (
@@ -101,7 +100,6 @@ __all__ = [
     "KirchhoffBody",
     "LennardJones",
     "LineDrag",
-    "MeridianSatellite",
     "MooneyRivlin",
     "Motion",
     "OblateOrbit",

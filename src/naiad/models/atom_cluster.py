@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.groups import SO3, AbstractGroup, Power, Rn
 from naiad.mechanics import LagrangianSystem, Picture, Scalar
 from naiad.models.pair_potentials import AbstractPairPotential, Body, LennardJones
 from naiad.numerics import AbstractStructure, Chain, static
 from naiad.numerics.checks import masses, namespace
+from naiad.numerics.fire import fallen
 
 
 class AtomCluster(LagrangianSystem):
@@ -71,6 +73,22 @@ class AtomCluster(LagrangianSystem):
 
         return jnp.sum(jax.vmap(pair)(x[second] - x[first], jnp.asarray(first), jnp.asarray(second)))
 
+    def relaxed(
+        self, q: Any, *, h: float = 0.01, reach: float = 0.1, tolerance: float = 1e-10
+    ) -> Float[np.ndarray, "... N-1 3"]:
+        """The minima of the potential into which shapes fall, one or rows of them; NaN where none is found.
+
+        They move from rest, by steps of h at first, by at most `reach`, until no force is above `tolerance`. What is
+        given by default fits units in which mass, depth and radius are one.
+        """
+        shapes = np.asarray(q, float)
+        size = (len(self.m) - 1, 3)
+        if shapes.shape[-2:] != size:
+            raise InputError(f"q has shape {shapes.shape}; expected {size}, or rows of these.")
+        return execute_rows(_fallen, (self, h, reach, tolerance), shapes.reshape(-1, *size), parameters=(0,)).reshape(
+            shapes.shape
+        )
+
     def lagrangian(self, g: Float[Array, "N-1 3"], xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """Kinetic energy less the potentials of all pairs."""
         return 0.5 * xi @ xi - self.potential_energy(g)
@@ -87,3 +105,13 @@ class AtomCluster(LagrangianSystem):
     def picture(self) -> Picture:
         """The atoms where they are."""
         return Picture(seen=lambda g, t: {"x": self.places(g)})
+
+
+def _fallen(given: tuple[AtomCluster, Any, Any, Any], q: Float[Array, "N-1 3"]) -> Float[Array, "N-1 3"]:
+    cluster, h, reach, tolerance = given
+
+    def force(flat):
+        return -jnp.ravel(jax.grad(cluster.potential_energy)(jnp.reshape(flat, q.shape)))
+
+    end = fallen(force, jnp.ravel(q), h=h, reach=reach, tolerance=tolerance)
+    return jnp.where(end.converged, jnp.reshape(end.x, q.shape), jnp.nan)
