@@ -236,7 +236,7 @@ def between_isomers(
     """The reduced motion, chart after chart; and how far energy and angular momentum moved, over every step."""
     chart = nd.models.ClusterShape(cluster, start.g)
     state, t, pieces = chart.reduced(start), 0.0, []
-    known = {"energy": float(cluster.energy(start)), "momentum": np.asarray(cluster.noether(start))}
+    known = {"energy": float(cluster.energy(start)), "momentum": np.round(cluster.noether(start), 14)}
     errors = dict.fromkeys(known, 0.0)
     while t < t1:
         monitors = {

@@ -7,6 +7,7 @@ import numpy as np
 import naiad as nd
 from naiad import viz
 from naiad.compiler import execute_rows
+from naiad.viz.style import dress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,17 +26,17 @@ def turn_figure(turn: "Turn", hot: "list[Piece]") -> "Figure":
         t = turn.run.t.to_numpy()
         vibration.plot(t, turn.angle, color=viz.PALETTE[0], label="the motion")
         vibration.plot(t, turn.by_area, "--", color=viz.PALETTE[1], label="- curvature x area")
-        viz.dress(vibration, "time", "turn [rad]", "free vibration on a circle")
+        dress(vibration, "time", "turn [rad]", "free vibration on a circle")
         circle.plot(turn.radii, np.degrees(turn.circles), "o", color=viz.PALETTE[0], label="the connection")
         fine = np.linspace(0.0, turn.radii[-1], 200)
         rule = turn.circles_by_area[-1] * (fine / turn.radii[-1]) ** 2
         circle.plot(fine, np.degrees(rule), "--", color=viz.PALETTE[1], label="- curvature x area")
-        viz.dress(circle, "radius of the circle of shapes", "turn [deg]", "one circle")
+        dress(circle, "radius of the circle of shapes", "turn [deg]", "one circle")
         times = np.concatenate([run.t.to_numpy() for _, run in hot])
         turns = np.concatenate([execute_rows(_vector, (), run.g.R, parameters=(0,)) for _, run in hot])
         for k, colour in zip(range(3), viz.PALETTE, strict=False):
             wild.plot(times, np.degrees(turns[:, k]), color=colour, linewidth=0.7, label="xyz"[k])
-        viz.dress(wild, "time", "rotation vector of the frame [deg]", "hot, between isomers")
+        dress(wild, "time", "rotation vector of the frame [deg]", "hot, between isomers")
         for ax in (vibration, circle, wild):
             ax.legend(fontsize="small")
         figure.suptitle("turns without angular momentum")
@@ -60,7 +61,7 @@ def isomer_figure(
         times, potential = _potential(cluster, pieces)
         ax.plot(times, potential, color="#B0B0B0", linewidth=0.6, label="potential energy")
         ax.plot(*quenched, ".-", color=viz.PALETTE[0], linewidth=0.8, markersize=3, label="after cooling")
-        viz.dress(ax, "time", "energy [eps]")
+        dress(ax, "time", "energy [eps]")
         ax.legend(loc="upper right")
         return figure
 
@@ -73,7 +74,7 @@ def cost_figure(costs: dict[str, list[tuple[float, float, float]]]) -> "Figure":
         for (name, rows), colour in zip(costs.items(), viz.PALETTE, strict=False):
             dts, cost, error = np.array(rows).T
             ax.loglog(cost / dts * 1e-3, error, "o-", color=colour, label=name)
-        viz.dress(ax, "CPU time for t = 1 [ms]", "error of the places at t = 1")
+        dress(ax, "CPU time for t = 1 [ms]", "error of the places at t = 1")
         ax.legend()
         return figure
 
