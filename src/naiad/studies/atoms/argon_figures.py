@@ -62,7 +62,7 @@ def isomer_figure(
         ax.plot(times, potential, color="#B0B0B0", linewidth=0.6, label="potential energy")
         ax.plot(*quenched, ".-", color=viz.PALETTE[0], linewidth=0.8, markersize=3, label="after cooling")
         dress(ax, "time", "energy [eps]")
-        ax.legend(loc="upper right")
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
         return figure
 
 
@@ -80,13 +80,20 @@ def cost_figure(costs: dict[str, list[tuple[float, float, float]]]) -> "Figure":
 
 
 def _draw_atoms(ax: Any, x: np.ndarray, colour: str) -> None:
+    """Spheres and lines, the first atom above the centre."""
+    up = x[0] / np.linalg.norm(x[0])
+    side = min(x[1:], key=lambda each: abs(each @ up) / np.linalg.norm(each))
+    side = (side - (side @ up) * up) / np.linalg.norm(side - (side @ up) * up)
+    x = x @ np.stack([side, np.cross(up, side), up], axis=1)
     first, second = np.triu_indices(len(x), 1)
     for i, j in zip(first, second, strict=True):
         if np.linalg.norm(x[i] - x[j]) < TOUCH:
             ax.plot(*x[[i, j]].T, color="#8A8A8A", linewidth=1.2)
-    ax.scatter(*x.T, s=260, color=colour, edgecolor="black", depthshade=True)
+    ax.scatter(*x.T, s=420, color=colour, edgecolor="black", depthshade=True)
     ax.set_box_aspect((1, 1, 1))
-    ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    size = 0.75 * np.max(np.abs(x))
+    ax.set(xlim=(-size, size), ylim=(-size, size), zlim=(-size, size))
+    ax.view_init(elev=14, azim=28)
     ax.set_axis_off()
 
 
