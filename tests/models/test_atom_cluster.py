@@ -94,3 +94,7 @@ def test_what_has_no_frame_is_refused():
         ClusterShape(cluster, np.ones((3, 3)))
     with pytest.raises(nd.InputError, match="each of 3 atoms"):
         cluster.coordinates(np.ones((2, 3)))
+    chart = ClusterShape(cluster, cluster.coordinates(TRIANGLE))
+    mirrored = -2.0 * np.tensordot(chart.basis, chart.reference, axes=2)
+    with pytest.raises(nd.InputError, match="about"):
+        chart.state(s=mirrored)

@@ -39,11 +39,12 @@ def phases(run: Trajectory) -> Phases:
     and a Routh run turns as the unreduced one, to round-off. It takes a run by `Variational` with every step saved.
     """
     whole, shapes, times = _saved(run)
-    routh = isinstance(run.system, RouthSystem)
-    first = identity(whole.base) if routh else _rows(run.g[0], 0)
-    none = np.zeros(whole.base.dim)
-    geometric = _transported(run, whole, shapes, none, first)
-    g = _transported(run, whole, shapes, np.asarray(run.system.mu), first) if routh else run.g[0]
+    system, none = run.system, np.zeros(whole.base.dim)
+    if isinstance(system, RouthSystem):
+        g = _transported(run, whole, shapes, np.asarray(system.mu), identity(whole.base))
+    else:
+        g = run.g[0]
+    geometric = _transported(run, whole, shapes, none, _rows(g, 0))
     return Phases(times, g, geometric, execute_rows(_quotient, whole.base, g, geometric, parameters=(0,)))
 
 
@@ -51,7 +52,7 @@ class _Steps(Module):
     """Whose steps: the system, its method, and the momentum."""
 
     whole: LagrangePoincareSystem
-    method: Variational
+    method: Any
     mu: Float[np.ndarray, " d"]
 
 

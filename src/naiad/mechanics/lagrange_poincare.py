@@ -45,12 +45,12 @@ class LagrangePoincareSystem(LagrangianSystem):
     @property
     def base(self) -> AbstractGroup:
         """The symmetry group G."""
-        return self._factors()[0]
+        return self._product().factors[0]
 
     @property
     def shape(self) -> AbstractGroup:
         """The shape space S."""
-        return self._factors()[1]
+        return self._product().factors[1]
 
     @property
     def symmetry_dim(self) -> int:
@@ -65,9 +65,9 @@ class LagrangePoincareSystem(LagrangianSystem):
         d = self.base.dim
         return self.reduced_lagrangian(xi[:d], g[1], xi[d:], t)
 
-    def at(self, s: Any) -> Any:
-        """The configuration with this shape, at the identity of G."""
-        return self.group.element((self.base.identity(), s))
+    def at(self, s: Any, g: Any = None) -> Any:
+        """The configuration with this shape, at g (the identity of G if not given)."""
+        return self._product().element((self.base.identity() if g is None else g, s))
 
     def inertia(self, s: Any, t: Scalar = 0.0) -> Float[Array, "n n"]:
         """K(s), the second derivatives of ell in (xi, v), at rest."""
@@ -105,11 +105,11 @@ class LagrangePoincareSystem(LagrangianSystem):
         mu = jnp.asarray(mu, float)
         return self.potential(s, t) + 0.5 * mu @ solve(self.locked_inertia(s, t), mu)
 
-    def _factors(self) -> tuple[AbstractGroup, ...]:
+    def _product(self) -> Product:
         group = self.group
         if not isinstance(group, Product) or len(group.factors) != 2:
             raise InputError(
                 f"{type(self).__name__}.group = {group!r}; expected a Product of two factors, the symmetry group first "
                 "and the shape second, as in Product(R=SO3(), s=Rn(2))."
             )
-        return group.factors
+        return group

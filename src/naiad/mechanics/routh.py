@@ -109,8 +109,7 @@ class RouthSystem(LagrangianSystem):
 
     def lifted(self, state: State, g: Any = None) -> State:
         """The state of the whole system, at g (the identity if not given)."""
-        place = self.whole.base.identity() if g is None else g
-        return State(self.whole.group.element((place, state.g)), jnp.concatenate([jnp.asarray(self.mu), state.mu]))
+        return State(self.whole.at(state.g, g), jnp.concatenate([jnp.asarray(self.mu), state.mu]))
 
     def reduced(self, state: State) -> State:
         """The shape of a state of the whole system, with its momentum."""

@@ -73,7 +73,8 @@ class SlicedSystem(LagrangePoincareSystem):
 
     def reduced(self, state: State) -> State:
         """The group element, the shape and the momenta of a state of `whole`."""
-        g = self.group.element(self.split(state.g))
+        place, shape = self.split(state.g)
+        g = self.at(shape, place)
         return State(g, self._frame(g).T @ state.mu)
 
     def _frame(self, g: Any) -> Float[Array, "n n"]:
