@@ -25,7 +25,7 @@ def test_energy_and_angular_momentum_are_those_of_the_atoms():
     x, v = x - M @ x / M.sum(), v - M @ v / M.sum()
     q, w = cluster.coordinates(x), cluster.coordinates(v)
     np.testing.assert_allclose(np.asarray(cluster.jacobi) @ q, x, atol=1e-14)
-    state = nd.State(q, np.ravel(w))
+    state = cluster.state(q, np.ravel(w))
     energy, momentum = at_once(lambda state: (cluster.energy(state), cluster.noether(state)), state)
     pairs = [np.sum((x[i] - x[j]) ** 2) for i in range(4) for j in range(i)]
     potential = sum(2.8 * ((1.44 / each) ** 6 - (1.44 / each) ** 3) for each in pairs)
