@@ -62,7 +62,15 @@ if TYPE_CHECKING:
         Variational,
         WisdomHolman,
     )
-    from naiad.mechanics import AdvectedSystem, EulerPoincareSystem, LagrangianSystem, State
+    from naiad.mechanics import (
+        AdvectedSystem,
+        EulerPoincareSystem,
+        LagrangePoincareSystem,
+        LagrangianSystem,
+        RouthSystem,
+        SlicedSystem,
+        State,
+    )
     from naiad.numerics import Chain, Dense, Newton, Sparse, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
     from naiad.simulation import Noise, Outcome, Section, Trajectory, load, propagate, resume, simulate
@@ -79,7 +87,8 @@ _HOMES = {
     "integrators": "Adjoint Composition EnergySteps FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint "
     "MidpointLieNewmark MoserVeselov Nystrom Projected RK4 RKMK Reduced ReversibleSteps Right SimoWong SimoWongPerp "
     "Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
-    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangianSystem State",
+    "mechanics": "AdvectedSystem EulerPoincareSystem LagrangePoincareSystem LagrangianSystem RouthSystem "
+    "SlicedSystem State",
     "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
@@ -133,6 +142,7 @@ __all__ = [
     "ImplicitEuler",
     "InputError",
     "Krysl",
+    "LagrangePoincareSystem",
     "LagrangianSystem",
     "Left",
     "Midpoint",
@@ -152,6 +162,7 @@ __all__ = [
     "ReversibleSteps",
     "Right",
     "Rn",
+    "RouthSystem",
     "RunError",
     "RunWarning",
     "SOn",
@@ -160,6 +171,7 @@ __all__ = [
     "SimoWong",
     "SimoWongPerp",
     "Skew",
+    "SlicedSystem",
     "Slider",
     "Sparse",
     "Splitting",

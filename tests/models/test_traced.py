@@ -80,6 +80,8 @@ MODELS = {
         "current": (0.1, 0.0, 0.2),
     },
     pair: {"m": (1.0, 2.0), "J": (1.0, 2.0, 2.5), "G": 1.3},
+    models.OblateOrbit: {"m": 1.2, "GM": 1.3, "J2": 1e-2, "radius": 1.1},
+    models.AtomCluster: {"m": (1.0, 2.0, 0.7)},
     models.OblateSatellite: {"m": 1.2, "J": (1.0, 2.0, 2.5), "GM": 1.3, "J2": 1e-2, "radius": 1.1},
     models.PointMasses: {"m": (1.0, 2.0), "G": 1.3},
     eddies: {"a": 0.05, "b": 0.03, "gamma": (1.0, -0.7), "circulation": 0.4, "density": 1.2, "dry": (0.1, 0.2, 0.2)},

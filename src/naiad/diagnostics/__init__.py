@@ -9,6 +9,7 @@ from naiad.diagnostics.invariants import energy_error, momentum_error, relative_
 from naiad.diagnostics.kelvin_noether import KelvinNoether, KelvinNoetherChange, kelvin_noether_defect
 from naiad.diagnostics.lyapunov import lyapunov_exponent
 from naiad.diagnostics.march import march
+from naiad.diagnostics.phases import Phases, phases
 from naiad.diagnostics.reference import reference
 from naiad.diagnostics.reversibility import reversibility_defect
 from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symplectic_matrix, symplecticity_defect
@@ -25,6 +26,7 @@ __all__ = [
     "Finding",
     "KelvinNoether",
     "KelvinNoetherChange",
+    "Phases",
     "RelativeChange",
     "SpaceMomentum",
     "TimedRun",
@@ -43,6 +45,7 @@ __all__ = [
     "march",
     "momentum_error",
     "one_step",
+    "phases",
     "poisson_defect",
     "reference",
     "relative_change",

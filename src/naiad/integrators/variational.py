@@ -62,9 +62,10 @@ class Variational(AbstractOneStepMethod):
 
     def discrete(self, system: LagrangianSystem) -> AbstractRule:
         """The discrete Lagrangian in use."""
-        if self.rule is None and system.discrete_lagrangian is not None:
-            return Own()
-        return system.discretised(Trapezoid() if self.rule is None else self.rule)
+        rule = self.rule
+        if rule is None:
+            rule = Trapezoid() if system.discrete_lagrangian is None else Own()
+        return system.discretised(rule)
 
     def legs(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar) -> Legs:
         """The discrete Legendre transforms, by automatic differentiation of the discrete Lagrangian."""

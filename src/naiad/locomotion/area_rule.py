@@ -14,10 +14,10 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.locomotion.connection import connection_of, curvature_of
 from naiad.locomotion.cycle import shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.swimmer import Swimmer
+from naiad.mechanics.connection import connection_of, curvature_of
 from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
 

@@ -7,8 +7,6 @@ K_gg xi + K_gt theta' = mu, so that xi = K_gg^-1 mu - A(theta) theta' with the l
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -17,7 +15,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.shapes import in_rows
 from naiad.locomotion.swimmer import Swimmer
-from naiad.numerics import solve
+from naiad.mechanics.connection import connection_of, curvature_of
 from naiad.numerics.arguments import checked_throughout
 
 Matrix = Float[Array, "n n"]
@@ -29,27 +27,6 @@ class CurvatureMap(NamedTuple):
     first: Float[np.ndarray, " i"]
     second: Float[np.ndarray, " j"]
     F: Float[np.ndarray, "i j d"]
-
-
-def connection_of(K: Matrix, d: int) -> Float[Array, "d m"]:
-    """A = K_gg^-1 K_gt; d is the dimension of the group."""
-    return solve(K[:d, :d], K[:d, d:])
-
-
-def curvature_of(
-    frame: AbstractGroup, K: Matrix, slopes: Float[Array, "m n n"], shape: AbstractGroup | None = None
-) -> Float[Array, "m m d"]:
-    """F_ab = d_a A_b - d_b A_a - [A_a, A_b], a vector of the algebra for each pair of angles; on a group of shapes that
-    do not commute, less A [e_a, e_b], the derivatives being left-trivialised."""
-    d = frame.dim
-    A = connection_of(K, d)
-    dA = jax.vmap(lambda dK: solve(K[:d, :d], dK[:d, d:] - dK[:d, :d] @ A))(slopes)  # dA[a, :, b] = d_a A_b
-    bracket = jax.vmap(lambda x: jax.vmap(lambda y: frame.ad(x, y))(A.T))(A.T)
-    F = jnp.swapaxes(dA, 1, 2) - jnp.transpose(dA, (2, 0, 1)) - bracket
-    if shape is None:
-        return F
-    axes = jnp.eye(shape.dim)
-    return F - jax.vmap(lambda x: jax.vmap(lambda y: A @ shape.ad(x, y))(axes))(axes)
 
 
 @checked_throughout

@@ -10,11 +10,11 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
-from naiad.locomotion.connection import connection_of
 from naiad.locomotion.cycle import Cycle, shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.swimmer import COUPLED, Swimmer, inertia_with_slopes
 from naiad.locomotion.torques import hinge_torques
+from naiad.mechanics.connection import connection_of
 
 
 class Cost(NamedTuple):

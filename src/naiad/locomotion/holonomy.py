@@ -11,7 +11,6 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.locomotion.connection import connection_of
 from naiad.locomotion.cycle import Cycle, cycle
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.magnus import magnus
@@ -19,6 +18,7 @@ from naiad.locomotion.numbers import with_numbers
 from naiad.locomotion.reconstruction import GAUSS, STEPS
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
+from naiad.mechanics.connection import connection_of
 from naiad.numerics import Module, double, static
 from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential

@@ -15,10 +15,10 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.locomotion.connection import connection_of
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
+from naiad.mechanics.connection import connection_of
 from naiad.numerics import PARTITIONED, check_double, check_rotations, inverse
 from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential

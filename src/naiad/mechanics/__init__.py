@@ -8,8 +8,11 @@ from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_
 from naiad.mechanics.initial import fitting_state
 from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import Label
+from naiad.mechanics.lagrange_poincare import LagrangePoincareSystem, Split
 from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
 from naiad.mechanics.power import keeps_energy, power
+from naiad.mechanics.routh import RouthSystem
+from naiad.mechanics.slice import SlicedSystem
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates, check_state
 
@@ -18,11 +21,15 @@ __all__ = [
     "EulerPoincareSystem",
     "Joints",
     "Label",
+    "LagrangePoincareSystem",
     "LagrangianSystem",
     "Picture",
     "Rates",
     "ReducedState",
+    "RouthSystem",
     "Scalar",
+    "SlicedSystem",
+    "Split",
     "State",
     "check_bath",
     "check_state",

@@ -19,11 +19,14 @@ from naiad.forces import (
     relative_velocity,
     signal,
 )
+from naiad.models.atom_cluster import AtomCluster
 from naiad.models.buoyant_vehicle import BuoyantVehicle
+from naiad.models.cluster_shape import ClusterShape
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
 from naiad.models.oblate_earth import OblateSatellite
+from naiad.models.oblate_orbit import OblateOrbit
 from naiad.models.pair_potentials import (
     AbstractPairPotential,
     AlignedLennardJones,
@@ -79,9 +82,11 @@ __all__ = [
     "AbstractPairPotential",
     "AbstractSignal",
     "AlignedLennardJones",
+    "AtomCluster",
     "Bending",
     "Body",
     "BuoyantVehicle",
+    "ClusterShape",
     "ConnectedBodies",
     "Dipoles",
     "Drag",
@@ -97,6 +102,7 @@ __all__ = [
     "LineDrag",
     "MooneyRivlin",
     "Motion",
+    "OblateOrbit",
     "OblateSatellite",
     "PointMasses",
     "PointVortices",

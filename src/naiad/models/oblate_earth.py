@@ -39,9 +39,7 @@ class OblateSatellite(LagrangianSystem):
 
     def field(self, x: Float[Array, "3"]) -> Float[Array, ""]:
         """Phi(x), the potential of a unit mass."""
-        square = x @ x
-        flat = 0.5 * self.J2 * self.radius**2 * (3.0 * x[2] ** 2 / square - 1.0) / square
-        return self.GM * (flat - 1.0) / jnp.sqrt(square)
+        return oblate_field(x, self.GM, self.J2, self.radius)
 
     def lagrangian(self, g: Any, xi: Float[Array, "6"], t: Scalar) -> Float[Array, ""]:
         """Kinetic energy less the potential of the body's mass in the field."""
@@ -82,3 +80,10 @@ class OblateSatellite(LagrangianSystem):
             )
         )
         return self.GM * (point + cubic + tall)
+
+
+def oblate_field(x: Float[Array, "3"], GM: Any, J2: Any, radius: Any) -> Float[Array, ""]:
+    """Phi(x) = -GM / r + GM J2 a^2 / (2 r^3) (3 z^2 / r^2 - 1), the axis along e_3."""
+    square = x @ x
+    flat = 0.5 * J2 * radius**2 * (3.0 * x[2] ** 2 / square - 1.0) / square
+    return GM * (flat - 1.0) / jnp.sqrt(square)

@@ -6,12 +6,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, Product, Rn
-from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
+from naiad.mechanics import LagrangePoincareSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.mechanics.labels import angles
 from naiad.numerics.checks import check_moments, inertia_matrix, positive, unit_axis
 
 
-class RotorSpacecraft(LagrangianSystem):
+class RotorSpacecraft(LagrangePoincareSystem):
     """ell = Omega . I Omega / 2 + J_r (alpha' + n . Omega)^2 / 2 - kappa alpha^2 / 2 on SO(3) x R, alpha the angle of
     the rotor about the axis n of the body.
 
@@ -30,7 +30,6 @@ class RotorSpacecraft(LagrangianSystem):
     n: Float[Array | np.ndarray, "3"]
     group = Product(R=SO3(), alpha=Rn(1))
     labels = angles("alpha", "angle of the rotor")
-    symmetry_dim = 3
 
     def __init__(self, I: Any, J_r: float, kappa: float, n: Any = (0.0, 0.0, 1.0)):  # noqa: E741
         self.I = inertia_matrix("I", I, 3)
@@ -39,14 +38,12 @@ class RotorSpacecraft(LagrangianSystem):
         self.n = unit_axis("n", n)
         check_moments("The inertia with the rotor locked", self.I + self.J_r * self.n[:, None] * self.n)
 
-    def lagrangian(self, g: Any, xi: Float[Array, "4"], t: Scalar) -> Float[Array, ""]:
+    def reduced_lagrangian(
+        self, xi: Float[Array, "3"], s: Float[Array, "1"], v: Float[Array, "1"], t: Scalar
+    ) -> Float[Array, ""]:
         """Body, rotor and spring."""
-        Omega, spin = xi[:3], xi[3] + self.n @ xi[:3]
-        return 0.5 * Omega @ self.I @ Omega + 0.5 * self.J_r * spin**2 - 0.5 * self.kappa * g.alpha[0] ** 2
-
-    def symmetry(self, s: Float[Array, "3"], g: Any) -> Any:
-        """Turns in space; their momentum is R Pi."""
-        return g._replace(R=SO3().exp(s) @ g.R)
+        spin = v[0] + self.n @ xi
+        return 0.5 * xi @ self.I @ xi + 0.5 * self.J_r * spin**2 - 0.5 * self.kappa * s[0] ** 2
 
     @property
     def picture(self) -> Picture:

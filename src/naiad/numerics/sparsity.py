@@ -104,7 +104,8 @@ def _through(
         elif not eqn.primitive.multiple_results:
             known[eqn.outvars[0]] = functools.partial(computed, eqn)
     outputs: list[Any] = jaxpr.outvars
-    return [_full(patterns.get(atom), atom.aval.shape, n) for atom in outputs]
+    found = [None if isinstance(atom, core.Literal) else patterns.get(atom) for atom in outputs]
+    return [_full(each, atom.aval.shape, n) for each, atom in zip(found, outputs, strict=True)]
 
 
 def _concrete(const: Any) -> Any:

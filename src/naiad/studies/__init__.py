@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STUDIES: dict[str, str] = {
     "added-inertia": "naiad.studies.flow.added_inertia:AddedInertia",
+    "argon-cluster": "naiad.studies.atoms.argon_cluster:ArgonCluster",
     "buoyant-vehicle": "naiad.studies.vehicles.buoyant_vehicle:BuoyantVehicle",
     "connected-bodies": "naiad.studies.trees.connected_bodies:ConnectedBodies",
     "crane": "naiad.studies.strings.crane:Crane",
