@@ -1,5 +1,6 @@
 """Swimming: what a body in a fluid does when it changes its shape."""
 
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer, Inertias
 from naiad.locomotion.area_rule import AreaRule, area_rule
 from naiad.locomotion.ascent import Climb
 from naiad.locomotion.connection import CurvatureMap, connection, curvature, curvature_map, locked_inertia
@@ -24,7 +25,7 @@ from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer,
 from naiad.locomotion.reconstruction import Reconstruction, reconstruct
 from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
 from naiad.locomotion.spline import SplineGait
-from naiad.locomotion.swimmer import Inertias, Swimmer
+from naiad.locomotion.swimmer import Swimmer
 from naiad.locomotion.table import tabulated
 from naiad.locomotion.torques import GaitTorques, gait_torques
 from naiad.locomotion.vortex_swimmer import SwimmerAmongVortices
@@ -35,6 +36,7 @@ __all__ = [
     "TURNING",
     "AbstractGait",
     "AbstractHingeTorque",
+    "AbstractSwimmer",
     "AreaRule",
     "Climb",
     "CurvatureMap",
