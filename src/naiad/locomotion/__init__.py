@@ -3,6 +3,8 @@
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer, Inertias
 from naiad.locomotion.area_rule import AreaRule, area_rule
 from naiad.locomotion.ascent import Climb
+from naiad.locomotion.bend import Bend
+from naiad.locomotion.bending import BendingSwimmer, bending_swimmer
 from naiad.locomotion.connection import CurvatureMap, connection, curvature, curvature_map, locked_inertia
 from naiad.locomotion.driven import DrivenSwimmer
 from naiad.locomotion.gait import (
@@ -18,6 +20,7 @@ from naiad.locomotion.hinge_torque import AbstractHingeTorque, GivenHingeTorque,
 from naiad.locomotion.holonomy import NetMotion, net_motion, net_motion_with_gradient, net_motions
 from naiad.locomotion.inertia_table import InertiaTable
 from naiad.locomotion.links import Links
+from naiad.locomotion.modes import cloth_joints, curvature_wave
 from naiad.locomotion.objectives import OBJECTIVES, Score, score
 from naiad.locomotion.optimiser import OptimalGait, optimise_gait
 from naiad.locomotion.placement import placed_links
@@ -38,6 +41,8 @@ __all__ = [
     "AbstractHingeTorque",
     "AbstractSwimmer",
     "AreaRule",
+    "Bend",
+    "BendingSwimmer",
     "Climb",
     "CurvatureMap",
     "DrivenSwimmer",
@@ -60,9 +65,12 @@ __all__ = [
     "SwimmerAmongVortices",
     "TimedTorque",
     "area_rule",
+    "bending_swimmer",
+    "cloth_joints",
     "connection",
     "curvature",
     "curvature_map",
+    "curvature_wave",
     "gait_torques",
     "link_poses",
     "link_velocities",
