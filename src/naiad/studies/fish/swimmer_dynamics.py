@@ -308,7 +308,8 @@ _NOTES = (
     "`energy_balance_error` is the largest |E - E0 - work + loss|, relative to the largest of these; the energy "
     "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, "
     "relative. Quantities are for each metre of depth. With `stability`, `multipliers` and `multiplier_angles` are "
-    "sizes and angles of Floquet's multipliers of the shape about the periodic motion from rest, which goes `cycle_net` "
-    "a period and has the angles `cycle_theta` when t is a whole number of periods; it is `stable` if all are below 1. "
+    "sizes and angles of Floquet's multipliers of the shape about the periodic motion from rest, which goes "
+    "`cycle_net` a period and has the angles `cycle_theta` when t is a whole number of periods; it is `stable` if all "
+    "are below 1. "
     "`passive_multipliers` are those of the straight fish, without torques, over the same time."
 )
