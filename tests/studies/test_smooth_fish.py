@@ -17,6 +17,7 @@ def test_a_thick_fish_of_each_kind():
     assert max(results["cloth_momentum_error"], results["wave_momentum_error"]) < 1e-4
     assert results["wave_net"][1] > 0.5  # ahead, as the wave runs to the tail
     assert abs(results["wave_net"][0]) < 1e-9
+    assert found.dataset is not None
     data = found.dataset()
     assert data["cloth_outline_1"].shape == (49, 96, 2)
     assert data["hinged_outline_3"].shape[1:] == (160, 2)

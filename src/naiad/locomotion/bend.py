@@ -76,21 +76,21 @@ class Bend(Module):
         """That of the outline, bent or not."""
         return float(np.sum(self.shares))
 
-    def outline(self, q: Float[Array, " m"]) -> BentPoints:
+    def outline(self, q: Float[Array | np.ndarray, " m"]) -> BentPoints:
         """The outline."""
         return self._across(q, jnp.ones(1))
 
-    def midline(self, q: Float[Array, " m"]) -> BentPoints:
+    def midline(self, q: Float[Array | np.ndarray, " m"]) -> BentPoints:
         """The midline, at each point of the outline: there and back."""
         return self._across(q, jnp.zeros(1))
 
-    def inside(self, q: Float[Array, " m"]) -> tuple[BentPoints, Float[Array, " p"]]:
+    def inside(self, q: Float[Array | np.ndarray, " m"]) -> tuple[BentPoints, Float[Array, " p"]]:
         """Points of the whole body, and the share of its area that each stands for: by Green's theorem, along the
         outline and from the midline to it, int f ds dnu = - int int_0^1 f(s, r nu) nu dr ds."""
         x, w = np.polynomial.legendre.leggauss(ACROSS)
         return self._across(q, jnp.asarray(0.5 * (1.0 + x))), jnp.ravel(0.5 * w[:, None] * jnp.asarray(self.shares))
 
-    def room(self, q: Float[Array, " m"]) -> Float[Array, ""]:
+    def room(self, q: Float[Array | np.ndarray, " m"]) -> Float[Array, ""]:
         """The least 1 - 2 kappa nu: above zero, where no section meets its neighbour."""
         return jnp.min(1.0 - 2.0 * (jnp.asarray(self.kappas) @ q) * jnp.asarray(self.nu))
 
