@@ -36,8 +36,9 @@ class Bend(Module):
     tissue moves from the outer side of the bend to the inner one. So the body is as dense everywhere as it was.
     At s = 0 the midline is at the origin, along e_1.
 
-    `s`, `nu` are points of the outline, at equal steps of its parameter; `sums` are the weights of int_0^s of what is
-    known at `kappas`' nodes; `kappas`, `alphas` have a column for each mode, at the nodes and then at the points.
+    `s`, `nu` are points of the outline at equal steps of its parameter, `shares` - nu ds there, whose sum is the area.
+    `sums` are the weights of int_0^s of what is known at nodes along the midline; `node_alphas`, `kappas` and `alphas`
+    have a column for each mode, the first at the nodes, the others at the points.
     """
 
     s: Float[np.ndarray, " n"]
