@@ -85,7 +85,8 @@ def limit_cycle(
             z = before + np.linalg.solve(np.eye(2 * m) - D[np.ix_(kept, kept)], after - before)
         except np.linalg.LinAlgError:
             break
-        state = State(state.g._replace(theta=z[:m]), np.concatenate([np.zeros(d), z[m:]]))
+        mu: Any = np.concatenate([np.zeros(d), z[m:]])
+        state = State(state.g._replace(theta=z[:m]), mu)
     raise InputError(
         f"limit_cycle: no periodic motion was found near the start ({miss:.1g} from one); begin nearer to it, as after "
         "some periods of a run. Without springs, a shape may have none."
