@@ -75,7 +75,10 @@ def test_a_mesh_moves_beside_a_sphere():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: BODIES.state(x=[(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]), "Bodies 1 and 2 touch or overlap"),
+        (
+            lambda: BODIES.state(x=[(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]),
+            "and the plane, touch or overlap",
+        ),
         (lambda: nd.models.SubmergedBodies(BODIES.fluid, np.eye(6), displaced=[1.0]), "expected 2 masses"),
         (lambda: nd.models.SubmergedBodies(BODIES.fluid, np.eye(3), displaced=[1.0, 1.0]), "expected a 6 x 6 matrix"),
         (

@@ -7,6 +7,7 @@ from naiad.diagnostics.equilibrium import Equilibrium, equilibrium
 from naiad.diagnostics.facts import shortest_time
 from naiad.diagnostics.invariants import energy_error, momentum_error, relative_change
 from naiad.diagnostics.kelvin_noether import KelvinNoether, KelvinNoetherChange, kelvin_noether_defect
+from naiad.diagnostics.limit_cycle import LimitCycle, limit_cycle
 from naiad.diagnostics.lyapunov import lyapunov_exponent
 from naiad.diagnostics.march import march
 from naiad.diagnostics.phases import Phases, phases
@@ -26,6 +27,7 @@ __all__ = [
     "Finding",
     "KelvinNoether",
     "KelvinNoetherChange",
+    "LimitCycle",
     "Phases",
     "RelativeChange",
     "SpaceMomentum",
@@ -41,6 +43,7 @@ __all__ = [
     "energy_error",
     "equilibrium",
     "kelvin_noether_defect",
+    "limit_cycle",
     "lyapunov_exponent",
     "march",
     "momentum_error",

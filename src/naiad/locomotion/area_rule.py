@@ -14,9 +14,9 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer
 from naiad.locomotion.cycle import shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait
-from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics.connection import connection_of, curvature_of
 from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
@@ -41,7 +41,7 @@ class AreaRule(NamedTuple):
 
 @checked_throughout
 def area_rule(
-    swimmer: Swimmer, gait: AbstractGait, *, centre: Any = None, rays: int = 192, nodes: int = 12
+    swimmer: AbstractSwimmer, gait: AbstractGait, *, centre: Any = None, rays: int = 192, nodes: int = 12
 ) -> AreaRule:
     """The estimates for a gait, whose loop is filled by rays from `centre` (the mean of the gait).
 

@@ -13,8 +13,8 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer
 from naiad.locomotion.shapes import in_rows
-from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics.connection import connection_of, curvature_of
 from naiad.numerics.arguments import checked_throughout
 
@@ -30,14 +30,14 @@ class CurvatureMap(NamedTuple):
 
 
 @checked_throughout
-def locked_inertia(swimmer: Swimmer, shapes: Any) -> np.ndarray:
+def locked_inertia(swimmer: AbstractSwimmer, shapes: Any) -> np.ndarray:
     """K_gg, the inertia of the swimmer with its shape locked, for one shape or for shapes in rows."""
     d = swimmer.frame.dim
     return _for_shapes(swimmer, shapes, lambda rows: swimmer.inertias(rows)[:, :d, :d])
 
 
 @checked_throughout
-def connection(swimmer: Swimmer, shapes: Any) -> np.ndarray:
+def connection(swimmer: AbstractSwimmer, shapes: Any) -> np.ndarray:
     """A(theta), a column for each angle, for one shape or for shapes in rows: from rest, xi = - A theta'."""
     return _for_shapes(
         swimmer, shapes, lambda rows: execute_rows(_connection, swimmer.frame, swimmer.inertias(rows), parameters=(0,))
@@ -45,13 +45,13 @@ def connection(swimmer: Swimmer, shapes: Any) -> np.ndarray:
 
 
 @checked_throughout
-def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
+def curvature(swimmer: AbstractSwimmer, shapes: Any) -> np.ndarray:
     """F_ab(theta) as [a, b, component], for one shape or for shapes in rows.
 
     A small loop in the plane of the angles a and b that turns from a to b around the area s moves the swimmer by
     exp(-s F_ab).
     """
-    groups = swimmer.frame, swimmer.links.shape
+    groups = swimmer.frame, swimmer.shapes
     return _for_shapes(
         swimmer,
         shapes,
@@ -61,7 +61,7 @@ def curvature(swimmer: Swimmer, shapes: Any) -> np.ndarray:
 
 @checked_throughout
 def curvature_map(
-    swimmer: Swimmer, low: Any, high: Any, count: int = 61, *, plane: tuple[int, int] = (0, 1), rest: Any = None
+    swimmer: AbstractSwimmer, low: Any, high: Any, count: int = 61, *, plane: tuple[int, int] = (0, 1), rest: Any = None
 ) -> CurvatureMap:
     """F_ab on a grid of the angles a and b, `plane`, from `low` to `high` (a number, or one for each of the two); the
     other angles are those of `rest` (0)."""
@@ -85,7 +85,7 @@ def _curvature(groups: tuple[AbstractGroup, AbstractGroup], K: Matrix, slopes: F
     return curvature_of(frame, K, slopes, shape)
 
 
-def _for_shapes(swimmer: Swimmer, shapes: Any, function: Callable[[Any], np.ndarray]) -> np.ndarray:
-    rows, one = in_rows(swimmer.links.shape, shapes)
+def _for_shapes(swimmer: AbstractSwimmer, shapes: Any, function: Callable[[Any], np.ndarray]) -> np.ndarray:
+    rows, one = in_rows(swimmer.shapes, shapes)
     values = function(rows)
     return values[0] if one else values

@@ -9,10 +9,10 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.numbers import numbers, with_numbers
 from naiad.locomotion.reconstruction import GAUSS
-from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
 from naiad.numerics import solve
 
@@ -35,7 +35,7 @@ class Cycle(NamedTuple):
         return self.h * np.tile(np.asarray(GAUSS.b), len(self.xi) // 3)
 
 
-def cycle(swimmer: Swimmer, gait: AbstractGait, steps: int) -> Cycle:
+def cycle(swimmer: AbstractSwimmer, gait: AbstractGait, steps: int) -> Cycle:
     """The gait from t = 0 on."""
     h = float(gait.period) / steps
     times = h * (np.arange(steps)[:, None] + np.asarray(GAUSS.c)).ravel()

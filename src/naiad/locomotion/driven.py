@@ -48,7 +48,7 @@ class DrivenSwimmer(LagrangianSystem):
                 "The inertia of this swimmer is by boundary elements, which is too slow for its dynamics; make a table "
                 "of it first, as in DrivenSwimmer(tabulated(swimmer, -1.5, 1.5))."
             )
-        if stiffness is not None and not isinstance(swimmer.links.shape, Rn):
+        if stiffness is not None and not isinstance(swimmer.shapes, Rn):
             raise InputError("This swimmer has ball joints, and springs are for hinges; use `ConnectedBodies` for it.")
         joints = swimmer.angle_count
         self.swimmer, self.torque = swimmer, hinge_torque(torque, joints)

@@ -64,7 +64,7 @@ def torques(swimmer: Swimmer, shape: ShapeMotion) -> Float[Array, " m"]:
     """The torques at the joints, from rest."""
     K, slopes = inertia_with_slopes(swimmer, shape.theta)
     xi = -(connection_of(K, swimmer.frame.dim) @ shape.rates)
-    return hinge_torques((swimmer.frame, swimmer.links.shape), K, slopes, xi, shape)[0]
+    return hinge_torques((swimmer.frame, swimmer.shapes), K, slopes, xi, shape)[0]
 
 
 def _power(swimmer: Swimmer, *motion: Any) -> Float[Array, " m"]:

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer
 from naiad.locomotion.cycle import Cycle, cycle
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.magnus import magnus
@@ -66,7 +67,7 @@ def net_motions(swimmer: Swimmer, gaits: Any, steps: int = STEPS) -> Any:
 
 
 @checked_throughout
-def net_motion_with_gradient(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> NetMotion:
+def net_motion_with_gradient(swimmer: AbstractSwimmer, gait: AbstractGait, steps: int = STEPS) -> NetMotion:
     """The displacement of one period and its derivatives with respect to all numbers of the gait.
 
     They are those of the discrete motion, to round-off, from the inertia and its slopes along the gait alone; so

@@ -15,8 +15,8 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
-from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
 from naiad.mechanics.connection import connection_of
 from naiad.numerics import PARTITIONED, check_double, check_rotations, inverse
@@ -51,7 +51,7 @@ class Reconstruction(NamedTuple):
 
 @checked_throughout
 def reconstruct(
-    swimmer: Swimmer,
+    swimmer: AbstractSwimmer,
     gait: AbstractGait,
     times: Any,
     *,

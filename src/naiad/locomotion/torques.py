@@ -17,9 +17,9 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup
+from naiad.locomotion.abstract_swimmer import AbstractSwimmer
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.reconstruction import STEPS, growing, reconstruct, shape_at, stage, steps_between
-from naiad.locomotion.swimmer import Swimmer
 from naiad.numerics import solve
 from naiad.numerics.arguments import checked_throughout
 
@@ -41,7 +41,7 @@ class GaitTorques(NamedTuple):
 
 @checked_throughout
 def gait_torques(
-    swimmer: Swimmer,
+    swimmer: AbstractSwimmer,
     gait: AbstractGait,
     times: Any,
     *,
@@ -65,7 +65,7 @@ def gait_torques(
     else:
         xi = reconstruct(swimmer, gait, every, start=start, momentum=momentum, steps=steps).xi
     torques, energy = execute_rows(
-        hinge_torques, (swimmer.frame, swimmer.links.shape), K, slopes, xi, shape, parameters=(0,)
+        hinge_torques, (swimmer.frame, swimmer.shapes), K, slopes, xi, shape, parameters=(0,)
     )
     power = np.sum(torques * shape.rates, axis=1)
     at, inside = place[: times.size], place[times.size :]

@@ -43,7 +43,10 @@ class SubmergedBodies(LagrangianSystem):
     group: AbstractGroup = static()
     symmetry_dim = 6
     definite = True
-    limit_words = "Bodies came nearer to each other, or to the plane, than `least`; end the run before, or give less."
+    limit_words = (
+        "Two bodies, or one and the plane, touch or overlap, or are nearer to each other than `least`; move them apart, "
+        "end the run before, or give less."
+    )
 
     def __init__(
         self,

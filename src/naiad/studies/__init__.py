@@ -42,6 +42,7 @@ STUDIES: dict[str, str] = {
     "rigid-body": "naiad.studies.bodies.rigid_body:RigidBody",
     "rotor-spacecraft": "naiad.studies.bodies.rotor_spacecraft:RotorSpacecraft",
     "sliding-disk": "naiad.studies.heat.sliding_disk:SlidingDisk",
+    "smooth-fish": "naiad.studies.fish.smooth_fish:SmoothFish",
     "spatial-fish": "naiad.studies.fish.spatial_fish:SpatialFish",
     "spherical-pendulum": "naiad.studies.bodies.spherical_pendulum:SphericalPendulum",
     "streamlines": "naiad.studies.flow.streamlines:Streamlines",

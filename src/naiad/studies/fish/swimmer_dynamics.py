@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import naiad as nd
-from naiad.diagnostics import RelativeChange
+from naiad.diagnostics import RelativeChange, limit_cycle
 from naiad.errors import InputError, RunError
 from naiad.hydro import Ellipse
 from naiad.integrators import AbstractMethod
@@ -36,7 +36,9 @@ class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
     free but for springs and dampers. All of it acts inside: the momentum of fish and fluid is that of the start to
     round-off, zero by default, and the fish swims all the same. The change of the energy is the work of the torques
     less the loss in the dampers, to the order of the method. With `momentum` the fish is carried along; with
-    `amplitude=0,0` and `stiffness=0,0` a fish with free hinges tumbles.
+    `amplitude=0,0` and `stiffness=0,0` a fish with free hinges tumbles. With `stability=yes` the periodic motion is
+    found whose shape comes back after each period of the torques, with Floquet's multipliers of its neighbours, and
+    those of the joints left to themselves.
     """
 
     paper = "E. Kanso, J. E. Marsden, C. W. Rowley, J. Melli-Huber, Locomotion of articulated bodies, 2005, eq. (5.4)"
@@ -52,6 +54,7 @@ class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
     theta0: Vector = parameter((0.0, 0.0), unit="rad", size=2, help="angles at the start")
     rates0: Vector = parameter((0.0, 0.0), unit="rad/s", size=2, help="their rates at the start")
     momentum: Vector = parameter((0.0, 0.0, 0.0), size=3, help="momentum of the whole in space: angular, then linear")
+    stability: bool = parameter(False, help="find the periodic motion at zero momentum, and its multipliers")
     hydro: str = parameter("coupled", choices=HYDRO, help="model of the fluid")
     theta_max: float = parameter(1.5, unit="rad", above=0.0, help="the largest angle for which links are coupled")
     mass: NameOrNumber = parameter(
@@ -67,6 +70,8 @@ class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
                 f"theta0={self.parameters['theta0'].write(self.theta0)}: expected angles below theta_max, "
                 f"{self.theta_max:g}, in size; give a larger theta_max, or hydro=decoupled"
             )
+        if self.stability and not self.frequency > 0.0:
+            raise InputError("stability=yes needs torques with a period; expected a frequency above 0")
 
     def fish(self, progress: Progress) -> Swimmer:
         """The fish, as a table where the fluid couples its links."""
@@ -102,13 +107,31 @@ class SwimmerDynamics(Study, Links, LinkMass, name="swimmer-dynamics"):
             "inertia_error": fish.fluid.error if isinstance(fish.fluid, InertiaTable) else 0.0,
             "steps": motion.steps,
         }
+        if self.stability:
+            results |= self._stability(system)
         return Findings(
             results,
             lambda: motion.dataset(system, (self.a, self.b)),
             self._figures(fish, motion),
             notes=_NOTES,
-            units=_UNITS,
+            units=_UNITS | (_CYCLE_UNITS if self.stability else {}),
         )
+
+    def _stability(self, system: DrivenSwimmer) -> dict[str, Any]:
+        """The periodic motion and its multipliers, and those of the joints when torques stop."""
+        period = 1.0 / self.frequency
+        options: dict[str, Any] = {"steps": max(1, round(period / self.dt)), "method": method(self.method)}
+        cycle = limit_cycle(system, period, **options)
+        passive = limit_cycle(system.released(), period, **options)
+        return {
+            "multipliers": np.abs(cycle.multipliers),
+            "multiplier_angles": np.angle(cycle.multipliers),
+            "stable": cycle.stable,
+            "cycle_net": np.array([float(cycle.net.beta), *cycle.net.x]),
+            "cycle_theta": cycle.state.g.theta,
+            "cycle_miss_error": cycle.miss,
+            "passive_multipliers": np.abs(passive.multipliers),
+        }
 
     def _motion(self, system: DrivenSwimmer, progress: Progress) -> "DrivenMotion":
         state = system.start(self.theta0, self.rates0, momentum=self.momentum)
@@ -275,6 +298,8 @@ _UNITS = {
     "loss": "J",
 }
 
+_CYCLE_UNITS = {"multiplier_angles": "rad", "cycle_net": "rad, m, m", "cycle_theta": "rad"}
+
 _NOTES = (
     "`beta`, `x`, `y` are the pose of B3 at `t1`, from (0, 0, 0), `displacement` the distance it went, `theta_max` the "
     "largest angle. `momentum` is that of links and fluid in space, angular, then linear; `momentum_error_max` its "
@@ -282,5 +307,9 @@ _NOTES = (
     "in, `loss` what the dampers took, both from 0 to `t1`, by a spline through the power at the saved nodes; "
     "`energy_balance_error` is the largest |E - E0 - work + loss|, relative to the largest of these; the energy "
     "counts the springs'. `inertia_error` is that of the series in the angles that stands for the coupled inertia, "
-    "relative. Quantities are for each metre of depth."
+    "relative. Quantities are for each metre of depth. With `stability`, `multipliers` and `multiplier_angles` are "
+    "sizes and angles of Floquet's multipliers of the shape about the periodic motion from rest, which goes "
+    "`cycle_net` a period and has the angles `cycle_theta` when t is a whole number of periods; it is `stable` if all "
+    "are below 1. "
+    "`passive_multipliers` are those of the straight fish, without torques, over the same time."
 )
