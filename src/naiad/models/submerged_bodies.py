@@ -44,8 +44,8 @@ class SubmergedBodies(LagrangianSystem):
     symmetry_dim = 6
     definite = True
     limit_words = (
-        "Two bodies, or one and the plane, touch or overlap, or are nearer to each other than `least`; move them apart, "
-        "end the run before, or give less."
+        "Two bodies, or one and the plane, touch or overlap, or are nearer to each other than `least`; move them "
+        "apart, end the run before, or give less."
     )
 
     def __init__(
