@@ -10,6 +10,7 @@ from naiad.diagnostics.kelvin_noether import KelvinNoether, KelvinNoetherChange,
 from naiad.diagnostics.lyapunov import lyapunov_exponent
 from naiad.diagnostics.march import march
 from naiad.diagnostics.reference import reference
+from naiad.diagnostics.representation import action_defect
 from naiad.diagnostics.reversibility import reversibility_defect
 from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symplectic_matrix, symplecticity_defect
 from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
@@ -29,6 +30,7 @@ __all__ = [
     "SpaceMomentum",
     "TimedRun",
     "WorkRate",
+    "action_defect",
     "adaptive_run",
     "audit",
     "bracket_matrix",

@@ -20,6 +20,7 @@ from naiad.forces import (
     signal,
 )
 from naiad.models.buoyant_vehicle import BuoyantVehicle
+from naiad.models.heavy_plate import HeavyPlate
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
@@ -88,6 +89,7 @@ __all__ = [
     "Gravity",
     "GravityGradient",
     "HangingBody",
+    "HeavyPlate",
     "Hooke",
     "Inextensible",
     "InteractingBodies",
