@@ -183,7 +183,7 @@ def test_the_step_without_g_is_a_poisson_map_of_the_semidirect_product(case):
 
 CASIMIRS = {
     "plate": lambda mu, a: [a[:2] @ a[:2], mu[1] * a[1] - mu[2] * a[0]],
-    "two-tops": lambda mu, a: [a[0] @ a[0], a[1] @ a[1], jnp.sum(a[2] ** 2), a[0] @ a[2] @ a[1], mu[:3] @ a[0] + mu[3:] @ a[1]],
+    "two-tops": lambda mu, a: [a[0] @ a[0], jnp.sum(a[2] ** 2), a[0] @ a[2] @ a[1], mu[:3] @ a[0] + mu[3:] @ a[1]],
     "own-tops": lambda mu, a: [a[0] @ a[0], a[1] @ a[1], mu[:3] @ a[0], mu[3:] @ a[1]],
     "tensor": lambda mu, a: [jnp.trace(a), jnp.sum(a**2), jnp.linalg.det(a)],
     "field": lambda mu, a: [a[0, 0] + a[1, 1], a[0, 0] * a[1, 1] - a[0, 1] ** 2, jnp.linalg.det(a)],

@@ -76,7 +76,7 @@ class Reduced(AbstractOneStepMethod):
         product of the algebra with the space of a (and T*Q), so that its Casimirs are kept to round-off."""
         if system.force is not None:
             raise InputError(
-                f"reduced_step: a force acts on {type(system).__name__}, which may depend on g. Use Reduced in simulate."
+                f"reduced_step: a force acts on {type(system).__name__}, which may depend on g. Simulate with Reduced."
             )
         size = system.base.dim
 
