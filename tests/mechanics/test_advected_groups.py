@@ -117,13 +117,18 @@ def cases() -> dict[str, tuple[nd.AdvectedSystem, nd.State]]:
 CASES = cases()
 
 
+def few(*names: str, of: Any = CASES) -> list[Any]:
+    """All of them, these in the ordinary suite."""
+    return [name if name in names else pytest.param(name, marks=pytest.mark.long) for name in of]
+
+
 @pytest.fixture(autouse=True)
 def _double():
     with jax.enable_x64(True):
         yield
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few("plate", "own-tops", "field"))
 def test_reduced_equations_are_the_derivative_of_the_reduced_exact_motion(case):
     system, state = CASES[case]
     h = 1e-3
@@ -133,7 +138,7 @@ def test_reduced_equations_are_the_derivative_of_the_reduced_exact_motion(case):
         np.testing.assert_allclose((-3.0 * here + 4.0 * one - two) / (2.0 * h), rate, atol=4e-5)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few("plate", "two-tops", "field"))
 def test_full_step_step_with_g_and_step_without_g_give_the_same_motion(case):
     system, state = CASES[case]
     rule, steps, h = nd.Midpoint() if case in ("plate", "two-tops") else nd.Trapezoid(), 25, 0.02
@@ -145,17 +150,17 @@ def test_full_step_step_with_g_and_step_without_g_give_the_same_motion(case):
     alone = without_g(system, method, system.reduce(state), h, steps)
     for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(system.reduce(full)), strict=True):
         np.testing.assert_allclose(one, other, atol=3e-13)
-    assert max(float(np.max(np.abs(one - other))) for one, other in zip(alone.mu, state.mu, strict=True)) > 1e-2
+    assert np.max(np.abs(alone.mu - state.mu)) > 1e-2
 
 
 def without_g(system: Any, method: nd.Reduced, start: ReducedState, h: float, steps: int) -> ReducedState:
     def step(reduced, _):
         return method.reduced_step(system, reduced, 0.0, h), None
 
-    return jax.jit(lambda start: jax.lax.scan(step, start, None, length=steps)[0])(jax.tree.map(jnp.asarray, start))
+    return nd.compile(lambda start: jax.lax.scan(step, start, None, length=steps)[0])(start)
 
 
-@pytest.mark.parametrize("case", ["plate", "field", "tensor", "two-tops"])
+@pytest.mark.parametrize("case", few("plate", of=("plate", "field", "tensor", "two-tops")))
 def test_the_step_without_g_is_a_poisson_map_of_the_semidirect_product(case):
     """D P D^T = P', with P of the Lie-Poisson bracket: mu' = ad*_xi mu - dH/da <> a, a' = -xi a."""
     system, state = CASES[case]
@@ -176,8 +181,8 @@ def test_the_step_without_g_is_a_poisson_map_of_the_semidirect_product(case):
         end = nd.Reduced().reduced_step(system, start._replace(mu=mu, a=a), 0.0, 0.1)
         return jax.flatten_util.ravel_pytree((end.mu, end.a))[0]
 
-    D = jax.jacfwd(step)(flat)
-    np.testing.assert_allclose(D @ poisson(flat) @ D.T, poisson(step(flat)), atol=1e-13)
+    D, P, image = nd.compile(lambda z: (jax.jacfwd(step)(z), poisson(z), poisson(step(z))))(flat)
+    np.testing.assert_allclose(D @ P @ D.T, image, atol=1e-13)
     assert np.linalg.norm(D - np.eye(len(D))) > 0.05
 
 
@@ -190,23 +195,27 @@ CASIMIRS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASIMIRS)
+@pytest.mark.parametrize("case", few("plate", "two-tops", of=CASIMIRS))
 def test_casimirs_are_those_of_the_bracket_and_are_kept_by_steps_without_g(case):
     """dC is in the kernel of P: ad*_x mu = u <> a and x a = 0 for (x, u) = dC; whatever the Hamiltonian."""
     system, state = CASES[case]
     start, casimirs = system.reduce(state), CASIMIRS[case]
-    for index in range(len(casimirs(start.mu, start.a))):
-        x, u = jax.grad(lambda mu, a, index=index: casimirs(mu, a)[index], argnums=(0, 1))(start.mu, start.a)
-        np.testing.assert_allclose(
-            system.base.ad_dual(x, start.mu), diamond(system.base, system.act_a, u, start.a), atol=1e-13
-        )
-        for leaf in jax.tree.leaves(generator(system.base, system.act_a, x, start.a)):
-            np.testing.assert_allclose(leaf, 0.0, atol=1e-13)
+
+    def moved(mu, a):
+        found = []
+        for index in range(len(casimirs(mu, a))):
+            x, u = jax.grad(lambda mu, a, index=index: casimirs(mu, a)[index], argnums=(0, 1))(mu, a)
+            torque = system.base.ad_dual(x, mu) - diamond(system.base, system.act_a, u, a)
+            found.append((torque, generator(system.base, system.act_a, x, a)))
+        return found
+
+    for leaf in jax.tree.leaves(nd.compile(moved)(start.mu, start.a)):
+        np.testing.assert_allclose(leaf, 0.0, atol=1e-13)
     end = without_g(system, nd.Reduced(), start, 0.05, 200)
     np.testing.assert_allclose(casimirs(end.mu, end.a), casimirs(start.mu, start.a), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("case", ["field", "two-tops"])
+@pytest.mark.parametrize("case", few("field", of=("field", "two-tops")))
 def test_the_step_is_of_second_order_and_reversible(case):
     system, state = CASES[case]
     order = nd.diagnostics.convergence(system, nd.Reduced(), state, t1=1.0, steps=(20, 40, 80))
@@ -264,8 +273,8 @@ def test_an_action_that_is_none_is_told():
             return (g @ a)[:2]
 
     system, state = CASES["tensor"]
-    assert action_defect(system.base, system.act_a, system.a0) < 1e-15
-    assert max(action_defect(one.base, one.act_a, one.a0) for one, _ in CASES.values()) < 1e-14
+    for one, _ in CASES.values():
+        assert action_defect(one.base, one.act_a, one.a0) < 1e-14
     wrong = Backwards(system.J, system.a0)
     assert action_defect(wrong.base, wrong.act_a, wrong.a0) > 0.1
     found = {finding.name: finding for finding in nd.audit(wrong, state, nd.Reduced(), steps=10).findings}

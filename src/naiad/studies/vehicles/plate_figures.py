@@ -45,13 +45,15 @@ def fall(study: "FallingPlate") -> "Figure":
     runs = study.fan(plate)
     spins = [float(run.xi.to_numpy()[0, 0]) for run in runs]
     with viz.house():
-        figure = viz.new_figure(9.6, 6.0)
+        figure = viz.new_figure(9.0, 6.0)
         ax: Any = figure.add_subplot()
-        edge, middles = 0.0, []
+        edge, middles, margin = 0.0, [], 1.3 * study.a
+        apart = 1.4 * max(float(np.ptp(run.g.x[:, 1])) for run in runs) / len(runs)
         for run, colour in zip(runs, viz.PALETTE * len(runs), strict=False):
             x, beta = np.asarray(run.g.x), np.asarray(run.g.beta)
-            shift = edge - x[:, 0].min() + 1.6 * study.a
-            edge = shift + x[:, 0].max() + 1.6 * study.a
+            width = max(float(np.ptp(x[:, 0])) + 2.0 * margin, apart)
+            shift = edge + 0.5 * (width - x[:, 0].max() - x[:, 0].min())
+            edge += width
             middles.append(shift + x[0, 0])
             ax.plot(x[:, 0] + shift, x[:, 1], color=FAINT, linewidth=0.8, zorder=1)
             for k in np.linspace(0, len(beta) - 1, SHOWN).astype(int):
