@@ -49,7 +49,7 @@ def test_equations_and_energy_are_those_of_the_body_in_space():
     )
     np.testing.assert_allclose(dry[np.ix_(plane, plane)], DRY, atol=1e-14)
     there = body.state(R=(0.0, 0.0, 0.7), x=(0.4, -0.2, 0.0), Omega=(0.0, 0.0, 0.8), v=(0.3, -0.5, 0.0))
-    flat, full = PLATE.equations(STATE).mu, body.equations(there).mu
+    flat, full = PLATE.equations(STATE).mu, np.asarray(body.equations(there).mu)
     np.testing.assert_allclose(flat, full[plane], atol=1e-13)
     np.testing.assert_allclose(np.delete(full, plane), 0.0, atol=1e-13)
     assert float(PLATE.energy(STATE)) == pytest.approx(float(body.energy(there)), abs=1e-13)
@@ -59,9 +59,9 @@ def test_a_long_run_keeps_the_level_momentum_and_the_energy():
     neutral = nd.models.HeavyPlate(DRY, ADDED, displaced=1.5, buoyancy_centre=CENTRE, gravity=GRAVITY)
     run = nd.simulate(neutral, STATE, t1=200.0, dt=0.02, method=nd.Reduced(rule=nd.Midpoint()), save_every=50)
     assert nd.diagnostics.energy_error(run).max() < 1e-3
-    assert nd.diagnostics.momentum_error(run).max() < 1e-12
+    assert nd.diagnostics.momentum_error(run).max() < 1e-11
     level = run.evaluate(nd.diagnostics.KelvinNoether(neutral, np.array([0.0, 1.6, 0.6])))  # across gravity
-    assert np.ptp(level) < 1e-12
+    assert np.ptp(level) < 1e-11
 
 
 def test_from_shape_and_bad_values():

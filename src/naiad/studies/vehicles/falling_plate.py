@@ -160,7 +160,8 @@ def swings(t: np.ndarray, beta: np.ndarray) -> np.ndarray:
 def exponent(peaks: np.ndarray) -> float | None:
     """n of |theta| ~ t^n, fitted to the later half of the swings; None if there are too few."""
     later = peaks[len(peaks) // 2 :]
-    return float(np.polyfit(*np.log(later).T, 1)[0]) if len(later) >= PEAKS else None
+    t, size = np.log(later).T
+    return float(np.polyfit(t, size, 1)[0]) if len(later) >= PEAKS else None
 
 
 _UNITS = {"beta": "rad", "x": "m", "v": "m/s", "last_swing": "rad", "swing_rate": "1/s^2"}

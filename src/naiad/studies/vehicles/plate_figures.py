@@ -57,7 +57,7 @@ def fall(study: "FallingPlate") -> "Figure":
             middles.append(shift + x[0, 0])
             ax.plot(x[:, 0] + shift, x[:, 1], color=FAINT, linewidth=0.8, zorder=1)
             for k in np.linspace(0, len(beta) - 1, SHOWN).astype(int):
-                outline = _outline(study, beta[k]) + x[k] + (shift, 0.0)
+                outline = _outline(study, float(beta[k])) + x[k] + (shift, 0.0)
                 ax.fill(*outline.T, facecolor=colour, edgecolor=INK, linewidth=0.4, alpha=0.75, zorder=2)
         ax.set_aspect("equal")
         ax.set_xticks(middles, [f"{spin:.3g} rad/s" for spin in spins])
