@@ -218,8 +218,8 @@ def test_casimirs_are_those_of_the_bracket_and_are_kept_by_steps_without_g(case)
 @pytest.mark.parametrize("case", few("field", of=("field", "two-tops")))
 def test_the_step_is_of_second_order_and_reversible(case):
     system, state = CASES[case]
-    order = nd.diagnostics.convergence(system, nd.Reduced(), state, t1=1.0, steps=(20, 40, 80))
-    assert np.log2(order.mu[-2] / order.mu[-1]) == pytest.approx(2.0, abs=0.1)
+    measured = nd.diagnostics.convergence(system, nd.Reduced(), state, t1=1.0, steps=(20, 40, 80))
+    assert measured.order == pytest.approx(2.0, abs=0.1)
     assert nd.diagnostics.reversibility_defect(system, nd.Reduced(), state, dt=0.05, steps=3) < 1e-13
 
 
