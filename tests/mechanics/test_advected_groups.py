@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 from scipy.integrate import solve_ivp
 
 import naiad as nd
@@ -13,7 +14,7 @@ from naiad.diagnostics import action_defect, bracket_matrix, march, reference
 from naiad.groups.so2 import rotation
 from naiad.mechanics import ReducedState, diamond, generator
 
-SO3_, E3 = nd.SO3(), np.array([0.0, 0.0, 1.0])
+E3 = np.array([0.0, 0.0, 1.0])
 PAIR = nd.groups.Product(one=nd.SO3(), two=nd.SO3())
 
 
@@ -90,7 +91,7 @@ class Quadrupole(nd.AdvectedSystem):
         return 0.5 * xi @ (self.J * xi) - 0.5 * jnp.sum(jnp.array([1.0, 2.0, 3.5]) * jnp.diag(a))
 
 
-def cases() -> dict[str, tuple[nd.AdvectedSystem, nd.State]]:
+def cases() -> dict[str, tuple[Any, nd.State]]:
     rng = np.random.default_rng(5)
     six = np.array([1.0, 2.0, 3.0, 2.0, 1.5, 2.5])
     tops = TwoTops(six, (E3, E3, np.eye(3)), 0.4 * rng.standard_normal((3, 3)), np.array([1.3, 0.6]))
@@ -166,20 +167,18 @@ def test_the_step_without_g_is_a_poisson_map_of_the_semidirect_product(case):
     system, state = CASES[case]
     start = system.reduce(state)
     size = system.base.dim
-    flat, back = jax.flatten_util.ravel_pytree((start.mu, start.a))
+    flat, back = ravel_pytree((start.mu, start.a))
 
     def poisson(z):
         mu, a = back(z)
-        L = jax.vmap(lambda x: jax.flatten_util.ravel_pytree(generator(system.base, system.act_a, x, a))[0])(
-            jnp.eye(size)
-        )
+        L = jax.vmap(lambda x: ravel_pytree(generator(system.base, system.act_a, x, a))[0])(jnp.eye(size))
         C = bracket_matrix(system.base, mu)
         return jnp.block([[C.T, L], [-L.T, jnp.zeros((L.shape[1], L.shape[1]))]])
 
     def step(z):
         mu, a = back(z)
         end = nd.Reduced().reduced_step(system, start._replace(mu=mu, a=a), 0.0, 0.1)
-        return jax.flatten_util.ravel_pytree((end.mu, end.a))[0]
+        return ravel_pytree((end.mu, end.a))[0]
 
     D, P, image = nd.compile(lambda z: (jax.jacfwd(step)(z), poisson(z), poisson(step(z))))(flat)
     np.testing.assert_allclose(D @ P @ D.T, image, atol=1e-13)
