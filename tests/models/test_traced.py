@@ -79,6 +79,13 @@ MODELS = {
         "gravity": (0.0, 0.1, 9.8),
         "current": (0.1, 0.0, 0.2),
     },
+    models.HeavyPlate: {
+        "dry": (1.0, 2.0, 2.0),
+        "added": (0.3, 0.1, 1.2),
+        "displaced": 1.3,
+        "buoyancy_centre": (0.1, -0.2),
+        "gravity": (0.1, -9.8),
+    },
     pair: {"m": (1.0, 2.0), "J": (1.0, 2.0, 2.5), "G": 1.3},
     models.OblateOrbit: {"m": 1.2, "GM": 1.3, "J2": 1e-2, "radius": 1.1},
     models.AtomCluster: {"m": (1.0, 2.0, 0.7)},

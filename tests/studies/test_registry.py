@@ -45,6 +45,7 @@ def test_a_wrong_line_in_the_registry_is_told(monkeypatch):
 QUICK = {
     "added-inertia": {"points": 64},
     "buoyant-vehicle": {"t1": 0.1},
+    "falling-plate": {"t1": 0.1, "grid": 2},
     "heavy-top": {"t1": 0.1},
     "light-body": {"t1": 0.1},
     "mesh-vehicle": {"t1": 0.1, "tolerance": 0.5},

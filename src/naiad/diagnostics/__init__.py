@@ -12,6 +12,7 @@ from naiad.diagnostics.lyapunov import lyapunov_exponent
 from naiad.diagnostics.march import march
 from naiad.diagnostics.phases import Phases, phases
 from naiad.diagnostics.reference import reference
+from naiad.diagnostics.representation import action_defect
 from naiad.diagnostics.reversibility import reversibility_defect
 from naiad.diagnostics.symplecticity import bracket_matrix, poisson_defect, symplectic_matrix, symplecticity_defect
 from naiad.diagnostics.tangent import coordinates, displaced, one_step, step_jacobian
@@ -33,6 +34,7 @@ __all__ = [
     "SpaceMomentum",
     "TimedRun",
     "WorkRate",
+    "action_defect",
     "adaptive_run",
     "audit",
     "bracket_matrix",

@@ -13,12 +13,13 @@ from naiad.compiler import execute
 from naiad.diagnostics.convergence import convergence
 from naiad.diagnostics.facts import Facts, facts, shortest_time
 from naiad.diagnostics.fitting import fitting
+from naiad.diagnostics.representation import action_defect
 from naiad.diagnostics.reversibility import reversibility_defect
 from naiad.diagnostics.symplecticity import symplecticity_defect
 from naiad.diagnostics.watching import Energy, RelativeChange
 from naiad.errors import InputError, RunError
 from naiad.integrators import AbstractMethod, default_method
-from naiad.mechanics import LagrangianSystem, State, has_bath, has_symmetry
+from naiad.mechanics import AdvectedSystem, LagrangianSystem, State, has_bath, has_symmetry
 from naiad.numerics import Module, double
 from naiad.numerics.arguments import checked
 from naiad.simulation import Trajectory, simulate
@@ -125,6 +126,9 @@ def _findings(case: Case) -> Iterator[Finding]:
     yield _derivatives(known)
     if has_symmetry(case.system):
         yield _symmetry(known)
+    if isinstance(case.system, AdvectedSystem):
+        defect = action_defect(case.system.base, case.system.act_a, case.system.a0)
+        yield _kept("action on a", defect, "g (f a) is not (g f) a, so that a is not advected: correct act_on_a, or a0")
     yield from _accuracy(case)
     yield _symplecticity(case)
     yield _reversal(case)

@@ -58,7 +58,8 @@ class KelvinNoetherChange(Module):
         return cls(system, method, covector, float(dt))
 
     def __call__(self, state: State, t: Scalar) -> Float[Array, ""]:
-        system, method, a0 = self.system, self.method, jnp.asarray(self.system.a0, float)
+        system, method = self.system, self.method
+        a0 = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), system.a0)
         xi = method.step_velocity(system, state, t, self.dt)
 
         def action(a):

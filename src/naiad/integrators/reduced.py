@@ -25,7 +25,7 @@ class Reduced(AbstractOneStepMethod):
         a,
 
     and g_{k+1} = g_k tau(h xi) is reconstructed. Forces add -F^- to mu_k and p_k and F^+ to mu_{k+1} and p_{k+1}.
-    `Variational` on the full group, with the same rule, gives the same motion.
+    `Variational` on the full group, with the same rule, gives the same motion; `reduced_step` needs no g at all.
     """
 
     retraction: AbstractRetraction = Cayley()
@@ -59,8 +59,7 @@ class Reduced(AbstractOneStepMethod):
             return (left, right) if system.force is None else self._forced(system, state, left, right, v, t, h)
 
         def residual(v):
-            left, _ = ends(v)
-            return jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])
+            return _miss(ends(v)[0], reduced)
 
         root = self.newton.root(residual, extrapolate(memory), floor=velocity_floor(system.group, state.g, h))
         left, right = ends(root.x)
@@ -69,9 +68,23 @@ class Reduced(AbstractOneStepMethod):
             base, g, self.retraction.increment(base, h * root.x[:size]), renormalise=self.renormalise
         )
         new = _reconstruct(system, moved, right)
-        miss = jnp.max(jnp.abs(jnp.concatenate([left.mu - reduced.mu, left.p - reduced.p])))
-        info = StepInfo(root.iterations, miss, root.converged, correction)
+        info = StepInfo(root.iterations, jnp.max(jnp.abs(_miss(left, reduced))), root.converged, correction)
         return new, remember(memory, root.x), info
+
+    def reduced_step(self, system: AdvectedSystem, reduced: ReducedState, t: Scalar, h: Scalar) -> ReducedState:
+        """The state (mu, n, p, a) a step later, of a system without forces: a Poisson map on the dual of the semidirect
+        product of the algebra with the space of a (and T*Q), so that its Casimirs are kept to round-off."""
+        if system.force is not None:
+            raise InputError(
+                f"reduced_step: a force acts on {type(system).__name__}, which may depend on g. Simulate with Reduced."
+            )
+        size = system.base.dim
+
+        def left(v: Float[Array, " n"]) -> ReducedState:
+            return self._momenta(system, reduced, v[:size], v[size:], t, h)[0]
+
+        root = self.newton.root(lambda v: _miss(left(v), reduced), jnp.concatenate(system.reduced_velocity(reduced, t)))
+        return self._momenta(system, reduced, root.x[:size], root.x[size:], t, h)[1]
 
     def _momenta(
         self,
@@ -125,6 +138,10 @@ class Reduced(AbstractOneStepMethod):
             left._replace(mu=left.mu - minus[:size], p=left.p - system.pull_q(g, left.n, minus[size:])),
             right._replace(mu=right.mu + plus[:size], p=right.p + system.pull_q(moved, right.n, plus[size:])),
         )
+
+
+def _miss(found: ReducedState, wanted: ReducedState) -> Float[Array, " n"]:
+    return jnp.concatenate([found.mu - wanted.mu, found.p - wanted.p])
 
 
 def _configuration(system: AdvectedSystem, g: Any, q: Float[Array, " k"]) -> Any:

@@ -8,13 +8,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from naiad.errors import InputError
 from naiad.groups import AbstractGroup, Product, Rn
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import Newton
 from naiad.numerics.arguments import checked_throughout
 
-Action = Callable[[Any, Float[Array, " k"]], Float[Array, " k"]]
+Action = Callable[[Any, Any], Any]
+"""(g, point) -> g point: of a group on a vector space, whose points are arrays or tuples of arrays."""
 
 
 class ReducedState(NamedTuple):
@@ -23,21 +25,17 @@ class ReducedState(NamedTuple):
     mu: Float[Array, " m"]
     n: Float[Array, " k"]
     p: Float[Array, " k"]
-    a: Float[Array, " l"]
+    a: Any
 
 
 @checked_throughout
-def generator(
-    group: AbstractGroup, action: Action, xi: Float[Array, " m"], point: Float[Array, " k"]
-) -> Float[Array, " k"]:
+def generator(group: AbstractGroup, action: Action, xi: Float[Array, " m"], point: Any) -> Any:
     """xi acting on a point: d/ds exp(s xi) point at s = 0."""
     return jax.jvp(lambda g: action(g, point), (group.identity(),), (group.tangent(group.identity(), xi),))[1]
 
 
 @checked_throughout
-def diamond(
-    group: AbstractGroup, action: Action, b: Float[Array, " k"], point: Float[Array, " k"]
-) -> Float[Array, " m"]:
+def diamond(group: AbstractGroup, action: Action, b: Any, point: Any) -> Float[Array, " m"]:
     """b <> point, defined by <b <> point, xi> = -<b, xi point> [advected, eq. (14)]."""
     (covector,) = jax.linear_transpose(lambda xi: generator(group, action, xi, point), jnp.zeros(group.dim))(b)
     return -covector
@@ -47,10 +45,11 @@ class AdvectedSystem(LagrangianSystem):
     """A Lagrangian ell(xi, n, nu, a, t) of xi = g^-1 g', n = g^-1 q, nu = g^-1 q' and the advected parameter a = g^-1
     a_0.
 
-    `base` is the group, `a0` the parameter in space, `additional_dim` the dimension of the vector space Q of q (0 for
-    none: then n and nu are empty). The actions on Q and on the parameter are the natural one of the group unless a
-    subclass defines `act_on_q` or `act_on_a`. The configuration (g, q) of the full system lives on `group`, a product
-    if there are additional dynamics.
+    `base` is the group, any of naiad's, products and powers too; `a0` the parameter in space, an array or a tuple of
+    arrays; `additional_dim` the dimension of the vector space Q of q (0 for none: then n and nu are empty). The actions
+    on Q and on the parameter are the natural one of the group unless a subclass defines `act_on_q` or `act_on_a`: any
+    representation g, a -> g a, whose generators are found by differentiation. The configuration (g, q) of the full
+    system lives on `group`, a product if there are additional dynamics.
     """
 
     needs = ("base", "a0")
@@ -68,7 +67,7 @@ class AdvectedSystem(LagrangianSystem):
         xi: Float[Array, " m"],
         n: Float[Array, " k"],
         nu: Float[Array, " k"],
-        a: Float[Array, " l"],
+        a: Any,
         t: Scalar,
     ) -> Float[Array, ""]:
         """ell(xi, n, nu, a, t)."""
@@ -88,9 +87,24 @@ class AdvectedSystem(LagrangianSystem):
         """g q."""
         return (self.base.act if self.act_on_q is None else self.act_on_q)(g, q) if self.additional_dim else q
 
-    def act_a(self, g: Any, a: Float[Array, " l"]) -> Float[Array, " l"]:
-        """g a."""
-        return (self.base.act if self.act_on_a is None else self.act_on_a)(g, a)
+    def act_a(self, g: Any, a: Any) -> Any:
+        """g a, built as a is."""
+        name = type(self).__name__
+        try:
+            moved = jax.tree.leaves((self.base.act if self.act_on_a is None else self.act_on_a)(g, a))
+        except (TypeError, ValueError) as error:
+            if self.act_on_a is not None:
+                raise
+            raise InputError(
+                f"{name}: {type(self.base).__name__} has no natural action on a0 of shape {_shapes(a)}; define "
+                "act_on_a(g, a), or give a0 as what the group moves (of a Product, one vector for each factor)."
+            ) from error
+        if _shapes(moved) != _shapes(a):
+            raise InputError(
+                f"{name}: the action makes {_shapes(moved)} of a parameter of shape {_shapes(a)}; expected g a to be "
+                "shaped as a. Correct act_on_a, or a0."
+            )
+        return jax.tree.unflatten(jax.tree.structure(a), moved)
 
     def split_configuration(self, configuration: Any) -> tuple[Any, Float[Array, " k"]]:
         """(g, q) of a configuration; q is empty where there are no additional dynamics."""
@@ -145,7 +159,7 @@ class AdvectedSystem(LagrangianSystem):
             - carried,
             nu - on_n(xi, reduced.n),
             d_n + transported,
-            -generator(self.base, self.act_a, xi, reduced.a),
+            jax.tree.map(jnp.negative, generator(self.base, self.act_a, xi, reduced.a)),
         )
 
     def kelvin_noether(self, state: State, c0: Float[Array, " m"]) -> Float[Array, ""]:
@@ -167,3 +181,7 @@ class AdvectedSystem(LagrangianSystem):
         self, g: Any, q: Float[Array, " k"], v: Float[Array, " k"]
     ) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
         return jax.jvp(lambda x: self.act_q(g, x), (q,), (v,))
+
+
+def _shapes(a: Any) -> str:
+    return ", ".join(str(jnp.shape(leaf)) for leaf in jax.tree.leaves(a))

@@ -22,6 +22,7 @@ from naiad.forces import (
 from naiad.models.atom_cluster import AtomCluster
 from naiad.models.buoyant_vehicle import BuoyantVehicle
 from naiad.models.cluster_shape import ClusterShape
+from naiad.models.heavy_plate import HeavyPlate
 from naiad.models.interacting_bodies import InteractingBodies
 from naiad.models.isothermal_rigid_body import IsothermalRigidBody
 from naiad.models.kirchhoff import KirchhoffBody
@@ -93,6 +94,7 @@ __all__ = [
     "Gravity",
     "GravityGradient",
     "HangingBody",
+    "HeavyPlate",
     "Hooke",
     "Inextensible",
     "InteractingBodies",

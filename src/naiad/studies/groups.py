@@ -8,7 +8,7 @@ _NUMERICS = (
     "dt dts dt_implicit section_dt t1 section_t1 t_after t_move periods warm_up steps method methods scheme map order "
     "tolerance group elements boundary points harmonics degree starts seed"
 )
-_OUTPUT = "compare cost cpu direction frame lengths orbits report_times section span times"
+_OUTPUT = "compare cost cpu direction frame grid lengths orbits report_times section span times"
 NAMED = {
     name: group
     for group, names in (("start", _START), ("numerics", _NUMERICS), ("output", _OUTPUT))
