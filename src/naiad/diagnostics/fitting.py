@@ -3,7 +3,8 @@
 import math
 
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, refuse_variable
+from naiad.integrators import AbstractMethod
+from naiad.integrators.method import refuse_variable
 from naiad.mechanics import LagrangianSystem, State, fitting_state
 
 

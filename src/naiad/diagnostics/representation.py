@@ -6,9 +6,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.numerics import double
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import floats
 
 
 @checked
@@ -20,12 +22,28 @@ def action_defect(group: AbstractGroup, action: Callable[..., Any], point: Any, 
     Round-off for an action. The reduced equations of an `AdvectedSystem` are those of its motion only if its parameter
     is carried along by one.
     """
+    point = jax.tree.map(lambda leaf: floats("point", leaf), point)
+    if not sum(np.size(leaf) for leaf in jax.tree.leaves(point)):
+        raise InputError("action_defect: point holds no numbers; expected an array, or a tuple of arrays.")
     rng = np.random.default_rng(seed)
     g, f = group.random(rng), group.random(rng)
     return max(
-        _distance(action(group.identity(), point), point),
-        _distance(action(g, action(f, point)), action(group.compose(g, f), point)),
+        _distance(_moved(action, group.identity(), point), point),
+        _distance(_moved(action, g, _moved(action, f, point)), _moved(action, group.compose(g, f), point)),
     )
+
+
+def _moved(action: Callable[..., Any], g: Any, point: Any) -> Any:
+    try:
+        moved = action(g, point)
+    except Exception as error:
+        raise InputError(f"action_defect: action(g, point) raises {type(error).__name__}: {error}") from error
+    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(each)] for each in (moved, point)]
+    if shapes[0] != shapes[1]:
+        raise InputError(
+            f"action_defect: action(g, point) gives shapes {shapes[0]}; expected those of point, {shapes[1]}."
+        )
+    return jax.tree.map(lambda leaf: floats("action", leaf), moved)
 
 
 def _distance(one: Any, other: Any) -> float:

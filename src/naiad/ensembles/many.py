@@ -21,7 +21,8 @@ from naiad.ensembles.store import Form, begin_shelf
 from naiad.ensembles.stored import described, opened
 from naiad.ensembles.table import STANDING
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, default_method, refuse_variable
+from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators.method import refuse_variable
 from naiad.io.sites import site
 from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
 from naiad.mechanics.functions import explained

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import floats
 
 Part = dict[str, np.ndarray]
 """What is known of some runs."""
@@ -174,8 +175,8 @@ class Quantiles(Reduction):
     @checked
     def __init__(self, of: str | Callable[..., Any], q: float | Sequence[float] | np.ndarray, *, times: bool = False):
         super().__init__(of, times=times)
-        self.q = np.atleast_1d(np.asarray(q, float))
-        if not np.all((self.q >= 0.0) & (self.q <= 1.0)):
+        self.q = np.atleast_1d(floats("Quantiles: q", q))
+        if not self.q.size or not np.all((self.q >= 0.0) & (self.q <= 1.0)):
             raise InputError(f"Quantiles: q = {q!r:.60}; expected shares from 0 to 1.")
 
     def _part(self, values: np.ndarray) -> Part:

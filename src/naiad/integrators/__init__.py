@@ -7,7 +7,7 @@ from naiad.integrators.energy_steps import EnergySteps
 from naiad.integrators.fast_lie_verlet import FastLieVerlet
 from naiad.integrators.implicit_euler import ImplicitEuler
 from naiad.integrators.krysl import Krysl
-from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo, refuse_variable
+from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.moser_veselov import MoserVeselov
 from naiad.integrators.nystrom import Nystrom
@@ -76,6 +76,5 @@ __all__ = [
     "Variational",
     "WisdomHolman",
     "default_method",
-    "refuse_variable",
     "slopes_by_autodiff",
 ]

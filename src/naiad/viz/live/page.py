@@ -17,7 +17,8 @@ import numpy as np
 from naiad.compiler.backends.wasm.module import loader
 from naiad.errors import InputError, RunWarning
 from naiad.files import whole_file
-from naiad.integrators import AbstractMethod, default_method, refuse_variable
+from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators.method import refuse_variable
 from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy
 from naiad.mechanics.functions import explained, with_system
 from naiad.numerics.arguments import checked
