@@ -1,6 +1,5 @@
 """Time scales of a motion, for steps that follow it: squared rates 1/Q^2, to which a least one may be added."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,11 +18,7 @@ from naiad.numerics import solve
 def by_frequency(system: LagrangianSystem, state: State, t: Scalar) -> Float[Array, ""]:
     """The Frobenius norm of M^-1 V'': of small oscillations, the root of the sum of the fourth powers of their
     frequencies; of a planet, near G m / r^3."""
-    group, n = system.group, system.group.dim
-
-    def potential(eta):
-        return -system.lagrangian(group.compose(state.g, group.exp(eta)), jnp.zeros(n), t)
-
+    potential, n = _potential(system, state, t), system.group.dim
     stiffness = jax.jacfwd(jax.grad(potential))(jnp.zeros(n))
     shape = jax.vmap(lambda column: solve(_inertia(system, state, t), column), 1, 1)(stiffness)
     square = jnp.sum(shape * shape.T)
@@ -32,11 +27,7 @@ def by_frequency(system: LagrangianSystem, state: State, t: Scalar) -> Float[Arr
 
 def by_force(system: LagrangianSystem, state: State, t: Scalar) -> Float[Array, ""]:
     """(F M^-1 F)^(3/4) of the force of the potential: r^-3 where that is gravity."""
-    group, n = system.group, system.group.dim
-
-    def potential(eta):
-        return -system.lagrangian(group.compose(state.g, group.exp(eta)), jnp.zeros(n), t)
-
+    potential, n = _potential(system, state, t), system.group.dim
     force = jax.grad(potential)(jnp.zeros(n))
     square = force @ solve(_inertia(system, state, t), force)
     return jnp.where(square > 0.0, jnp.where(square > 0.0, square, 1.0) ** 0.75, 0.0)
@@ -74,8 +65,14 @@ def check_monitor(monitor: Any, system: LagrangianSystem) -> None:
     if callable(monitor):
         example = State(group.identity(), jnp.ones(group.dim))
         shape = jax.eval_shape(lambda: with_system(monitor, system)(example, 0.0)).shape
-        if math.prod(shape) != 1 or shape:
+        if shape:
             raise InputError(f"ReversibleSteps: the monitor gives an array of shape {shape}; expected one number.")
+
+
+def _potential(system: LagrangianSystem, state: State, t: Scalar) -> Callable[[Float[Array, " n"]], Float[Array, ""]]:
+    """V as a function of the increment eta of the configuration."""
+    group, rest = system.group, jnp.zeros(system.group.dim)
+    return lambda eta: -system.lagrangian(group.compose(state.g, group.exp(eta)), rest, t)
 
 
 def _inertia(system: LagrangianSystem, state: State, t: Scalar) -> Float[Array, "n n"]:

@@ -68,7 +68,7 @@ class VariableSteps(Study, name="variable-steps"):
     `outcome` says so.
     """
 
-    paper = "named by N. Bou-Rabee 2007 and Y. Ono et al. 2025; Kane, Marsden, Ortiz 1999; Hairer, Soederlind 2005"
+    paper = "Y. Ono et al. 2025, section 6, names them; Kane, Marsden, Ortiz 1999; Hairer, Soederlind 2005"
 
     problem: str = parameter("kepler", choices=PROBLEMS, help="what moves")
     methods: Names = parameter(
