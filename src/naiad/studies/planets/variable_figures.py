@@ -34,36 +34,37 @@ def paths(runs: dict[str, nd.Trajectory], position: Callable[[Any], np.ndarray])
 
 def energies(runs: dict[str, nd.Trajectory], t1: float) -> Any:
     """The energy error of each method over time."""
-    from naiad import viz
     from naiad.diagnostics import energy_error
     from naiad.viz.thinning import thin
 
-    with viz.house():
-        figure = viz.new_figure(7.2, 4.0)
-        ax = figure.add_subplot()
-        for colour, (name, run) in zip(viz.PALETTE, runs.items(), strict=False):
-            error = np.maximum(np.asarray(energy_error(run)), 1e-17)
-            ax.plot(*thin(run.t.to_numpy(), error), color=colour, linewidth=0.8, label=name)
-        ax.set(yscale="log", xlim=(0.0, t1), ylim=(1e-13, None), xlabel="t [s]", ylabel="relative error of the energy")
-        ax.grid(True, color="#E4E4E4", linewidth=0.6)
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
-        return figure
+    def curve(run: nd.Trajectory) -> Any:
+        return thin(run.t.to_numpy(), np.maximum(np.asarray(energy_error(run)), 1e-17))
+
+    return _over_time(runs, curve, xlim=(0.0, t1), ylim=(1e-13, None), ylabel="relative error of the energy")
 
 
 def sizes(runs: dict[str, nd.Trajectory], period: float) -> Any:
     """The sizes of the steps in the first revolution."""
+
+    def curve(run: nd.Trajectory) -> Any:
+        t = run.t.to_numpy()
+        t = t[t <= 1.05 * period]
+        every = max(1, round(run.statistics["steps"] / max(len(run.t) - 1, 1)))
+        return t[1:-1], np.diff(t)[:-1] / every
+
+    return _over_time(runs, curve, ylabel="size of a step [s]")
+
+
+def _over_time(runs: dict[str, nd.Trajectory], curve: Callable[[nd.Trajectory], Any], **axes: Any) -> Any:
+    """A line for each run, on a logarithmic scale."""
     from naiad import viz
 
     with viz.house():
         figure = viz.new_figure(7.2, 4.0)
         ax = figure.add_subplot()
         for colour, (name, run) in zip(viz.PALETTE, runs.items(), strict=False):
-            t = run.t.to_numpy()
-            t = t[t <= 1.05 * period]
-            if len(t) > 2:
-                every = max(1, round(run.statistics["steps"] / max(len(run.t) - 1, 1)))
-                ax.plot(t[1:-1], np.diff(t)[:-1] / every, color=colour, linewidth=1.0, label=name)
-        ax.set(yscale="log", xlabel="t [s]", ylabel="size of a step [s]")
+            ax.plot(*curve(run), color=colour, linewidth=0.8, label=name)
+        ax.set(yscale="log", xlabel="t [s]", **axes)
         ax.grid(True, color="#E4E4E4", linewidth=0.6)
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
         return figure

@@ -147,14 +147,10 @@ class VariableSteps(Study, name="variable-steps"):
         return float(np.linalg.norm(end - exact) / np.linalg.norm(_position(problem.state.g)))
 
     def _kepler(self) -> Problem:
-        """Masses 0.7 and 0.3 about their centre, G = 1: the period is 2 pi."""
-        m, e = np.array([0.7, 0.3]), self.e
-        system = nd.models.PointMasses(m, names=("heavy", "light"))
-        share = np.array([[m[1]], [-m[0]]])
+        """The period is 2 pi."""
+        e = self.e
         q, v = np.array([1.0 + e, 0.0, 0.0]), np.array([0.0, math.sqrt((1.0 - e) / (1.0 + e)), 0.0])
-        return Problem(
-            system, system.state(q=share * q, v=share * v), 2.0 * math.pi * self.periods, "distance", self._ellipse
-        )
+        return Problem(*_two_bodies(q, v), 2.0 * math.pi * self.periods, "distance", self._ellipse)
 
     def _ellipse(self, t: float) -> np.ndarray:
         """The exact distance vector at t: Kepler's equation, from the far end."""
@@ -165,11 +161,8 @@ class VariableSteps(Study, name="variable-steps"):
         return np.array([e - math.cos(E), -math.sqrt(1.0 - e * e) * math.sin(E), 0.0])
 
     def _pass(self) -> Problem:
-        m, aim = np.array([0.7, 0.3]), self.miss
-        system = nd.models.PointMasses(m, names=("heavy", "light"))
-        share = np.array([[m[1]], [-m[0]]])
-        q, v = np.array([8.0, aim, 0.0]), np.array([-1.2, 0.0, 0.0])
-        return Problem(system, system.state(q=share * q, v=share * v), 12.0, "distance", None)
+        q, v = np.array([8.0, self.miss, 0.0]), np.array([-1.2, 0.0, 0.0])
+        return Problem(*_two_bodies(q, v), 12.0, "distance", None)
 
     def _satellite(self) -> Problem:
         """A long satellite on an ellipse that is tilted to the equator, in radii of the planet and of its gravity."""
@@ -179,6 +172,13 @@ class VariableSteps(Study, name="variable-steps"):
         v = speed * np.array([0.0, math.cos(tilt), math.sin(tilt)])
         state = system.state(R=np.eye(3), x=[a * (1.0 + self.e), 0.0, 0.0], R_Omega=[0.0, 0.0, 0.3 * a**-1.5], x_v=v)
         return Problem(system, state, 2.0 * math.pi * a**1.5 * self.periods, _orbital_time, None)
+
+
+def _two_bodies(q: np.ndarray, v: np.ndarray) -> tuple[nd.LagrangianSystem, nd.State]:
+    """Masses 0.7 and 0.3 about their centre, G = 1, with this distance vector and its rate."""
+    m = np.array([0.7, 0.3])
+    system, share = nd.models.PointMasses(m, names=("heavy", "light")), np.array([[m[1]], [-m[0]]])
+    return system, system.state(q=share * q, v=share * v)
 
 
 def _orbital_time(state: nd.State, t: Any) -> Any:
