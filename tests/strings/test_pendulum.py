@@ -126,7 +126,7 @@ def test_moments_of_time_and_state():
     forces = []
     for moment in moments:
         pendulum, _ = paper_case(3, elements=N, moment=moment)
-        forces.append(float(pendulum.reel_force(state.g, 0.4, 0.1)))
+        forces.append(float(pendulum.reel_force(state.g, np.array([0.4]), 0.1)[0]))
     np.testing.assert_allclose(forces, forces[0], rtol=1e-15)
 
 

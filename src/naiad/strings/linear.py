@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from naiad.numerics import Newton, Root, solve
@@ -162,7 +163,7 @@ def _attempt(
     needed, inner, met, more = after(x)
     off = legs.mu_minus + needed - target
     size = jnp.abs(legs.mu_minus) + jnp.abs(needed) + jnp.abs(target)
-    cuts = [3, 4] if problem.system.reeled else [3]
+    cuts = np.cumsum([3, *(factor.dim for factor in problem.system.ends.values())])
     for part, whole in zip(jnp.split(off, cuts), jnp.split(size, cuts), strict=True):
         if part.size:
             met = met & (jnp.max(jnp.abs(part)) <= ROUNDING * jnp.max(whole))

@@ -26,13 +26,15 @@ class Span(NamedTuple):
 
 
 class Tip(NamedTuple):
-    """The end of the string, the length s on the reel, the attitude of the body (None if it has none) and the guide way
-    (None if it rests at the origin); or their rates, R' being the matrix."""
+    """The end of the string, the length s on the reel, the attitude of the body (None if it has none), the guide way
+    (None if it rests at the origin) and the ways from there to the nodes inside (None if nothing stretches there); or
+    their rates, R' being the matrix."""
 
     q: Vector
     s: Any
     R: Any
     start: Any = None
+    w: Any = None
 
 
 def pairs(first: Any, rows: Any) -> tuple[Any, Any]:

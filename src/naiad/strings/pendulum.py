@@ -22,6 +22,7 @@ from naiad.strings.bending import Bending
 from naiad.strings.carnot import carnot_force
 from naiad.strings.fields import AbstractField, as_field
 from naiad.strings.hanging_body import HangingBody
+from naiad.strings.inside import inner_damping, inner_elastic, rubbing
 from naiad.strings.kinetic import KINETIC, element_kinetic, kinetic_slopes
 from naiad.strings.laws import AbstractLaw, Inextensible, as_law
 from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
@@ -45,7 +46,9 @@ class StringPendulum(StringSystem):
     |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or
     none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked holds the length
     `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. With `stiffness`
-    `Inextensible()` the elements keep the length l, by constraints. Beyond the paper there are
+    `Inextensible()` the elements keep the length l, by constraints. On a reel with elements `inside` the string
+    stretches there too: s is its unstretched length inside also where the reel is locked, and `wound` is then the
+    length of its way there. Beyond the paper there are
 
     - `damping` eta [N s]: the tension has a part eta strain', in each element (Kelvin and Voigt);
     - `bending`: EI [N m^2], or a `Bending`;
@@ -117,9 +120,11 @@ class StringPendulum(StringSystem):
         winds = self.schedule is not None or not is_known(self.held) or self.held > 0
         if winds and (reel is None or not reel.locked):
             raise InputError(f"wound = {wound!r} is for a locked reel; a reel that turns has s in its state.")
+        if self.inner and isinstance(self.law, Inextensible):
+            raise InputError("inside: an inextensible string does not stretch on the drum either; leave `inside` out.")
         if self.schedule is None and reel is not None and reel.locked:
             known = all(map(is_known, (reel.guide, self.held, self.length)))
-            if known and not reel.guide <= self.held < self.length:
+            if known and not (reel.guide <= self.held and (self.inner or self.held < self.length)):
                 raise InputError(
                     f"wound = {wound!r}; expected at least the guide way's {reel.guide:g} m and less than the length "
                     f"{self.length:g} m."
@@ -128,7 +133,7 @@ class StringPendulum(StringSystem):
     @property
     def reeled(self) -> bool:
         """Whether s moves."""
-        return self.reel is not None and not self.reel.locked
+        return self.reel is not None and (not self.reel.locked or self.inner > 0)
 
     @property
     def locked_at(self) -> Any:
@@ -138,7 +143,19 @@ class StringPendulum(StringSystem):
     @property
     def prescribed(self) -> Any:
         """The length on a reel that is driven, as a function of time."""
-        return None if self.schedule is None else self._scheduled
+        return None if self.schedule is None or self.inner else self._scheduled
+
+    @property
+    def inner(self) -> int:
+        """The number of elements inside, each with the node at its end that is nearer to the drum's."""
+        return 0 if self.reel is None else len(self.reel.shares)
+
+    @property
+    def drum(self) -> Any:
+        """The way from the guide way to the string's end on a drum that is locked or driven, as a function of time."""
+        if not self.inner or self.reel is None or not self.reel.locked:
+            return None
+        return self._held if self.schedule is None else self._scheduled
 
     @property
     def link_length(self) -> Any:
@@ -203,8 +220,15 @@ class StringPendulum(StringSystem):
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
         """That of the reel and of the body."""
-        T = 0.0 if self.reel is None else wound_kinetic(self.reel, self.mass_per_length, self.axis, at, rate)
-        return jnp.asarray(T) + (0.0 if self.body is None else self.body.kinetic(rate.q, rate.R))
+        T = jnp.zeros(()) if self.body is None else self.body.kinetic(rate.q, rate.R)
+        if self.reel is None:
+            return T
+        lumped = self.kinetic == "lumped"
+        return T + wound_kinetic(self.reel, self.mass_per_length, self.axis, at, rate, lumped=lumped)
+
+    def inner_energy(self, at: Tip, t: Scalar) -> Any:
+        """The elastic energy of the string inside."""
+        return inner_elastic(self.reel, self.law, at) if self.inner and self.reel is not None else 0.0
 
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
         """That of the string on the drum and of the body."""
@@ -238,15 +262,39 @@ class StringPendulum(StringSystem):
         d = at.far - at.near
         return jnp.sqrt(jnp.dot(d, d)) * (1.0 / self.element_length(at.s)) - 1.0
 
-    def reel_force(self, g: Any, speed: Any, t: Scalar) -> Float[Array, ""]:
-        """u/d and Carnot's term, where the reel turns."""
+    def reel_force(self, g: Any, rates: Float[Array, " m"], t: Scalar) -> Float[Array, " m"]:
+        """u/d and Carnot's term on s, where the reel turns; where the string stretches inside, friction and damping on
+        s and w, and u/d on its end at the drum."""
+        if not self.inner:
+            return (self.pull(g, rates[0], t) + self.carnot_force(g, rates[0], t))[None]
+        on_s, on_w = self.inner_force(g, rates, t)
+        if self.drum is not None:
+            return jnp.append(on_s, on_w[1:])
+        return jnp.append(on_s, on_w.at[0].add(self.pull(g, rates[1], t)))
+
+    def pull(self, g: Any, speed: Any, t: Scalar = 0.0) -> Float[Array, ""]:
+        """u/d, the force of the moment on the way of the drum's surface, at its speed."""
         assert self.reel is not None
-        return self.reel.control(g, speed, t) / self.reel.radius + self.carnot_force(g, speed, t)
+        return self.reel.control(g, speed, t) / self.reel.radius
+
+    def inner_force(self, g: Any, rates: Float[Array, " m"], t: Scalar = 0.0) -> tuple[Any, Any]:
+        """Friction and damping inside, on s and on the ways to all nodes there, for the rates of s and of the free
+        ones."""
+        assert self.reel is not None
+        nowhere = jnp.zeros(3)
+        at = Tip(nowhere, self.wound(g, t), None, None, self.inside(g, t))
+        rate = Tip(nowhere, rates[0], None, None, self.inside_rate(rates[1:], t))
+        total = jnp.zeros(()), jnp.zeros(self.inner)
+        if self.reel.friction is not None:
+            total = jax.tree.map(jnp.add, total, rubbing(self.reel, self.law, at, rate))
+        if self.damping is not None:
+            total = jax.tree.map(jnp.add, total, inner_damping(self.reel, self.damping, at, rate))
+        return total
 
     def carnot_force(self, g: Any, speed: Any, t: Scalar = 0.0) -> Float[Array, ""]:
-        """Carnot's term at a configuration and a speed s'; none where the string does not stretch."""
+        """Carnot's term at a configuration and a speed s'; none where the string does not stretch, or also inside."""
         assert self.reel is not None
-        if self.link_length is not None:
+        if self.link_length is not None or self.inner:
             return jnp.zeros(())
         strain = self.strain(Span(self.outlet(t), jnp.asarray(g.q)[0], self.wound(g, t)))
         loss = 0.5 * self.mass_per_length * (strain * speed) ** 2 + self.law.energy(strain)
@@ -256,20 +304,20 @@ class StringPendulum(StringSystem):
         """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics.
 
         u = d (p_s' - d ell/ds - F_s), p_s the momentum of s along the motion, F_s the forces on s without the moment,
-        with the pull of the links if the string does not stretch.
+        with the pull of the links if the string does not stretch; with the way w_0 for s if it stretches inside.
         """
-        if self.reel is None or self.reeled:
+        if self.reel is None or not self.reel.locked:
             raise InputError("reel_moment is for a reel that is locked or driven; one that turns has its moment given.")
         free = self.replaced(reel=self.reel.replaced(locked=False, moment=0.0, law_of_moment=None), schedule=None)
-        place = 3 * self.elements
+        driven, place = ("w", 3 * self.elements + 1) if self.inner else ("s", 3 * self.elements)
 
         def whole(g: Any, mu: Any, t: Scalar) -> tuple[Any, Float[Array, " n"]]:
             """Configuration and velocity of the same string on a reel that turns."""
-            xi, s = self.velocity(g, mu, t), jnp.reshape(jnp.asarray(self.wound(g, t), float), (1,))
-            speed = jnp.reshape(jnp.asarray(self.reel_speed(jnp.zeros(0), t), float), (1,))
-            parts = {name: getattr(g, name) for name in g._fields}
-            element = free.group.element([parts.get(name, s) for name in ("q", *free.ends)])
-            return element, jnp.concatenate([xi[:place], speed, xi[place:]])
+            xi = self.velocity(g, mu, t)
+            way = self.inside(g, t) if self.inner else jnp.reshape(jnp.asarray(self.wound(g, t), float), (1,))
+            rate = self.inside_rate(jnp.zeros(0), t) if self.inner else self.reel_speed(jnp.zeros(0), t)
+            element = free.group.element([way if n == driven else getattr(g, n) for n in ("q", *free.ends)])
+            return element, jnp.concatenate([xi[:place], jnp.ravel(jnp.asarray(rate, float)), xi[place:]])
 
         def momentum(g, mu, t):
             return free.legendre(*whole(g, mu, t), t)[place]
@@ -279,7 +327,7 @@ class StringPendulum(StringSystem):
         moving = (self.group.tangent(state.g, xi), rate, jnp.ones(()))
         gained = jax.jvp(momentum, (state.g, jnp.asarray(state.mu), t), moving)[1]
         g, xi = whole(state.g, state.mu, t)
-        slope = jax.grad(lambda s: free.lagrangian(g._replace(s=s), xi, t))(g.s)[0]
+        slope = jax.grad(lambda way: free.lagrangian(g._replace(**{driven: way}), xi, t))(getattr(g, driven))[0]
         force = free.forces(g, xi, t)[place]
         if free.constraint is not None:
             force = force + jnp.dot(multipliers, jax.jacfwd(lambda s: free.links(g._replace(s=s), t))(g.s)[:, 0])
@@ -291,6 +339,8 @@ class StringPendulum(StringSystem):
             return super().admissible(g, t)
         assert self.reel is not None
         s = self.wound(g, t)
+        if self.inner:
+            return (self.inside(g, t)[0] >= self.reel.guide) & (s > 0.0) & (s < self.length)
         return (s >= self.reel.guide) & (s < self.length)
 
     @property
@@ -333,7 +383,10 @@ class StringPendulum(StringSystem):
     @checked_throughout
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
-        reel, `R` the attitude; `q_v`, `s_v`, `R_Omega` their velocities."""
+        reel, `w` the ways to the nodes inside (unstretched, if not given), `R` the attitude; `q_v`, `s_v`, `w_v`,
+        `R_Omega` their velocities."""
+        if "w" in self.ends and "s" in components and "w" not in components:
+            components["w"] = self._evenly(components["s"])
         state = super().state(g, xi, mu, t=t, **components)
         if not all(map(is_known, jax.tree.leaves((self, state, t)))):
             return state
@@ -345,7 +398,14 @@ class StringPendulum(StringSystem):
         if self.reeled or self.schedule is not None:
             assert self.reel is not None
             s = float(self.wound(state.g, t))
-            if not self.reel.guide <= s < self.length:
+            if self.inner:
+                ways = np.append(self.inside(state.g, t), 0.0)
+                if ways[0] < self.reel.guide or np.any(np.diff(ways) >= 0.0):
+                    raise InputError(
+                        f"w = {ways[:-1]} m; expected ways from the guide way to the nodes inside that get shorter, the "
+                        f"first at least the guide way's {self.reel.guide:g} m."
+                    )
+            if not (0.0 if self.inner else self.reel.guide) <= s < self.length or s == 0.0:
                 raise InputError(
                     f"s = {s:g} m of string on the reel; expected at least the guide way's {self.reel.guide:g} m and "
                     f"less than the length {self.length:g} m."
@@ -365,8 +425,13 @@ class StringPendulum(StringSystem):
     ) -> State:
         """The state of a straight string at t, at rest but for the velocity of its end; with a guide way that moves, in
         its motion, with a reel that is driven, or one that turns where it does not stretch, growing evenly. `s` and its
-        rate `s_v` are for a reel that turns, `more` for the rest (`R`, `R_Omega`)."""
+        rate `s_v` are for a reel that turns, `more` for the rest (`R`, `R_Omega`). The string inside has the same
+        strain, if it stretches there."""
         unit = unit_axis("direction", direction)
+        if s is None and self.drum is not None:
+            s = float(self.drum(t)) / (1.0 + strain)
+        if "w" in self.ends and s is not None:
+            more = {"w": (1.0 + strain) * self._evenly(s)} | more
         if self.reeled and s is None:
             raise InputError("straight(): give s, the length of string on the reel.")
         length = self.element_length(self.wound(None, t) if s is None else s) * (1.0 + strain)
@@ -379,6 +444,15 @@ class StringPendulum(StringSystem):
         reel = ({"s": [s]} if self.reeled else {}) | ({} if s_v is None else {"s_v": s_v})
         q = self.outlet(t) + numbers * length * unit
         return self.state(t=t, q=q, q_v=v, **reel, **more)
+
+    def _evenly(self, s: Any) -> Float[Array | np.ndarray, " m"]:
+        """The ways to the free nodes inside of an unstretched string."""
+        assert self.reel is not None
+        ways = np.ravel(s) * np.cumsum(self.reel.shares[::-1])[::-1]
+        return ways if self.drum is None else ways[1:]
+
+    def _held(self, t: Scalar) -> Float[Array, ""]:
+        return jnp.asarray(self.held)
 
     def _scheduled(self, t: Scalar) -> Float[Array, ""]:
         assert self.schedule is not None

@@ -118,7 +118,7 @@ def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
         rate = rate._replace(R=at.R @ rate.R)
 
     def mean(element, rate):
-        return problem.rule.tip_mean(system, system.tip_place(element, t), system.tip_rate(rate, t, h), h)
+        return problem.rule.tip_mean(system, system.tip_place(element, t), system.tip_rate(rate, t, h), t, h)
 
     by_g, by_rate = jax.grad(mean, argnums=(0, 1))(at, rate)
     by_g = jax.tree.map(lambda g: h * g, by_g)
@@ -135,7 +135,8 @@ def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -
     if system.tip_force is not None:
         total = total + system.tip_force(system.tip_place(system.tip_element(g), t), x, t)
     if system.reeled and system.reel_force is not None:
-        total = total.at[3].add(system.reel_force(g, x[3], t))
+        on_reel = slice(3, 3 + system.reel_dim)
+        total = total.at[on_reel].add(system.reel_force(g, x[on_reel], t))
     return total
 
 

@@ -57,14 +57,21 @@ class Rule(Module):
         by_place = jax.tree.map(lambda T, a, b: T - (a + b), by_place, by_start, by_end)
         return by_place, moved(legs, by_start, h)
 
-    def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, h: Scalar) -> Float[Array, ""]:
+    def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, t: Scalar, h: Scalar) -> Float[Array, ""]:
         """The same of the ends."""
-        return system.tip_kinetic(moved(at, rate, self.place * h), rate)
+        middle = moved(at, rate, self.place * h)
+        T = system.tip_kinetic(middle, rate)
+        return T - system.inner_energy(middle, t + 0.5 * h) if self.implicit else T
 
     def element_potential(self, system: StringSystem, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The potential of an element at the nodes of time."""
         smooth = system.element_potential(index, at, t)
         return smooth if self.implicit else smooth + system.stiff_potential(index, at, t)
+
+    def tip_potential(self, system: StringSystem, at: Tip, t: Scalar) -> Float[Array, ""]:
+        """That of the ends."""
+        smooth = system.tip_potential(at, t)
+        return smooth if self.implicit else smooth + system.inner_energy(at, t)
 
 
 RULES = {Left: Rule(0.0, 1.0, False), Midpoint: Rule(0.5, 0.5, False), Implicit: Rule(0.5, 0.5, True)}

@@ -42,7 +42,7 @@ class StringRule(AbstractRule):
             span, span_rate = Span(near, far, at.s), Span(near_rate, far_rate, tip_rate.s)
             return (total + rule.element_mean(system, index, span, span_rate, t, h), far, far_rate), None
 
-        start = (rule.tip_mean(system, at, tip_rate, h), system.outlet(t), system.outlet_rate(t, h))
+        start = (rule.tip_mean(system, at, tip_rate, t, h), system.outlet(t), system.outlet_rate(t, h))
         each = (system.numbers(), jnp.asarray(g.q), rate.q)
         action = h * jax.lax.scan(element, start, each)[0][0]
         energy = system.smooth_potential if rule.implicit else system.potential

@@ -21,20 +21,23 @@ from naiad.strings.parts import Span, Tip, Vector, pairs
 class StringSystem(LagrangianSystem):
     """ell = T - V of N elements on a line, T and V being sums over elements and over the two ends of the string.
 
-    g = (q, s, R): the nodes after the guide way, in space; the length s of string on the reel, if it is `reeled`; the
-    attitude of the body at the end, if it is `turning`. A subclass has `elements`, the number N, and gives the energies
+    g = (q, s, w, R): the nodes after the guide way, in space; the length s of string on the reel, if it is `reeled`;
+    the ways from the guide way to the nodes inside, if the string stretches there; the attitude of the body at the end,
+    if it is `turning`. A subclass has `elements`, the number N, and gives the energies
     of an element, numbered from the guide way, and of the ends. All kinetic energies are quadratic in the rates. They
     may have
 
     - `stiff_potential(index, at, t)`: the part of an element's energy that an implicit-explicit step takes implicitly;
-    - `reel_force(g, speed, t)`: the generalised force on s;
+    - `reel_force(g, rates, t)`: the generalised force on s and w for their rates;
     - `element_force(index, at, rate, t)`: the generalised force of an element on its nodes and on s, a `Span`;
     - `tip_force(at, x, t)`: that on the ends, for a velocity x of `tip_group`, the torque in the body frame;
     - `joint_potential(index, before, at, after, s, t)`: an energy of the three nodes around the near node of an
       element, which is taken explicitly; the node before the guide way is the guide way itself;
     - `guide(t)`: the place of the guide way, where the string begins (the origin if not given);
     - `prescribed(t)`: the length s on a reel that is driven; one that does not turn has the length `locked_at`;
-    - `link_length(s)`: the length that each element keeps with s on the reel, if it does not stretch.
+    - `link_length(s)`: the length that each element keeps with s on the reel, if it does not stretch;
+    - `inner`: how many nodes there are inside; `drum(t)`, the way to the first of them where it is not free;
+      `inner_energy(at, t)`, the stiff part of V there.
     """
 
     needs = ("elements",)
@@ -51,6 +54,8 @@ class StringSystem(LagrangianSystem):
     prescribed: ClassVar[Any] = None
     link_length: ClassVar[Any] = None
     locked_at: ClassVar[Any] = 0.0
+    inner: ClassVar[int] = 0
+    drum: ClassVar[Any] = None
     definite = True
 
     @abc.abstractmethod
@@ -79,11 +84,16 @@ class StringSystem(LagrangianSystem):
 
     @abc.abstractmethod
     def tip_potential(self, at: Tip, t: Scalar) -> Float[Array, ""]:
-        """V of the reel and of the body."""
+        """V of the reel and of the body, without the stiff part."""
+
+    def inner_energy(self, at: Tip, t: Scalar) -> Any:
+        """The stiff part of V inside: none, if not given."""
+        return 0.0
 
     labels: ClassVar[Any] = {
         **place("q", "nodes", ("node", "axis")),
         **place("s", "length on the reel", ("component",)),
+        **place("w", "ways from the guide way to the nodes inside", ("inner",)),
         "guide": Label(("axis",), "guide way", "m"),
         "elastic": Label(("node",), "elastic energy of the element before each node", "J"),
         "x": Label(("axis",), "position of the body", "m"),
@@ -91,14 +101,21 @@ class StringSystem(LagrangianSystem):
 
     @property
     def group(self) -> Product:
-        """R^{3 N}, times R for a reel, times SO(3) for a body."""
+        """R^{3 N}, times R for a reel, times R^M for what stretches on it, times SO(3) for a body."""
         return Product(q=Power(Rn(3), self.elements), **self.ends)
 
     @property
     def ends(self) -> dict[str, AbstractGroup]:
         """The factors of the group after the nodes."""
         found: dict[str, AbstractGroup] = {"s": Rn(1)} if self.reeled else {}
+        if free := self.inner - (self.drum is not None and self.inner > 0):
+            found["w"] = Rn(free)
         return found | ({"R": SO3()} if self.turning else {})
+
+    @property
+    def reel_dim(self) -> int:
+        """How many numbers say what is on the reel: s and the free nodes inside."""
+        return sum(factor.dim for name, factor in self.ends.items() if name != "R")
 
     @property
     def tip_group(self) -> Product:
@@ -130,6 +147,20 @@ class StringSystem(LagrangianSystem):
             return ends[0]
         return 0.0 if self.prescribed is None else _mean_rate(self.prescribed, t, h)
 
+    def inside(self, g: Any, t: Scalar = 0.0) -> Any:
+        """The ways to the nodes inside; None if nothing stretches there."""
+        if not self.inner:
+            return None
+        free = jnp.asarray(g.w) if "w" in self.ends else jnp.zeros(0)
+        return free if self.drum is None else jnp.append(self.drum(t), free)
+
+    def inside_rate(self, free: Float[Array, " m"], t: Scalar, h: Scalar = 0.0) -> Any:
+        """Their rates, given those of the nodes that are free; that of one which is driven is its mean over a step of
+        h."""
+        if not self.inner:
+            return None
+        return free if self.drum is None else jnp.append(_mean_rate(self.drum, t, h), free)
+
     def tip_element(self, g: Any) -> Any:
         """The element of `tip_group` in a configuration, or in a change of one."""
         return self.tip_group.element([jnp.asarray(g.q)[-1], *(getattr(g, name) for name in self.ends)])
@@ -137,14 +168,16 @@ class StringSystem(LagrangianSystem):
     def tip_place(self, element: Any, t: Scalar = 0.0) -> Tip:
         """What an element of `tip_group` says."""
         start = None if self.guide is None else self.outlet(t)
-        return Tip(element.q, self.wound(element, t), element.R if self.turning else None, start)
+        R = element.R if self.turning else None
+        return Tip(element.q, self.wound(element, t), R, start, self.inside(element, t))
 
     def tip_rate(self, change: Any, t: Scalar = 0.0, h: Scalar = 0.0) -> Tip:
         """What a rate of change of such an element says; what is given as a function of time has its mean rate over a
         step of h."""
         speed = self.reel_speed(jnp.reshape(change.s, (1,)) if self.reeled else jnp.zeros(0), t, h)
         start = None if self.guide is None else self.outlet_rate(t, h)
-        return Tip(change.q, speed, change.R if self.turning else None, start)
+        inside = self.inside_rate(change.w if "w" in self.ends else jnp.zeros(0), t, h)
+        return Tip(change.q, speed, change.R if self.turning else None, start, inside)
 
     def kinetic_energy(self, g: Any, rate: Any, t: Scalar) -> Float[Array, ""]:
         """T at a configuration, for rates of change in the ambient space (R' a matrix)."""
@@ -189,7 +222,8 @@ class StringSystem(LagrangianSystem):
 
     def elastic_energy(self, g: Any, t: Scalar = 0.0) -> Float[Array, ""]:
         """The stiff part of V."""
-        return jnp.sum(self.elastic_energies(g, t))
+        inner = self.inner_energy(self.tip_place(self.tip_element(g), t), t)
+        return jnp.sum(self.elastic_energies(g, t)) + inner
 
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:
         """T - V."""
@@ -257,7 +291,8 @@ class StringSystem(LagrangianSystem):
             place = self.tip_place(self.tip_element(g), t)
             total = total + self.tip_force(place, jnp.concatenate([rows[-1], ends]), t)
         if self.reeled and self.reel_force is not None:
-            total = total.at[3].add(self.reel_force(g, speed, t))
+            on_reel = slice(3, 3 + self.reel_dim)
+            total = total.at[on_reel].add(self.reel_force(g, ends[: self.reel_dim], t))
         if self.element_force is None:
             return jnp.concatenate([jnp.zeros(rows.size - 3), total])
         s = self.wound(g, t)

@@ -56,7 +56,7 @@ class StringVariational(AbstractOneStepMethod):
     failure = (
         "a step could not be solved: the string on the reel ran out, the body was wound in, or dt is too long for the "
         "fastest wave (h below the time in which it runs along half an element); take a smaller dt or, for a string "
-        "that stretches, rule=Implicit() (scheme=imex in a study)."
+        "that stretches, rule=Implicit() (scheme=imex in a study). With friction on the drum, a larger slip."
     )
 
     def __post_init__(self):
@@ -89,7 +89,7 @@ class StringVariational(AbstractOneStepMethod):
         g, rule = state.g, self.discrete
         rows, ends = system.split(state.mu)
         nodes, reel = kicked(system, rule, g, rows, t, 0.5 * h)
-        nodes, ends = _kicked_ends(system, g, nodes, ends, reel, t, 0.5 * h)
+        nodes, ends = _kicked_ends(system, rule, g, nodes, ends, reel, t, 0.5 * h)
         problem = Problem(system, rule, g, nodes, ends, t, h)
         guess: Any = memory.guess if isinstance(memory, Memory) else extrapolate(memory)
         root = (solve if system.constraint is None else solve_links)(self.newton, problem, guess)
@@ -103,7 +103,7 @@ class StringVariational(AbstractOneStepMethod):
             landed = landed + (1.0 - rule.force) * h * tip_forces(system, moved, x, t + h)
         nodes = solved.landing.nodes
         nodes = nodes._replace(last=nodes.last + landed[:3])
-        nodes, ends = _kicked_ends(system, moved, nodes, landed[3:], solved.landing.reel, t + h, 0.5 * h)
+        nodes, ends = _kicked_ends(system, rule, moved, nodes, landed[3:], solved.landing.reel, t + h, 0.5 * h)
         if system.constraint is not None:
             nodes, ends = held(system, moved, nodes, ends, t + h)
         new = State(moved, jnp.concatenate([nodes.rows.reshape(-1), ends]))
@@ -114,12 +114,12 @@ class StringVariational(AbstractOneStepMethod):
 
 
 def _kicked_ends(
-    system: StringSystem, g: Any, nodes: Nodes, ends: Float[Array, " m"], reel: Any, t: Scalar, time: Scalar
+    system: StringSystem, rule: Rule, g: Any, nodes: Nodes, ends: Float[Array, " m"], reel: Any, t: Scalar, time: Scalar
 ) -> tuple[Nodes, Float[Array, " m"]]:
     """The momenta after the potentials of the ends and of the joints have acted for some time, with what the elements
     add to the reel's."""
     group, at = system.tip_group, system.tip_element(g)
-    slope = jax.grad(lambda element: system.tip_potential(system.tip_place(element, t), t))(at)
+    slope = jax.grad(lambda element: rule.tip_potential(system, system.tip_place(element, t), t))(at)
     tip = time * pull_back(group, at, slope)
     nodes, ends = nodes._replace(last=nodes.last - tip[:3]), ends - tip[3:]
     if system.reeled:
@@ -132,8 +132,9 @@ def _moved(
 ) -> tuple[Any, Float[Array, ""]]:
     """The configuration after a step, and the round-off correction of the attitude."""
     correction, parts = jnp.zeros(()), {"q": q}
-    if system.reeled:
-        parts["s"] = g.s + increment.s
+    for name in system.ends:
+        if name != "R":
+            parts[name] = getattr(g, name) + getattr(increment, name)
     if system.turning:
         factor = system.ends["R"]
         R = factor.advance(g.R, increment.R)
