@@ -106,7 +106,7 @@ def test_the_step_is_that_of_the_general_integrator(rule, options):
 
 @pytest.mark.long
 def test_the_flow_keeps_the_structure():
-    pendulum = coiled(elements=1, inside=2, kinetic="exact")
+    pendulum = coiled(elements=1, inside=2)
     state, method = stirred(pendulum), StringVariational()
     assert symplecticity_defect(pendulum, method, state, dt=0.002, steps=1) < 1e-12
     assert reversibility_defect(pendulum, method, state, dt=0.002, steps=1) < 1e-12
@@ -139,7 +139,6 @@ def straight_bar(elements: int, *, load: float = 0.3, drum: float = 0.7) -> Stri
         gravity=(0.0, 0.0, 0.0),
         reel=reel,
         body=body,
-        kinetic="exact",
     )
 
 
@@ -226,6 +225,8 @@ def test_what_does_not_fit_is_refused():
         Reel(friction=0.2)
     with pytest.raises(InputError, match="inextensible"):
         coiled(stiffness=Inextensible())
+    with pytest.raises(InputError, match="unstable"):
+        coiled(kinetic="paper")
     with pytest.raises(InputError, match="get shorter"):
         coiled().state(q=np.eye(3), s=[10.0], w=[3.0, 4.0, 1.0])
 

@@ -22,7 +22,7 @@ from naiad.strings.bending import Bending
 from naiad.strings.carnot import carnot_force
 from naiad.strings.fields import AbstractField, as_field
 from naiad.strings.hanging_body import HangingBody
-from naiad.strings.inside import inner_damping, inner_elastic, rubbing
+from naiad.strings.inside import InnerElements, inner_damping, inner_elastic, rubbing
 from naiad.strings.kinetic import KINETIC, element_kinetic, kinetic_slopes
 from naiad.strings.laws import AbstractLaw, Inextensible, as_law
 from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
@@ -42,13 +42,13 @@ class StringPendulum(StringSystem):
 
         T_a = mu/2 int |q'|^2,      V_a = l W(|q_{a+1} - q_a|/l - 1) - mu l gravity . (q_a + q_{a+1})/2,
 
-    q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper" leaves out a factor
-    |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a `HangingBody`, or
-    none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked holds the length
-    `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes. With `stiffness`
-    `Inextensible()` the elements keep the length l, by constraints. On a reel with elements `inside` the string
-    stretches there too: s is its unstretched length inside also where the reel is locked, and `wound` is then the
-    length of its way there. Beyond the paper there are
+    q' the velocity of the string, which runs over the elements as s changes; `kinetic` "paper", the default, leaves out
+    a factor |q_{a+1} - q_a|^2/l^2 in what goes with s'^2, "lumped" puts the mass at the nodes. `body` is a
+    `HangingBody`, or none; `reel` a `Reel`, or none for a string that is tied to the guide way. A reel that is locked
+    holds the length `wound` [m], or drives it, if that is a function s(t); `reel_moment` is the moment that this takes.
+    With `stiffness` `Inextensible()` the elements keep the length l, by constraints. On a reel with elements `inside`
+    the string stretches there too: s is its unstretched length inside also where the reel is locked, and `wound` is
+    then the length of its way there. Beyond the paper there are
 
     - `damping` eta [N s]: the tension has a part eta strain', in each element (Kelvin and Voigt);
     - `bending`: EI [N m^2], or a `Bending`;
@@ -88,7 +88,7 @@ class StringPendulum(StringSystem):
         body: HangingBody | None = None,
         reel: Reel | None = None,
         wound: Any = 0.0,
-        kinetic: Literal["paper", "exact", "lumped"] = "paper",
+        kinetic: Literal["paper", "exact", "lumped"] | None = None,
         damping: float = 0.0,
         bending: Any = None,
         loads: Any = (),
@@ -98,11 +98,12 @@ class StringPendulum(StringSystem):
     ):
         if isinstance(elements, bool) or not isinstance(elements, int | np.integer) or elements < 1:
             raise InputError(f"elements = {elements!r}; expected a whole number of at least 1.")
-        if kinetic not in KINETIC:
+        if kinetic is not None and kinetic not in KINETIC:
             raise InputError(f"kinetic = {kinetic!r}; expected one of {', '.join(KINETIC)}.")
         self.length, self.mass_per_length = positive("length", length), positive("mass_per_length", mass_per_length)
         self.law, self.gravity = as_law(stiffness), vector("gravity", gravity)
-        self.body, self.reel, self.elements, self.kinetic = body, reel, int(elements), kinetic
+        self.body, self.reel, self.elements = body, reel, int(elements)
+        self.kinetic = kinetic or ("exact" if self.inner else "paper")
         loss = positive("damping", damping, zero=True)
         self.damping = None if is_known(loss) and not loss else loss
         if isinstance(self.law, Inextensible) and self.damping is not None:
@@ -122,6 +123,11 @@ class StringPendulum(StringSystem):
             raise InputError(f"wound = {wound!r} is for a locked reel; a reel that turns has s in its state.")
         if self.inner and isinstance(self.law, Inextensible):
             raise InputError("inside: an inextensible string does not stretch on the drum either; leave `inside` out.")
+        if self.inner and kinetic == "paper":
+            raise InputError(
+                "kinetic = 'paper' takes the string for unstretched at the guide way, and elements inside become "
+                "unstable with it; use 'exact', the default with them, or 'lumped'."
+            )
         if self.schedule is None and reel is not None and reel.locked:
             known = all(map(is_known, (reel.guide, self.held, self.length)))
             if known and not (reel.guide <= self.held and (self.inner or self.held < self.length)):
@@ -262,6 +268,11 @@ class StringPendulum(StringSystem):
         d = at.far - at.near
         return jnp.sqrt(jnp.dot(d, d)) * (1.0 / self.element_length(at.s)) - 1.0
 
+    def inner_strains(self, g: Any, t: Scalar = 0.0) -> Float[Array, " M"]:
+        """Those of the elements inside, from the drum's end on."""
+        assert self.reel is not None
+        return InnerElements.of(self.reel, self.tip_place(self.tip_element(g), t)).strain
+
     def reel_force(self, g: Any, rates: Float[Array, " m"], t: Scalar) -> Float[Array, " m"]:
         """u/d and Carnot's term on s, where the reel turns; where the string stretches inside, friction and damping on
         s and w, and u/d on its end at the drum."""
@@ -380,13 +391,19 @@ class StringPendulum(StringSystem):
         steps = jnp.concatenate([q[:1] - self.outlet(t), q[1:] - q[:-1]])
         return jnp.sum(jnp.sqrt(jnp.sum(steps**2, axis=1)))
 
+    def unstretched(self, s: Any) -> Float[Array | np.ndarray, " m"]:
+        """The ways to the free nodes inside, where the length s there is not stretched."""
+        assert self.reel is not None
+        ways = np.ravel(s) * np.cumsum(self.reel.shares[::-1])[::-1]
+        return ways if self.drum is None else ways[1:]
+
     @checked_throughout
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`): `q` are the nodes after the guide way, `s` the length on the
         reel, `w` the ways to the nodes inside (unstretched, if not given), `R` the attitude; `q_v`, `s_v`, `w_v`,
         `R_Omega` their velocities."""
         if "w" in self.ends and "s" in components and "w" not in components:
-            components["w"] = self._evenly(components["s"])
+            components["w"] = self.unstretched(components["s"])
         state = super().state(g, xi, mu, t=t, **components)
         if not all(map(is_known, jax.tree.leaves((self, state, t)))):
             return state
@@ -402,8 +419,8 @@ class StringPendulum(StringSystem):
                 ways = np.append(self.inside(state.g, t), 0.0)
                 if ways[0] < self.reel.guide or np.any(np.diff(ways) >= 0.0):
                     raise InputError(
-                        f"w = {ways[:-1]} m; expected ways from the guide way to the nodes inside that get shorter, the "
-                        f"first at least the guide way's {self.reel.guide:g} m."
+                        f"w = {ways[:-1]} m; expected ways from the guide way to the nodes inside that get shorter, "
+                        f"the first at least the guide way's {self.reel.guide:g} m."
                     )
             if not (0.0 if self.inner else self.reel.guide) <= s < self.length or s == 0.0:
                 raise InputError(
@@ -431,7 +448,7 @@ class StringPendulum(StringSystem):
         if s is None and self.drum is not None:
             s = float(self.drum(t)) / (1.0 + strain)
         if "w" in self.ends and s is not None:
-            more = {"w": (1.0 + strain) * self._evenly(s)} | more
+            more = {"w": (1.0 + strain) * self.unstretched(s)} | more
         if self.reeled and s is None:
             raise InputError("straight(): give s, the length of string on the reel.")
         length = self.element_length(self.wound(None, t) if s is None else s) * (1.0 + strain)
@@ -444,12 +461,6 @@ class StringPendulum(StringSystem):
         reel = ({"s": [s]} if self.reeled else {}) | ({} if s_v is None else {"s_v": s_v})
         q = self.outlet(t) + numbers * length * unit
         return self.state(t=t, q=q, q_v=v, **reel, **more)
-
-    def _evenly(self, s: Any) -> Float[Array | np.ndarray, " m"]:
-        """The ways to the free nodes inside of an unstretched string."""
-        assert self.reel is not None
-        ways = np.ravel(s) * np.cumsum(self.reel.shares[::-1])[::-1]
-        return ways if self.drum is None else ways[1:]
 
     def _held(self, t: Scalar) -> Float[Array, ""]:
         return jnp.asarray(self.held)

@@ -82,6 +82,8 @@ def pendulum(study: Any) -> StringPendulum:
         guide=study.b,
         drop=study.drop,
         moment=moment,
+        inside=study.inside,
+        friction=study.friction,
         carnot=study.carnot,
         locked=fixed,
     )
@@ -118,10 +120,12 @@ def start(study: Any, system: StringPendulum) -> nd.State:
     else:
         v = _rows("qdot0", study.qdot0, count)
     parts: dict[str, Any] = {"q": q, "q_v": v}
+    if study.sdot0 and study.case == "fixed":
+        raise InputError(f"sdot0={study.sdot0:g}: the reel of case=fixed is held; give 0")
     if system.reeled:
         parts |= {"s": [s_p], "s_v": [study.sdot0]}
-    elif study.sdot0:
-        raise InputError(f"sdot0={study.sdot0:g}: the reel of case=fixed is held; give 0")
+    if system.inner and system.drum is None:
+        parts["w_v"] = system.unstretched(study.sdot0)
     if system.turning:
         parts |= {"R": np.eye(3) if study.R0 is None else study.R0, "R_Omega": study.Omega0}
     return system.state(**parts)

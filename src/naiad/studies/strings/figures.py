@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute_rows
 from naiad.strings import StringPendulum
+from naiad.strings.parts import pairs
 from naiad.studies.strings.motion import StringMotion
 
 if TYPE_CHECKING:
@@ -95,7 +97,7 @@ def conserved(system: StringPendulum, motion: StringMotion) -> "Figure":
     from naiad import viz
 
     seen, work = motion.observed, motion.work()
-    off = seen["energy"] - seen["energy"][0] - work["carnot"] - work["input"]
+    off = seen["energy"] - seen["energy"][0] - sum(work.values())
     label = r"$\Delta E$ [J]" if not system.reeled else r"$\Delta E - W$ [J]"
     with viz.house():
         figure = viz.new_figure(7.2, 6.0)
@@ -106,6 +108,40 @@ def conserved(system: StringPendulum, motion: StringMotion) -> "Figure":
         viz.errors_over_time(motion.times, {"": size}, r"$|R^T R - I|$", log=True, ax=third)
         for ax in (first, second):
             ax.set_xlabel("")
+        return figure
+
+
+def strains(system: StringPendulum, motion: StringMotion) -> "Figure":
+    """The strain of every element, inside and outside, at its place along the unstretched string, over time; the line
+    is the guide way."""
+    from naiad import viz
+
+    assert system.reel is not None
+    g, times = motion.frames.g, motion.frame_times
+    strain = execute_rows(_strains, system, g, times, parameters=(0,))
+    s, cuts = np.asarray(g.s), np.append(0.0, np.cumsum(system.reel.shares))
+    outside = s + (float(system.length) - s) * np.arange(1, system.elements + 1) / system.elements
+    edges = np.concatenate([s * cuts, outside], axis=1)
+    middles = 0.5 * (times[1:] + times[:-1])
+    sides = np.concatenate([times[:1], middles, times[-1:]])
+    corners = np.concatenate([edges[:1], 0.5 * (edges[1:] + edges[:-1]), edges[-1:]])
+    largest = np.max(np.abs(strain)) or 1.0
+    with viz.house():
+        figure = viz.new_figure(7.2, 4.2)
+        ax = figure.subplots()
+        mesh = ax.pcolormesh(
+            np.broadcast_to(sides[:, None], corners.shape),
+            corners,
+            strain,
+            cmap="RdBu_r",
+            vmin=-largest,
+            vmax=largest,
+            rasterized=True,
+        )
+        ax.plot(times, s[:, 0], color="black", linewidth=1.2)
+        ax.annotate("guide way", (times[0], s[0, 0]), (4, 4), textcoords="offset points", fontsize=8)
+        ax.set(xlabel="t [s]", ylabel="along the unstretched string [m]", ylim=(0.0, float(system.length)))
+        figure.colorbar(mesh, ax=ax, label="strain")
         return figure
 
 
@@ -123,6 +159,12 @@ def _bodies(ax: Any, system: StringPendulum, motion: StringMotion, chosen: np.nd
 
 def _rows(g: Any, chosen: np.ndarray) -> Any:
     return type(g)(*(np.asarray(leaf)[chosen] for leaf in g))
+
+
+def _strains(system: StringPendulum, g: Any, t: Any) -> Any:
+    near, far = pairs(system.outlet(t), g.q)
+    outside = jnp.sqrt(jnp.sum((far - near) ** 2, axis=1)) / system.element_length(system.wound(g, t)) - 1.0
+    return jnp.concatenate([system.inner_strains(g, t), outside])
 
 
 def _energies(system: StringPendulum, g: Any) -> Any:

@@ -30,13 +30,16 @@ OBSERVED = (
     "beyond",
     "s_p",
     "stretched_length",
+    "way",
 )
-FORCES = ("carnot", "input")
+FORCES = ("carnot", "input", "inside")
+PATHS = {"carnot": "s_p", "input": "way"}
 
 
 class Observed(Module):
-    """Energies, pi_3, |R^T R - I|, how far the mass centre lies beyond the string's end along its last element,
-    lengths, the forces on s of Carnot's term and of the moment, and Omega."""
+    """Energies, pi_3, |R^T R - I|, how far the mass centre lies beyond the string's end along its last element, lengths
+    (unstretched on the reel, outside, and the way inside), the forces of Carnot's term on s and of the moment on the
+    way inside, the power of friction there, and Omega."""
 
     system: StringPendulum
 
@@ -55,15 +58,20 @@ class Observed(Module):
             )
             last = g.q[-1] - (g.q[-2] if system.elements > 1 else 0.0)
             beyond = jnp.dot(g.R @ jnp.asarray(system.body.centre), last) / jnp.sqrt(jnp.dot(last, last))
-        carnot = given = jnp.zeros(())
-        if system.reeled:
-            assert system.reel is not None
+        carnot = given = lost = jnp.zeros(())
+        way = jnp.asarray(system.wound(g))
+        if system.inner:
+            rates = xi[3 * system.elements :][: system.reel_dim]
+            way, moving = system.inside(g)[0], system.inside_rate(rates[1:], t)
+            on_s, on_w = system.inner_force(g, rates, t)
+            lost = on_s * rates[0] + jnp.dot(on_w, moving)
+            given = jnp.zeros(()) if system.drum is not None else system.pull(g, moving[0], t)
+        elif system.reeled:
             speed = xi[3 * system.elements]
-            carnot = system.carnot_force(g, speed)
-            given = system.reel.control(g, speed, t) / system.reel.radius
+            carnot, given = system.carnot_force(g, speed), system.pull(g, speed, t)
         energies = kinetic + gravity + elastic, kinetic, rotational, gravity, elastic
         lengths = jnp.asarray(system.wound(g)), system.stretched_length(g)
-        numbers = (*energies, system.noether(state)[0], off, beyond, *lengths, carnot, given)
+        numbers = (*energies, system.noether(state)[0], off, beyond, *lengths, way, carnot, given, lost)
         return jnp.concatenate([jnp.stack(numbers), Omega])
 
 
@@ -103,9 +111,10 @@ class StringMotion:
         return next((f"{name} at t = {when[0]:.9g} s" for name, when in events if len(when)), "completed")
 
     def work(self) -> dict[str, np.ndarray]:
-        """The work of Carnot's term and of the moment since the start, int F ds, with splines of the method's order, at
-        least 2, through the forces and the lengths on the reel at every step: exact for a constant force, and the mean
-        of the forces at both ends of a step times its change of s for order 2."""
+        """The work of Carnot's term, of the moment and of friction inside since the start, int F ds, with splines of
+        the method's order, at least 2, through the forces and the lengths on the reel at every step: exact for a
+        constant force, and the mean of the forces at both ends of a step times its change of s for order 2; that of
+        friction by its power."""
         from scipy.interpolate import make_interp_spline
 
         degree = min(max(2, self.run.method.order(self.run.system)), len(self.times)) - 1
@@ -114,9 +123,13 @@ class StringMotion:
         places, weights = np.polynomial.legendre.leggauss(degree)
         half = 0.5 * np.diff(self.times)
         between = self.times[:-1, None] + half[:, None] * (1.0 + places)
-        ways = make_interp_spline(self.times, self.observed["s_p"], k=degree)(between, nu=1) * half[:, None] * weights
-        forces = {name: make_interp_spline(self.times, self.observed[name], k=degree)(between) for name in FORCES}
-        return {name: np.append(0.0, np.cumsum(np.sum(force * ways, axis=1))) for name, force in forces.items()}
+
+        def at(name: str, nu: int = 0) -> np.ndarray:
+            return make_interp_spline(self.times, self.observed[name], k=degree)(between, nu=nu)
+
+        powers = {name: at(name) * (at(PATHS[name], 1) if name in PATHS else 1.0) for name in FORCES}
+        durations = half[:, None] * weights
+        return {name: np.append(0.0, np.cumsum(np.sum(power * durations, axis=1))) for name, power in powers.items()}
 
     @functools.cached_property
     def dataset(self) -> "xr.Dataset":
