@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.errors import InputError
 from naiad.studies.progress import Progress
 from naiad.studies.strings.string_pendulum import StringPendulum
 from naiad.viz.animation import motion_page
@@ -51,6 +52,28 @@ def test_the_energy_balance_is_of_the_order_of_the_scheme():
         moved = each["s_p"] - start["reports"][0]["s_p"]
         assert each["input_work"] == pytest.approx(2.09 / 0.5 * moved, rel=1e-12)
     assert errors[1]["carnot_work"] < 0
+
+
+def test_a_string_that_stretches_inside_balances_its_energy_without_carnots_term():
+    given = {"case": "retrieve", "scheme": "symmetric", "elements": 3, "inside": 2, "friction": 0.2, "t1": 0.5}
+    errors = [results(**given, dt=dt) for dt in (0.002, 0.001)]
+    first, second = (each["energy_balance_error_max"] for each in errors)
+    assert first / second == pytest.approx(4.0, rel=0.3)
+    assert errors[1]["friction_work"] < -0.05
+    assert errors[1]["carnot_work"] == 0.0
+    with pytest.raises(InputError, match="do not jump"):
+        results(case="retrieve", inside=2, carnot="paper")
+
+
+@pytest.mark.long
+def test_friction_winds_in_what_a_smooth_drum_lets_slide():
+    given = {"case": "retrieve", "scheme": "symmetric", "inside": 24}
+    smooth = results(**given)
+    assert smooth["s_p"] == pytest.approx(68.939, abs=0.01)
+    assert smooth["energy_balance_error_max"] == pytest.approx(1.6e-6, rel=0.1)
+    rough = results(**given, friction=0.2)
+    assert rough["ending"].startswith("the body was wound in at t = 9.607")
+    assert rough["friction_work"] == pytest.approx(-4.31, abs=0.01)
 
 
 def test_a_body_that_turns_over_is_said_to():
