@@ -74,6 +74,7 @@ def inner_elastic(reel: Reel, law: AbstractLaw, at: Tip) -> Float[Array, ""]:
 def rubbing(reel: Reel, law: AbstractLaw, at: Tip, rate: Tip) -> tuple[Float[Array, ""], Elements]:
     """The generalised forces of friction on s and on w: a string of the tension T that slides over the drum is held
     back by friction T/d per unit of its length; the slip of an element is that of its middle."""
+    assert reel.friction is not None
     each = InnerElements.of(reel, at)
 
     def slips(s_rate, w_rate):

@@ -28,6 +28,7 @@ from naiad.strings.laws import AbstractLaw, Inextensible, as_law
 from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.strings.parts import Span, Tip
 from naiad.strings.reel import Reel
+from naiad.strings.reel_force import driving_force
 from naiad.strings.schedule import as_schedule
 from naiad.strings.system import StringSystem
 from naiad.strings.wound import wound_kinetic, wound_potential
@@ -312,37 +313,11 @@ class StringPendulum(StringSystem):
         return carnot_force(self.reel.carnot, loss, speed, self.reel.smooth)
 
     def reel_moment(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
-        """The moment u [N m] with which a driven or locked reel keeps to its length: its inverse dynamics.
-
-        u = d (p_s' - d ell/ds - F_s), p_s the momentum of s along the motion, F_s the forces on s without the moment,
-        with the pull of the links if the string does not stretch; with the way w_0 for s if it stretches inside.
-        """
+        """The moment u [N m] with which a driven or locked reel keeps to its length."""
         if self.reel is None or not self.reel.locked:
             raise InputError("reel_moment is for a reel that is locked or driven; one that turns has its moment given.")
-        free = self.replaced(reel=self.reel.replaced(locked=False, moment=0.0, law_of_moment=None), schedule=None)
-        driven, place = ("w", 3 * self.elements + 1) if self.inner else ("s", 3 * self.elements)
-
-        def whole(g: Any, mu: Any, t: Scalar) -> tuple[Any, Float[Array, " n"]]:
-            """Configuration and velocity of the same string on a reel that turns."""
-            xi = self.velocity(g, mu, t)
-            way = self.inside(g, t) if self.inner else jnp.reshape(jnp.asarray(self.wound(g, t), float), (1,))
-            rate = self.inside_rate(jnp.zeros(0), t) if self.inner else self.reel_speed(jnp.zeros(0), t)
-            element = free.group.element([way if n == driven else getattr(g, n) for n in ("q", *free.ends)])
-            return element, jnp.concatenate([xi[:place], jnp.ravel(jnp.asarray(rate, float)), xi[place:]])
-
-        def momentum(g, mu, t):
-            return free.legendre(*whole(g, mu, t), t)[place]
-
-        t = jnp.asarray(t, float)
-        xi, rate, multipliers = self.equations(state, t)
-        moving = (self.group.tangent(state.g, xi), rate, jnp.ones(()))
-        gained = jax.jvp(momentum, (state.g, jnp.asarray(state.mu), t), moving)[1]
-        g, xi = whole(state.g, state.mu, t)
-        slope = jax.grad(lambda way: free.lagrangian(g._replace(**{driven: way}), xi, t))(getattr(g, driven))[0]
-        force = free.forces(g, xi, t)[place]
-        if free.constraint is not None:
-            force = force + jnp.dot(multipliers, jax.jacfwd(lambda s: free.links(g._replace(s=s), t))(g.s)[:, 0])
-        return self.reel.radius * (gained - slope - force)
+        turning = self.reel.replaced(locked=False, moment=0.0, law_of_moment=None)
+        return self.reel.radius * driving_force(self, self.replaced(reel=turning, schedule=None), state, t)
 
     def admissible(self, g: Any, t: Scalar = 0.0) -> Any:
         """Whether there is string left on the drum and outside."""
