@@ -86,6 +86,12 @@ def test_every_citation_has_a_reference():
     assert bibliography <= cited, "a reference that nothing cites"
 
 
+def test_citations_side_by_side_have_a_comma():
+    """[a] [b] is a link to b in Markdown, which `make docs` does not find."""
+    beside = re.compile(r"\[[a-z]+\d{4}\b[^]]*\]\s+\[[a-z]+\d{4}\b")
+    assert not [path for path in [*SOURCES, *PAGES] if beside.search(text(path))]
+
+
 def test_every_public_name_is_in_the_api_page():
     assert set(nd.__all__) <= set(re.findall(r"`(\w+)`", text(ROOT / "docs/api.md")))
 

@@ -38,7 +38,7 @@ class Vortices(Module):
 
     The energy is that of Kirchhoff and Routh, without the infinite part of each vortex [lin1941], and the momentum that
     a body at rest has through its vortices and its circulation is -rho (sum_k Gamma_k psi(x_k) + Gamma_b Psi_b), psi
-    being the stream functions of its unit motions [shashikanth2002] [borisov2007].
+    being the stream functions of its unit motions [shashikanth2002], [borisov2007].
     """
 
     gamma: Float[Array | np.ndarray, " n"]

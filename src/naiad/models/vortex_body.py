@@ -23,7 +23,7 @@ SPOT = 0.07
 
 
 class VortexBody(LagrangianSystem):
-    """A rigid body and N point vortices in an ideal fluid [shashikanth2002] [borisov2007], on SE(2) x (R^2)^N:
+    """A rigid body and N point vortices in an ideal fluid [shashikanth2002], [borisov2007], on SE(2) x (R^2)^N:
 
         ell = xi . M xi / 2 + xi . p_V(X) - W(X) + (rho/2) sum_k Gamma_k (y_k x_k' - x_k y_k') - (rho Gamma_b/2) x x x',
 
