@@ -40,6 +40,26 @@ def invariants_of_connected_bodies():
     return [run[f"{name}_error_max"] for run in runs for name in names]
 
 
+@measured("start-of-connected-bodies")
+def start_of_connected_bodies():
+    bodies = three_ellipsoids()
+    state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
+    momentum = np.asarray(nd.double(bodies.noether)(state))[:3]
+    return {"(E_0 = # J, |L_0| = # kg m²/s)": (float(bodies.energy(state)), np.linalg.norm(momentum))}
+
+
+@measured("runge-kutta-on-connected-bodies")
+def runge_kutta_on_connected_bodies():
+    rough = ("scheme=rk45", "tolerance=1e-3")
+    found = [results("connected-bodies", *rough, *more)["energy_error_max"] for more in (("t1=10",), ())]
+    return {"energy error at 1e-3: # J in 10 s, and # J in 100 s": found}
+
+
+@measured("eel")
+def eel():
+    return {"advances by # m": np.linalg.norm(results("eel")["displacement"])}
+
+
 MAPS = ("cay", "exp")
 
 
@@ -108,7 +128,7 @@ def kelvin_noether():
 
 
 def long_run(plan, method, dt):
-    """Swing and trend over a million steps of the energy, change of the Kelvin-Noether quantity, and the group's error."""
+    """Over a million steps: swing and trend of the energy, change of the Kelvin-Noether quantity, way off the group."""
     vehicle = plan.vehicle
     quantity = KelvinNoether(vehicle, vehicle.down)
     monitors = {"energy": vehicle.energy, "quantity": quantity, "group": lambda s, t: vehicle.group.error(s.g)}

@@ -5,7 +5,7 @@ import re
 import sys
 import tokenize
 
-from tests.docs.measured.numbers import NUMBER, ROUND_OFF, Printed
+from tests.docs.measured.numbers import ROUND_OFF, every_number
 
 ROUGHLY = 0.25
 """How far off a number may be that is said to be about, or near, something, relatively."""
@@ -22,10 +22,6 @@ class Recorder:
         self.lines[line] = self.lines.get(line, "") + " ".join(map(str, values)) + "\n"
 
 
-def found(text: str) -> list[Printed]:
-    return [Printed(each[0], *each.span()) for each in NUMBER.finditer(text)]
-
-
 def comments(code: str, first: int) -> dict[int, str]:
     """Comments by the line, of which the first of the code has this number."""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
@@ -39,8 +35,8 @@ def unsaid(comment: str, output: str) -> list[str]:
     """
     said = re.match(r"[^\d]*[^:;]*", comment)
     roughly = ROUGHLY if re.search(r"\b(about|near)\b", comment) else None
-    rest, missing = iter(found(output)), []
-    for number in found(said[0] if said else ""):
+    rest, missing = iter(every_number(output)), []
+    for number in every_number(said[0] if said else ""):
         small, most = 0.0 < abs(number.value) < ROUND_OFF, 10.0 * abs(number.value)
         if not any(abs(each.value) <= most if small else number.agrees(each.value, roughly) for each in rest):
             missing.append(number.text)

@@ -102,16 +102,64 @@ def fish_under_a_cloth():
     return [*hinged, *np.ravel(gains)]
 
 
+@measured("smooth-fish")
+def smooth_fish():
+    (narrow, heavy_narrow), (smooth, heavy) = [
+        [results("smooth-fish", f"width={width}", mass) for mass in BOTH] for width in ("1", "2")
+    ]
+
+    def told(found):
+        return found["cloth_distance"], found["hinged_distance"]
+
+    return {
+        "Under the cloth the fish swims # m a period instead of # m if it is massless (# %)": (
+            *told(smooth),
+            percent(*told(smooth)),
+        ),
+        "and # m instead of # m if it is neutrally buoyant (# %)": (*told(heavy), percent(*told(heavy))),
+        "to # and # % at 1 m": [percent(*told(found)) for found in (narrow, heavy_narrow)],
+        "gets the neutral fish # m": heavy["wave_distance"],
+    }
+
+
+@measured("turning-under-a-cloth")
+def turning_under_a_cloth():
+    found = [results("smooth-fish", "gait=turning", mass) for mass in BOTH]
+    turns = [[abs(each[f"{name}_net"][0]) for name in ("cloth", "hinged")] for each in found]
+    return {
+        "the massless one turns by # rad instead of #, the neutral one by # instead of #": turns,
+    }
+
+
+@measured("best-gait")
+def best_gait():
+    found = [results("gait-optimiser", "hydro=decoupled", BOTH[0], f"harmonics={count}") for count in (1, 5)]
+    best = [each["displacement"] for each in found]
+    return {
+        "forward gait gets # m a period": found[0]["paper_displacement"],
+        "the best ellipse gets # m and the best series of five harmonics # m": best,
+    }
+
+
+@measured("coupling-in-space")
+def coupling_in_space():
+    found = results("spatial-fish", "coupling=fluid", "widths=2,5,10")
+    ends = 100.0 * np.array([found["change"][0], found["change"][-1], found["planar_change"]])
+    return {"makes the fish swim # to # % further (w from 2 to 10 m; in the plane # %)": ends}
+
+
 @measured("driven-fish")
 def driven_fish():
     found = results("swimmer-dynamics", "stability=yes")
-    sizes = np.abs(found["multipliers"])
     return {
         "swims # m in the": found["displacement"],
-        "to # of these": found["energy_balance_error"],
+        "dampers, to # of these": found["energy_balance_error"],
         "in the angles, to #,": found["inertia_error"],
-        "# m a period, with Floquet's": np.linalg.norm(found["net"][1:]),
-        "multipliers: # twice and # twice": sizes[[0, 2]],
+        "# m a period, with Floquet's multipliers: # twice and # twice": (
+            np.linalg.norm(found["cycle_net"][1:]),
+            *found["multipliers"][[0, 2]],
+        ),
+        "left to themselves are # and #.": found["passive_multipliers"][[0, 2]],
     }
 
 
@@ -129,4 +177,13 @@ def fish_in_a_street():
         "has no drag: # % and # %, and again # % in the mean": [
             100.0 * held[name] for name in ("gain", "gain_reversed", "gain_mean")
         ],
+    }
+
+
+@measured("stream-of-a-street")
+def stream_of_a_street():
+    found = results("fish-vortices")
+    return {
+        "# % of its distance in a period": 100.0 * found["gain"],
+        "gains # % by swimming": 100.0 * found["gain_mean"],
     }

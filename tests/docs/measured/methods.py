@@ -1,9 +1,12 @@
 """Numbers of docs/methods.md."""
 
+import functools
+
 import numpy as np
 
 import naiad as nd
-from naiad.diagnostics import march, reference, watched_run
+from naiad.diagnostics import march, reference, reversibility_defect, watched_run
+from naiad.studies.bodies.heavy_top import HeavyTop
 from naiad.studies.planets.variable_steps import VariableSteps
 from naiad.studies.progress import Progress
 from naiad.studies.vehicles.vehicle import INERTIA, MASS
@@ -78,7 +81,8 @@ def momentum_methods_on_a_torus():
 
     def changed(method):
         kept = {"energy": nd.diagnostics.Energy(vehicle)}
-        return watched_run(vehicle, state, invariants=kept, t1=2000.0, dt=0.05, method=method)[1]["energy"]
+        errors = watched_run(vehicle, state, invariants=kept, t1=2000.0, dt=0.05, method=method)[1]
+        return errors["energy"] * float(vehicle.energy(state))
 
     assert changed(nd.MidpointLieNewmark()) < 1e-12
     return {
@@ -88,3 +92,34 @@ def momentum_methods_on_a_torus():
         ],
         "it has grown to # after": changed(nd.SimoWong()),
     }
+
+
+@functools.cache
+def heavy_tops():
+    """Ten, with moments of inertia that bodies have, and states."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(10):
+        a, b, c = rng.uniform(0.2, 1.0, 3)
+        top = HeavyTop(np.diag([b + c, c + a, a + b]), rng.uniform(0.5, 3.0))
+        found.append((top, top.state(R=nd.SO3().random(rng), Omega=rng.standard_normal(3))))
+    return found
+
+
+@measured("exponential-on-heavy-tops")
+def exponential_on_heavy_tops():
+    ratios = []
+    for top, state in heavy_tops():
+        exact = reference(top, state, t1=2.0)
+        ends = [march(top, nd.Variational(tau), state, dt=0.02, steps=100) for tau in (nd.Cayley(), nd.Exponential())]
+        errors = [(np.linalg.norm(end.g - exact.g), np.linalg.norm(end.mu - exact.mu)) for end in ends]
+        ratios.append(np.divide(*errors))
+    return {
+        "are # to # times smaller": (np.min(ratios), np.max(ratios)),
+        "the median # in R and # in Π": np.median(ratios, axis=0),
+    }
+
+
+@measured("reversal-of-gauss2", within=0.5)
+def reversal_of_gauss2():
+    missed = [reversibility_defect(top, nd.VPRK("gauss2"), state, dt=0.05) for top, state in heavy_tops()]
+    return {"misses ten heavy tops, drawn at random, by # to #.": (min(missed), max(missed))}

@@ -61,10 +61,14 @@ class Printed(NamedTuple):
         return (minus if value < 0.0 and math.isfinite(value) else plus) + written
 
 
+def every_number(text: str) -> list[Printed]:
+    """All numbers of a text, apart from those in names such as RK4."""
+    return [Printed(found[0], *found.span()) for found in NUMBER.finditer(text)]
+
+
 def numbers(text: str) -> list[Printed]:
-    """All numbers of a text, apart from those in code, links, citations and names such as RK4."""
-    bare = re.sub(r"`[^`]*`|\[[^\]]*\](?:\([^)]*\))?", lambda found: " " * len(found[0]), text)
-    return [Printed(found[0], *found.span()) for found in NUMBER.finditer(bare)]
+    """Those that are not in code, links or citations."""
+    return every_number(re.sub(r"`[^`]*`|\[[^\]]*\](?:\([^)]*\))?", lambda found: " " * len(found[0]), text))
 
 
 def replaced(text: str, found: list[Printed], values: list[float]) -> str:

@@ -40,3 +40,9 @@ def argon():
         ),
         "its frame is #° off": np.degrees(found["turn_at_rest"]),
     }
+
+
+@measured("isomers")
+def isomers():
+    energies = results("argon-cluster")["isomer_energies"]
+    return {"(octahedron # ε, bicapped tetrahedron # ε)": energies[:2]}
