@@ -68,7 +68,7 @@ def parts_of_splittings():
     state = vehicle_state()
     exact = reference(VEHICLE, state, t1=4.0)
     off = [
-        np.linalg.norm(march(VEHICLE, nd.Splitting(6, parts), state, dt=0.1, steps=40).mu - exact.mu)
+        np.max(np.abs(march(VEHICLE, nd.Splitting(6, parts), state, dt=0.1, steps=40).mu - exact.mu))
         for parts in ("screws", "axes", "top")
     ]
     return {'t = 4: # with "screws", # with "axes", # with "top"': off}
@@ -82,7 +82,7 @@ def momentum_methods_on_a_torus():
     def changed(method):
         kept = {"energy": nd.diagnostics.Energy(vehicle)}
         errors = watched_run(vehicle, state, invariants=kept, t1=2000.0, dt=0.05, method=method)[1]
-        return errors["energy"] * float(vehicle.energy(state))
+        return errors["energy_error_max"] * float(vehicle.energy(state))
 
     assert changed(nd.MidpointLieNewmark()) < 1e-12
     return {
