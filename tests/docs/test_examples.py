@@ -14,6 +14,7 @@ import naiad as nd
 from naiad import studies
 from naiad.studies.methods import FREE_CHOICES
 from naiad.studies.sweeps.sweep import Sweep
+from tests.docs.measured.comments import Recorder, comments, unsaid
 
 ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.md"))
@@ -55,13 +56,20 @@ def with_examples():
 
 @pytest.mark.parametrize("page", list(with_examples()))
 def test_python_blocks_run_in_order_in_one_namespace(page, tmp_path, monkeypatch):
-    """Every `python` block of a page is run, in a temporary directory."""
+    """Every `python` block of a page is run, in a temporary directory, and prints the numbers that its comments say."""
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("documentation")
     monkeypatch.setitem(sys.modules, module.__name__, module)
+    vars(module)["print"] = recorder = Recorder()
+    wrong = []
     for line, code in blocks(page, "python"):
         tree = ast.increment_lineno(ast.parse(code, str(page)), line - 1)
         exec(compile(tree, str(page), "exec"), vars(module))
+        for place, comment in comments(code, line).items():
+            output = recorder.lines.get(place)
+            if output is not None and unsaid(comment, output):
+                wrong.append(f"{page.name}:{place} says {comment!r}, and prints {output}")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("command", commands())

@@ -17,6 +17,7 @@ from naiad.locomotion import FORWARD, three_link_fish
 from naiad.studies.strings.cases import CASES
 from naiad.studies.study import Study
 from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
+from tests.docs.measured.numbers import every_number
 from tests.docs.test_examples import PAGES, ROOT, SOURCES, text
 
 PAGE = text(ROOT / "docs" / "papers.md")
@@ -168,12 +169,7 @@ def test_citations_in_the_code_say_where_and_lead_to_a_row(key):
 
 def shown(cell):
     """The numbers of a cell, each with half a unit of its last digit."""
-    found = []
-    for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", cell.replace("−", "-")):
-        digits, _, exponent = number.partition("e")
-        places = len(digits.partition(".")[2]) - int(exponent or 0)
-        found.append((float(number), 0.5 * 10.0**-places))
-    return found
+    return [(number.value, number.unit) for number in every_number(cell)]
 
 
 def agreement(printed, naiad):

@@ -1,0 +1,70 @@
+"""Numbers of docs/hydro.md and docs/vortices.md."""
+
+import numpy as np
+
+from naiad import hydro
+from tests.docs.measured.registry import measured
+from tests.hydro.surfaces import box, cylinder, ellipsoid, torus
+from tests.hydro.test_mesh import CUBE, CYLINDER, TORUS, relative_error
+
+AXES = (2.0, 1.0, 0.5)
+MESHES = [
+    (box(1.0, 1.0, 1.0), CUBE, False),
+    (cylinder(24), CYLINDER, True),
+    (cylinder(64), CYLINDER, True),
+    (ellipsoid(2, *AXES), np.diag(hydro.Ellipsoid(AXES).added_inertia(1.0)), True),
+    (ellipsoid(3, *AXES), np.diag(hydro.Ellipsoid(AXES).added_inertia(1.0)), True),
+    (torus(24, 16), TORUS, True),
+    (torus(48, 32), TORUS, True),
+]
+"""What is given, its inertia, and whether facets stand for something smooth, so that two errors are told."""
+
+
+@measured("errors-of-meshes")
+def errors_of_meshes():
+    rows = []
+    for (vertices, triangles), exact, smooth in MESHES:
+        mesh = hydro.Mesh(vertices, triangles)
+        said = [mesh.added_error, mesh.solution.from_triangles][: 1 + smooth]
+        rows += [len(triangles), mesh.solution.triangles, *said, relative_error(mesh, np.diag(exact))]
+    return rows
+
+
+@measured("points-of-an-ellipse", quick=True)
+def points_of_an_ellipse():
+    exact = hydro.EllipticCylinder(10.0, 1.0).added_inertia(1.0)
+
+    def off(points):
+        found = hydro.PlanarBodies([hydro.Ellipse(10.0, 1.0)], points=points).added_inertia()
+        return np.max(np.abs(found - exact)) / np.max(exact)
+
+    assert off(192) < 1e-13
+    return {"(an error of # with 64, # with 96, # with 128)": [off(points) for points in (64, 96, 128)]}
+
+
+def wagner(s):
+    """Jones's approximation of the lift after s half-chords, over that of the steady motion."""
+    return 1.0 - 0.165 * np.exp(-0.0455 * s) - 0.335 * np.exp(-0.3 * s)
+
+
+def missed(dt):
+    """By how many per cent the lift after 1, 2, 4 and 9 half-chords misses Wagner's."""
+    angle = np.deg2rad(3.0)
+    wake = hydro.shed_wake(
+        hydro.EllipticCylinder(1.0, 0.0),
+        lambda t: (0.0, np.cos(angle), -np.sin(angle)),
+        t1=9.2,
+        dt=dt,
+        pose=(angle, 0.0, 0.0),
+    )
+    middle, lift = 0.5 * (wake.t[1:] + wake.t[:-1]), wake.forces[:, 1] / (2.0 * np.pi * np.sin(angle))
+    error = np.interp((1.0, 2.0, 4.0, 9.0), middle, lift / wagner(middle) - 1.0)
+    return 100.0 * np.abs(error)
+
+
+@measured("lift-of-wagner")
+def lift_of_wagner():
+    return {
+        "met within # % after one half-chord, # % after two, # % after four, # % after nine": missed(0.1),
+        "within #, #, # and # % with half the step": missed(0.05),
+    }

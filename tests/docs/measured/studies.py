@@ -1,0 +1,48 @@
+"""Numbers of docs/studies.md and docs/reduction.md, other than those of fish."""
+
+import numpy as np
+
+from tests.docs.measured.registry import measured, results
+
+
+@measured("oblate-earth")
+def oblate_earth():
+    found = results("oblate-earth")
+    rates = (found["node_rate"], found["node_rate_textbook"])
+    return {"turns at # rad/s, the secular formula of first order in J2 gives #": rates}
+
+
+@measured("argon")
+def argon():
+    found = results("argon-cluster")
+    counts, energies = found["isomer_counts"], found["isomer_energies"]
+    return {
+        "random shapes # fall to the bicapped tetrahedron, # ε, and # to the octahedron, # ε": (
+            counts[1],
+            energies[1],
+            counts[0],
+            energies[0],
+        ),
+        "between them (# times until": found["isomer_changes"],
+        "it is an octahedron for # % of the time": 100.0 * found["ground_state_share"],
+        "The energy error is at most #, that of the angular momentum #.": (
+            found["energy_error_max"],
+            found["angular_momentum_error_max"],
+        ),
+        "turns the octahedron by # rad in 30 periods": found["vibration_turn"],
+        "swept says # (they differ by # %)": (
+            found["vibration_turn_by_area"],
+            100.0 * abs(found["vibration_turn_by_area"] / found["vibration_turn"] - 1.0),
+        ),
+        "the dynamic phase is #.": found["vibration_dynamic_phase"],
+        "turns it by #°; the curvature at its centre says #°.": np.degrees(
+            [found["circle_turn"], found["circle_turn_by_area"]]
+        ),
+        "its frame is #° off": np.degrees(found["turn_at_rest"]),
+    }
+
+
+@measured("isomers")
+def isomers():
+    energies = results("argon-cluster")["isomer_energies"]
+    return {"(octahedron # ε, bicapped tetrahedron # ε)": energies[:2]}
