@@ -139,7 +139,7 @@ def long_run(plan, method, dt):
     return [dt, (energy.max - energy.min) / first, energy.slope * 1e6 * dt / first, change, run.monitors["group"].max]
 
 
-@measured("million-steps-of-the-vehicle", within=0.9)
+@measured("million-steps-of-the-vehicle", within={3: 0.9, 13: 0.9})  # the round-off of q x p
 def million_steps_of_the_vehicle():
     rows = []
     for dt in (0.01, 0.05):

@@ -1,7 +1,7 @@
 """The functions that compute the numbers of the pages, by the names in their marks."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from naiad import studies
@@ -14,17 +14,23 @@ class Measure(NamedTuple):
 
     compute: Callable[[], Measures]
     quick: bool
-    within: float | None
+    within: float | Mapping[int, float] | None
+
+    def tolerance(self, place: int) -> float | None:
+        """The relative one of the number at a place, from 0; None for its printed digits."""
+        return self.within.get(place) if isinstance(self.within, Mapping) else self.within
 
 
 MEASURES: dict[str, Measure] = {}
 
 
-def measured(name: str, *, quick: bool = False, within: float | None = None) -> Callable[..., Any]:
+def measured(
+    name: str, *, quick: bool = False, within: float | Mapping[int, float] | None = None
+) -> Callable[..., Any]:
     """Register a function under a name.
 
     Those that are `quick`, below a second, are run by `make test`. `within` is a relative tolerance for numbers that
-    depend on rounding; without it they are compared to their printed digits.
+    depend on rounding, all or those at some places; without it they are compared to their printed digits.
     """
 
     def register(compute: Callable[[], Measures]) -> Callable[[], Measures]:
