@@ -16,9 +16,11 @@ from naiad.control.linear import (
     observability,
 )
 from naiad.control.mpc import MPC, Sampled
+from naiad.control.orbits import PeriodicOrbit, orbit_family, periodic_orbit
 from naiad.control.plant import Actuated
 from naiad.control.solution import Solution
 from naiad.control.solving import solve, solve_many
+from naiad.control.tracking import Tracking, tracking
 
 __all__ = [
     "MPC",
@@ -28,6 +30,7 @@ __all__ = [
     "LinearStep",
     "MovingHorizon",
     "Orbit",
+    "PeriodicOrbit",
     "Prior",
     "Reach",
     "Regulator",
@@ -35,6 +38,7 @@ __all__ = [
     "Sensitivity",
     "Solution",
     "Status",
+    "Tracking",
     "controllability",
     "effort",
     "elapsed",
@@ -43,7 +47,10 @@ __all__ = [
     "linear_step",
     "lqr",
     "observability",
+    "orbit_family",
+    "periodic_orbit",
     "sensitivity",
     "solve",
     "solve_many",
+    "tracking",
 ]

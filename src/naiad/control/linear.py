@@ -62,7 +62,7 @@ def linear_step(
     method = Variational() if method is None else method
     method.check(plant)
     state = jax.tree.map(np.asarray, check_state(plant, state, t))
-    slopes, end = execute(_slopes, plant, method, state, float(t), dt, parameters=())
+    slopes, end = execute(slopes_of_a_step, plant, method, state, float(t), dt, parameters=())
     n = 2 * plant.group.dim
     return LinearStep(slopes[:n].T, slopes[n:].T, end)
 
@@ -74,7 +74,7 @@ def lqr(A: np.ndarray, B: np.ndarray, Q: Any, R: Any) -> Regulator:
     from scipy.linalg import LinAlgError, solve_discrete_are
 
     A, B = _system(A, B)
-    Q, R = _weight("Q", Q, len(A)), _weight("R", R, B.shape[1])
+    Q, R = weight("Q", Q, len(A)), weight("R", R, B.shape[1])
     try:
         V = solve_discrete_are(A, B, Q, R)
     except (LinAlgError, ValueError) as error:
@@ -123,7 +123,7 @@ def floquet(
     return Orbit(state, values[order], float(np.max(np.abs(end.mu - state.mu))))
 
 
-def _slopes(plant: Actuated, method: AbstractMethod, state: State, t: Any, h: Any) -> tuple[Any, State]:
+def slopes_of_a_step(plant: Actuated, method: AbstractMethod, state: State, t: Any, h: Any) -> tuple[Any, State]:
     """The derivatives in rows of (x, u), direction by direction in a loop, and the state after the step."""
     n, nu = 2 * plant.group.dim, plant.u.shape[0]
 
@@ -145,9 +145,7 @@ def _along(system: LagrangianSystem, after: Any, size: int) -> tuple[Any, State]
     end = after(jnp.zeros(size))
 
     def increments(z):
-        state = after(z)
-        eta = system.group.log(system.group.compose(system.group.inverse(end.g), state.g))
-        return jnp.concatenate([eta, state.mu - end.mu])
+        return increment(system, end, after(z))
 
     def along(index):
         direction = jnp.where(jnp.arange(size) == index, 1.0, 0.0)
@@ -168,6 +166,12 @@ def displaced(system: LagrangianSystem, state: State, x: Any) -> State:
     return State(system.group.compose(state.g, system.group.exp(x[:n])), state.mu + x[n:])
 
 
+def increment(system: LagrangianSystem, state: State, other: State) -> Any:
+    """x = (eta, dmu) from a state to another: the inverse of `displaced`."""
+    eta = system.group.log(system.group.compose(system.group.inverse(state.g), other.g))
+    return jnp.concatenate([eta, other.mu - state.mu])
+
+
 def _system(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
     A, B = floats("A", A), floats("B", B)
     if B.ndim != 2 or A.shape != (B.shape[0], B.shape[0]) or not B.size:
@@ -177,13 +181,14 @@ def _system(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
     return A, B
 
 
-def _weight(name: str, value: Any, size: int) -> np.ndarray:
+def weight(name: str, value: Any, size: int) -> np.ndarray:
+    """A matrix from a number, a diagonal or a matrix."""
     array = floats(name, value)
     array = np.diag(array) if array.ndim == 1 else array * np.eye(size) if array.ndim == 0 else array
     if array.shape != (size, size) or not np.all(np.isfinite(array)):
         raise InputError(f"{name} has shape {array.shape}; expected a number, {size} of them, or {size} x {size}.")
-    if np.linalg.eigvalsh(0.5 * (array + array.T))[0] < (0.0 if name == "Q" else 1e-300):
-        raise InputError(f"{name} is not positive {'semi' * (name == 'Q')}definite; expected weights that are.")
+    if np.linalg.eigvalsh(0.5 * (array + array.T))[0] < (1e-300 if name == "R" else 0.0):
+        raise InputError(f"{name} is not positive {'semi' * (name != 'R')}definite; expected weights that are.")
     return array
 
 
