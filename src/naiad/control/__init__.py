@@ -15,12 +15,12 @@ from naiad.control.linear import (
     lqr,
     observability,
 )
+from naiad.control.motion_regulator import Tracking, tracking
 from naiad.control.mpc import MPC, Sampled
 from naiad.control.orbits import PeriodicOrbit, orbit_family, periodic_orbit
 from naiad.control.plant import Actuated
 from naiad.control.solution import Solution
 from naiad.control.solving import solve, solve_many
-from naiad.control.tracking import Tracking, tracking
 
 __all__ = [
     "MPC",
