@@ -20,7 +20,8 @@ MESHES = [
 """What is given, its inertia, and whether facets stand for something smooth, so that two errors are told."""
 
 
-@measured("errors-of-meshes", within={5: 0.03, 6: 0.1, 7: 0.3, 11: 0.03, 12: 0.03})  # cuts of the cylinders may differ by processor
+# How the cylinders are cut may differ by processor.
+@measured("errors-of-meshes", within={5: 0.03, 6: 0.1, 7: 0.3, 11: 0.03, 12: 0.03})
 def errors_of_meshes():
     rows = []
     for (vertices, triangles), exact, smooth in MESHES:
