@@ -11,7 +11,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.diagnostics import convergence, reversibility_defect, symplecticity_defect
 from naiad.errors import InputError
 from naiad.models import Hooke, Inextensible, Reel, StringPendulum
-from naiad.strings import StringRule, StringVariational
+from naiad.strings import StringRule, StringVariational, Tip
 from tests.strings.strings import BODY
 from tests.strings.test_step import off_the_legs
 
@@ -83,6 +83,25 @@ def test_energies_are_those_of_the_points_of_the_string(locked):
         np.testing.assert_allclose(pendulum.inner_energy(tip, 0.0), elastic, rtol=1e-13)
         outside = float(jnp.sum(pendulum.elastic_energies(state.g)))
         np.testing.assert_allclose(pendulum.elastic_energy(state.g), elastic + outside, rtol=1e-13)
+
+
+def test_a_guide_way_that_moves_carries_the_string_inside():
+    """T with the velocity of the guide way added to that of each point, whose share along gravity is its sinking."""
+    reel = Reel(radius=0.4, inertia=0.7, guide=0.3, drop=0.0, inside=2)  # so that no depth jumps at the drum
+    string = StringPendulum(length=20.0, mass_per_length=0.05, stiffness=40.0, elements=1, reel=reel)
+    s, s_v, w, w_v, V = 10.0, 0.4, np.array([11.0, 5.2]), np.array([0.3, -0.2]), np.array([0.5, -0.7, 1.1])
+    cuts, h = np.array([0.0, 0.5, 1.0]), 1e-5
+    points, weights = np.polynomial.legendre.leggauss(2000)
+    along = 0.5 * s * (1.0 + points)
+
+    def sunk(dt):
+        return depth(reel, np.interp(along, cuts * (s + dt * s_v), np.append(w + dt * w_v, 0.0)))
+
+    sinking = np.sum(0.5 * s * weights * (sunk(h) - sunk(-h))) / (2.0 * h)
+    with jax.enable_x64(True):
+        at, rate = Tip(jnp.zeros(3), s, None, jnp.zeros(3), w), Tip(jnp.zeros(3), s_v, None, jnp.zeros(3), w_v)
+        gained = string.tip_kinetic(at, rate._replace(start=jnp.asarray(V))) - string.tip_kinetic(at, rate)
+    np.testing.assert_allclose((gained / 0.05 - 0.5 * s * V @ V) / V[2], sinking, rtol=1e-3)
 
 
 @pytest.mark.parametrize(

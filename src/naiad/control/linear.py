@@ -110,8 +110,7 @@ def floquet(
     """The multipliers of the motion from a state over a period T, in `steps` steps, and by how much it misses the
     momentum that it began with."""
     T = positive("T", T)
-    if not 1 <= steps <= 10**8:
-        raise InputError(f"steps = {steps!r}; expected 1 to 100 million.")
+    steps = step_count(steps)
     method = Variational() if method is None else method
     method.check(system)
     state = jax.tree.map(np.asarray, check_state(system, state, 0.0))
@@ -164,6 +163,13 @@ def displaced(system: LagrangianSystem, state: State, x: Any) -> State:
     """(g exp(eta), mu + dmu)."""
     n = system.group.dim
     return State(system.group.compose(state.g, system.group.exp(x[:n])), state.mu + x[n:])
+
+
+def step_count(steps: Any) -> int:
+    """The number of steps of a period; or an `InputError`."""
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= 10**8:
+        raise InputError(f"steps = {steps!r}; expected 1 to 100 million.")
+    return int(steps)
 
 
 def increment(system: LagrangianSystem, state: State, other: State) -> Any:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute
-from naiad.control.linear import displaced, increment, stepped
+from naiad.control.linear import displaced, increment, step_count, stepped
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State, check_state
@@ -52,7 +52,7 @@ def periodic_orbit(
     Newton's method on (log g_0^-1 g_T, mu_T - mu_0) = 0 with the derivatives of the steps. Orbits come in families,
     and each state of one is as good as another: the correction is the smallest that does it.
     """
-    steps, method = _steps(steps), Variational() if method is None else method
+    steps, method = step_count(steps), Variational() if method is None else method
     T, tolerance = positive("T", T), positive("tolerance", tolerance)
     given = None if energy is None else number("energy", energy)
     method.check(system)
@@ -80,7 +80,7 @@ def orbit_family(
 ) -> list[PeriodicOrbit]:
     """The family of an orbit: those with given energies, one after another, each begun from the one before, by way of
     others between where that is too far. Where the family ends, those before are given, with a warning."""
-    steps, method = _steps(steps), Variational() if method is None else method
+    steps, method = step_count(steps), Variational() if method is None else method
     goals, tolerance = floats("energies", energies), positive("tolerance", tolerance)
     if goals.ndim != 1 or not np.all(np.isfinite(goals)):
         raise InputError(f"energies has shape {goals.shape}; expected a list of finite numbers.")
@@ -172,9 +172,3 @@ def _missed(system: LagrangianSystem, method: AbstractMethod, state: State, T: A
     miss, energy = missed(jnp.zeros(size + 1))
     slopes, gradient = jax.lax.map(along, jnp.arange(size + 1))
     return miss, slopes, energy, gradient
-
-
-def _steps(steps: Any) -> int:
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= 10**8:
-        raise InputError(f"steps = {steps!r}; expected 1 to 100 million.")
-    return int(steps)

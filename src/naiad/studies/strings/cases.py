@@ -84,6 +84,7 @@ def pendulum(study: Any) -> StringPendulum:
         moment=moment,
         inside=study.inside,
         friction=study.friction,
+        slip=study.slip,
         carnot=study.carnot,
         locked=fixed,
     )

@@ -66,6 +66,7 @@ class StringPendulum(Study, name="string-pendulum"):
     )
     inside: int = parameter(0, at_least=0, help="elements of the string inside (0: it does not stretch there)")
     friction: float = parameter(0.0, at_least=0.0, help="friction coefficient of a string that stretches on the drum")
+    slip: float = parameter(0.05, unit="m/s", above=0.0, help="speed below which friction on the drum fades")
     carnot: str | None = parameter(
         None, choices=CARNOT, help="Carnot's term at the guide way (paper; none with elements inside)"
     )
