@@ -8,6 +8,7 @@ from jax import lax
 
 import naiad.compiler as nc
 from naiad.compiler.front.jaxprs import UNROLLED_OPERATIONS
+from naiad.compiler.front.trace import trace
 from tests.compiler.compare import LANES, assert_close, assert_rows, assert_same, leaves, xla
 
 N = 40  # so many elements live in memory
@@ -278,6 +279,22 @@ def test_an_arm_that_is_not_taken_does_not_run():
     compiled = nc.compile(lambda x: lax.cond(x > 0, lambda: jnp.sqrt(x), lambda: endless(x)), cache=False)
     x = np.array([4.0, -3.0, 0.5, -1.0, 9.0])
     assert_same(compiled.batch(x), np.where(x > 0, np.sqrt(np.abs(x)), 0.0))
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_a_quotient_that_never_changes_is_found_before_a_loop(loop):
+    """Even if only a branch wants it; without a loop it stays in its branch."""
+
+    def turn(x, d):
+        return lax.cond(x > 0, lambda: sum(jnp.sin(x + k) for k in range(20)) + 1.0 / d, lambda: x - 1.0)
+
+    def function(x, d, n):
+        return lax.fori_loop(0, n, lambda i, x: turn(x, d), x) if loop else turn(x, d)
+
+    check(function, 0.3, 7.0, 3)
+    with jax.enable_x64(True):
+        made = trace(jax.make_jaxpr(function)(0.3, 7.0, 3))
+    assert ("div" in [node.op for node in made.region.items]) == loop
 
 
 # -- arrays that are changed while others read them. `a` is an array that may be changed in place.

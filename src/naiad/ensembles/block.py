@@ -300,10 +300,15 @@ def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing,
         if job.sources is not None:
             inputs, ends = _drawn(job, inputs, ends, np.asarray(before), leg)
             stop = np.minimum(stop, ends)
-        given = (leg.t0, leg.h, stop, leg.saved_last, leg.cadence, inputs)
-        standing, filled = _rows(job, _advance, standing, *given)
+        begun, given = standing, (leg.saved_last, leg.cadence, inputs)
+        standing, filled = _rows(job, _advance, begun, leg.t0, leg.h, stop, *given)
         if waiting is not None:
             yield waiting
+        ended = active & (standing.outcome != Outcome.COMPLETED)
+        if np.any(ended):  # the step that ended a run is not taken
+            stop = np.where(ended, np.asarray(standing.node) - 1, stop)
+            again, _ = _rows(job, _advance, begun, leg.t0, leg.h, stop, *given)
+            standing = again._replace(outcome=standing.outcome)
         taken = np.asarray(standing.node) - before
         budget = next_budget(budget, max(int(np.max(taken)), 1), time.perf_counter() - started)
         if job.device != "cpu":

@@ -4,10 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-WEIGHTS = np.array([5.0, -10.0, 10.0, -5.0, 1.0])  # exact for polynomials of degree 4
+WEIGHTS = np.array([6.0, -15.0, 20.0, -15.0, 6.0, -1.0])  # exact for polynomials of degree 5
 
-History = Float[Array, "5 n"]
-"""The last five values of a sequence, the newest first."""
+History = Float[Array, "6 n"]
+"""The last six values of a sequence, the newest first."""
 
 
 def history(x: Float[Array, " n"]) -> History:
@@ -16,7 +16,7 @@ def history(x: Float[Array, " n"]) -> History:
 
 
 def extrapolate(past: History) -> Float[Array, " n"]:
-    """The next value of the polynomial through the last ones: off by O(h^5)."""
+    """The next value of the polynomial through the last ones: off by O(h^6)."""
     return jnp.asarray(WEIGHTS) @ past
 
 

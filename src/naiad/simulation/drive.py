@@ -77,8 +77,14 @@ def every_step(cadence: Cadence) -> Cadence:
 def _advance(
     plan: Plan, standing: Standing, t0: float, h: float, stop: int, last: int, cadence: Cadence, inputs: Inputs | None
 ) -> Any:
-    given = (standing, t0, h, stop, last, cadence, inputs, plan.until)
-    return execute(advance, plan.routine, *given, parameters=(0,), engine=plan.engine)
+    def to(node: int) -> Any:
+        given = (standing, t0, h, node, last, cadence, inputs, plan.until)
+        return execute(advance, plan.routine, *given, parameters=(0,), engine=plan.engine)
+
+    end, filled = to(stop)
+    if not end.goes_on:  # the step that ended the run is not taken
+        end = to(int(end.node) - 1)[0]._replace(outcome=end.outcome)
+    return end, filled
 
 
 def no_crossing(plan: Plan, states: State) -> Crossing:

@@ -85,7 +85,6 @@ class Filled(NamedTuple):
 
 class _Loop(NamedTuple):
     standing: Standing
-    previous: Standing
     due: Cadence  # the next nodes to be saved
     frames: Rows
     outputs: Rows | None
@@ -135,8 +134,9 @@ def advance(
     until: Any = None,
 ) -> tuple[Standing, Filled]:
     """The steps to node `stop`, saving at a cadence, and the last; it ends early when there is no more room, and after
-    a step that fails or meets a terminal section. `inputs` reach to `stop`. A method that chooses its steps comes to
-    its last node where that is not before `until`."""
+    a step that fails or meets a terminal section, which is not to be taken: the steps to the node before it, once more,
+    tell where the run stands. (No step has to keep what was before it for the one that may fail.) `inputs` reach to
+    `stop`. A method that chooses its steps comes to its last node where that is not before `until`."""
     state = routine.state(standing.carry)
     given = None if inputs is None else inputs.at(standing.node)
     variable = routine.method.variable
@@ -198,15 +198,11 @@ def advance(
                 lambda: row,
             )
         due = jax.tree.map(lambda due, every: due + jnp.where(node == due, every, 0), loop.due, cadence)
-        return _Loop(after, before, due, frames, outputs, passages)
+        return _Loop(after, due, frames, outputs, passages)
 
     due = jax.tree.map(lambda every: (standing.node // every + 1) * every, cadence)
-    end = jax.lax.while_loop(goes_on, body, _Loop(standing, standing, due, *rows))
-    outcome = end.standing.outcome  # a step that ends the run is not taken; seen here, it delays no other step
-    taken = jax.lax.cond(
-        outcome == Outcome.COMPLETED, lambda: end.standing, lambda: end.previous._replace(outcome=outcome)
-    )
-    return taken, Filled(end.frames, end.outputs, end.passages)
+    end = jax.lax.while_loop(goes_on, body, _Loop(standing, due, *rows))
+    return end.standing, Filled(end.frames, end.outputs, end.passages)
 
 
 def locate(routine: Routine, passages: dict[str, Rows], h: Any) -> dict[str, Rows]:

@@ -15,6 +15,7 @@ from naiad.compiler.ir.operations import BOOL, COMMUTATIVE, COSTLY, DTYPES, FLOA
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Region
 
 SPECULATED = 12  # cheap operations in the arms of a branch that are worth less than a jump
+ONCE = {"div", "sqrt"}  # done once, before all loops, where nothing that they depend on changes, even for a rare branch
 
 
 class Builder:
@@ -330,7 +331,8 @@ class Builder:
     def _place(self, name: str, args: tuple[Node, ...], type: str) -> Node:
         deepest = max((a.region for a in args), key=lambda region: region.depth)
         key = (name, *(a.number for a in args))
-        return self._shared(self._home(deepest), deepest, key, name, args, type)
+        once = name in ONCE and deepest is self.root and self.region.in_loop
+        return self._shared(self.root if once else self._home(deepest), deepest, key, name, args, type)
 
     def _find(self, name: str, args: tuple[Node, ...]) -> Node | None:
         deepest = max((a.region for a in args), key=lambda region: region.depth)
@@ -338,7 +340,7 @@ class Builder:
 
     def _home(self, deepest: Region) -> Region:
         """The outermost region in which a node may be computed, given the deepest region of its arguments: out of
-        loops in which it does not change, but never out of the arm of a branch."""
+        loops in which it does not change, but never out of the arm of a branch (see `ONCE`)."""
         home = self.region
         while home is not deepest:
             if home.kind == "arm" or (home.kind == "body" and home.parent is deepest):

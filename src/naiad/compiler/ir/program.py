@@ -32,12 +32,13 @@ class Node:
 class Region:
     """Straight-line code: the whole program, the test or the body of a loop, or an arm of a branch."""
 
-    __slots__ = ("depth", "items", "kind", "owner", "parent", "shared")
+    __slots__ = ("depth", "in_loop", "items", "kind", "owner", "parent", "shared")
 
     def __init__(self, kind: str, parent: "Region | None"):
         self.kind = kind
         self.parent = parent
         self.depth = 0 if parent is None else parent.depth + 1
+        self.in_loop: bool = kind in ("test", "body") or (parent is not None and parent.in_loop)
         self.items: list[Node] = []
         self.shared: dict[Any, Node] = {}
         self.owner: Loop | Branch | Part | None = None

@@ -17,6 +17,7 @@ from naiad.mechanics import LagrangianSystem, State
 from naiad.mechanics.functions import with_system
 from naiad.numerics.double import double
 from naiad.simulation import loop
+from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Routine
 from naiad.viz.live.controls import Model
 from naiad.viz.live.sections import SectionPlot
@@ -97,6 +98,8 @@ class Recipe(NamedTuple):
         )
         stop = now.node + count
         end, filled = loop.advance(routine, now, t0, h, stop, stop, Cadence(every))
+        ended = end.outcome != Outcome.COMPLETED
+        end = jax.lax.cond(ended, lambda: now._replace(outcome=end.outcome), lambda: end)
         return Course(end, first, filled.frames, self._points(routine, filled, h))
 
     def _points(self, routine: Routine, filled: loop.Filled, h: Any) -> Points | None:
