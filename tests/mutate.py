@@ -22,7 +22,7 @@ NEARBY = {package: (f"tests/{package}",) for package in CORE} | {
     "mechanics": ("tests/mechanics", "tests/models"),
     "integrators": ("tests/integrators", "tests/verification", "tests/models"),
 }
-SECONDS = 900
+SECONDS = 3600
 OPERATORS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 EQUIVALENT: dict[tuple[str, str], str] = {}
 """(file, the changed line) of mutants that compute the same, and why."""
@@ -104,7 +104,12 @@ def killed(mutant: Mutant) -> bool:
         shutil.copytree(ROOT / "src", Path(folder) / "src")
         target = Path(folder) / mutant.path.relative_to(ROOT)
         target.write_text(mutant.source())
-        environment = {**os.environ, "PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{folder}/src",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NAIAD_TEST_DEAR": "1",
+        }
         paths = f"pythonpath={folder}/src {ROOT}"
         options = ["-x", "-q", "-m", "not long", "-p", "no:benchmark", "-p", "no:cacheprovider", "-o", paths]
         for chosen in (own, list(folders)):

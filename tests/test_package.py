@@ -69,5 +69,5 @@ def test_no_public_name_loads_what_only_its_use_needs():
     assert not done.returncode, done.stderr.splitlines()[-1]
 
 
-def test_cases_that_are_left_to_the_long_tests_exist_beside_others(pytestconfig):
-    assert pytestconfig.dear_faults == [], "names in DEAR of tests/conftest.py"
+def test_what_is_left_to_the_long_tests_for_its_time_exists(pytestconfig):
+    assert pytestconfig.dear_faults == [], "names in tests/dear.txt"
