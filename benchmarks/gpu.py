@@ -35,7 +35,7 @@ from naiad.ensembles.job import Program
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence
 
-ORBITS, STEPS = 2**20, 1000
+ORBITS, STEPS = 2**20, 10_000  # half a second, which is what a chunk of an ensemble takes
 COPIES = 2**16
 SECTION_ORBITS, T = 2**18, 1e4
 PROCESSES = 14

@@ -153,7 +153,7 @@ def test_momentum_is_exact_whatever_the_solver_leaves():
     carry = crude.init(BODY, START, jnp.zeros(()), jnp.asarray(0.3))
     for _ in range(20):
         carry = step(carry)
-    assert float(crude.info(carry).residual) > 1e-10
+    assert float(crude.info(carry).residual) > 1e-11
     np.testing.assert_allclose(BODY.momentum(carry.state), START.mu, atol=1e-14)
 
 
