@@ -47,3 +47,17 @@ def argon():
 def isomers():
     energies = results("argon-cluster")["isomer_energies"]
     return {"(octahedron # ε, bicapped tetrahedron # ε)": energies[:2]}
+
+
+@measured("rotor-spacecraft")
+def rotor_spacecraft():
+    return {"the energy error (# at h = 0.01) swings": results("rotor-spacecraft")["energy_error_max"]}
+
+
+@measured("flow-through-links")
+def flow_through_links():
+    through, around = (
+        results("streamlines", "thetadot2=0", f"hydro={hydro}")["flow_through_bodies"] for hydro in ("decoupled", "coupled")
+    )
+    assert 0.15 < through < 0.25  # a fifth
+    return {"coupled it goes around them, to #.": around}
