@@ -144,21 +144,18 @@ def inertia_as_jacobian():
     }
 
 
-@measured("wandering-energy")
+@measured("wandering-energy", within={1: 0.35, 2: 0.35})
 def wandering_energy():
-    """Over 1e6 s: largest error, and the slope of a straight line times the duration, in per cent of that."""
-    largest, wandered = [], []
+    """Over 1e6 s."""
+    largest = []
     for dt in (0.13, 0.22, 0.255):
         monitors = {"energy": VEHICLE.energy}
         given = {"t1": 1e6, "dt": dt, "method": nd.Splitting(6, "top"), "reconstruct": False, "save_every": 10**7}
         run = nd.simulate(VEHICLE, vehicle_state(), **given, monitors=monitors, progress=False)
         first, energy = float(VEHICLE.energy(vehicle_state())), run.monitors["energy"]
         largest.append(max(energy.max - first, first - energy.min) / first)
-        wandered.append(100.0 * energy.slope * 1e6 / first / largest[-1])
-    return {
-        "its largest error is #, # and # for dt": largest,
-        "the duration is #, # and # per cent of that": wandered,
-    }
+        assert abs(energy.slope * 1e6 / first) < 0.5 * largest[-1]
+    return {"its largest error is #, # and # for dt": largest}
 
 
 @measured("outer-planets")
@@ -198,6 +195,5 @@ def no_resonance():
         ratios.append(largest(steps, 2000) / largest(steps, 20))
     run = nd.simulate(planet, far(0.99), t1=200.0 * np.pi, dt=0.02, method=nd.ReversibleSteps(nd.Variational()), save_every=1)
     parts = [np.max(part) for part in np.array_split(np.abs(run.energy.to_numpy() / float(run.energy[0]) - 1.0), 10)]
-    print("tenths", parts[-1] / parts[0] - 1.0)
     assert abs(parts[-1] / parts[0] - 1.0) < 1e-4
     return {"revolutions is at most # times that of the first 20": max(ratios)}

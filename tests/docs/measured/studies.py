@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import naiad as nd
+from naiad.studies.atoms.argon_cluster import METHODS, ArgonCluster, start_state
 from tests.docs.measured.registry import measured, results
 
 
@@ -61,3 +63,21 @@ def flow_through_links():
     )
     assert 0.15 < through < 0.25  # a fifth
     return {"coupled it goes around them, to #.": around}
+
+
+OCTAHEDRON = 0.8 * np.concatenate([np.eye(3), -np.eye(3)])
+
+
+@measured("argon-apart", within=0.25)
+def argon_apart():
+    """When two runs of Verlet's steps part, whose starts differ in the last digit."""
+    cluster = ArgonCluster().cluster()
+    shape = cluster.relaxed(cluster.coordinates(OCTAHEDRON)[None])[0]
+    start = start_state(cluster, shape, -10.5, (0.0, 0.5, 1.0), 1)
+    moved = start._replace(g=start.g * (1.0 + 1e-15 * np.random.default_rng(0).standard_normal(start.g.shape)))
+    one, other = (
+        nd.simulate(cluster, state, t1=150.0, dt=0.005, method=METHODS["verlet"][1], save_every=10, progress=False)
+        for state in (start, moved)
+    )
+    apart = np.max(np.abs(one.g - other.g), axis=(1, 2))
+    return {"by 1e-15 are 0.1 apart at t = #": one.t[np.argmax(apart > 0.1)]}
