@@ -50,7 +50,7 @@ def shot(u, h):
 
 @double
 def missed_by_runge_kutta(N):
-    """The same by RK4, with controls that are linear over a step: a saddle of the Lagrange function, by Newton's method."""
+    """The same by RK4 with controls that are linear over a step: Newton's method for the conditions of Lagrange."""
 
     def lagrange(x):
         cost, miss = shot(x[:-6].reshape(-1, 3), T / N)

@@ -56,7 +56,9 @@ def needle(a, b, c):
 def limits_of_shapes():
     """The largest over many sizes, since of one it may be none."""
     flat = [(a, 0.3 * a * (1.0 + np.sin(a))) for a in LENGTHS]
-    elliptic = [float(4 / 3 * mp.pi * a * mp.mpf(b) ** 2 / mp.ellipe(1 - (mp.mpf(b) / mp.mpf(a)) ** 2)) for a, b in flat]
+    elliptic = [
+        float(4 / 3 * mp.pi * a * mp.mpf(b) ** 2 / mp.ellipe(1 - (mp.mpf(b) / mp.mpf(a)) ** 2)) for a, b in flat
+    ]
     off = [
         max(largest(added(Ellipsoid((r, r, r))), np.repeat([0.0, 2.0 / 3.0 * np.pi * r**3], 3)) for r in LENGTHS),
         max(largest(added(Ellipsoid((a, 0.0, a))), disc(a)) for a in LENGTHS),
@@ -126,7 +128,9 @@ def checks_of_planar_bodies():
     potential, velocity = beside_the_fish()
     return [
         max(
-            largest(PlanarBodies([Ellipse(a, b)]).added_inertia(symmetric=False), EllipticCylinder(a, b).added_inertia(1.0))
+            largest(
+                PlanarBodies([Ellipse(a, b)]).added_inertia(symmetric=False), EllipticCylinder(a, b).added_inertia(1.0)
+            )
             for a, b in ellipses
         ),
         largest(pair[np.ix_(TRANSLATIONS, TRANSLATIONS)], added_masses((2.0, 1.0), 3.2, 1.3)),
@@ -223,6 +227,8 @@ def checks_of_spatial_bodies():
             np.max(np.abs(by_a_plane("wall", 1.1, 10, points) - close)) for points in (None, 20)
         ],
         "differences of fourth order | # |": slopes_and_differences(),
-        "common rigid motion | #, for bodies 2 km from the origin # |": [moved_together(shift) for shift in (10.0, 2e3)],
+        "common rigid motion | #, for bodies 2 km from the origin # |": [
+            moved_together(shift) for shift in (10.0, 2e3)
+        ],
         "of their volume | # of the coupling; 1280 triangles: # |": [of_meshes(level) for level in (2, 3)],
     }

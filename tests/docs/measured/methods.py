@@ -135,9 +135,13 @@ def inertia_as_jacobian():
 
     def iterations(jacobian, dt):
         method = nd.Variational(newton=nd.Newton(jacobian=jacobian))
-        return nd.simulate(top, state, t1=200.0, dt=dt, method=method, progress=False).statistics["newton_iterations_mean"]
+        return nd.simulate(top, state, t1=200.0, dt=dt, method=method, progress=False).statistics[
+            "newton_iterations_mean"
+        ]
 
-    fine, coarse = ([iterations(jacobian, dt) for jacobian in ("inertia", "exact")] for dt in (2.0 * np.pi / 300.0, 0.1))
+    fine, coarse = (
+        [iterations(jacobian, dt) for jacobian in ("inertia", "exact")] for dt in (2.0 * np.pi / 300.0, 0.1)
+    )
     return {
         "are more, # where the exact Jacobian takes # (a top with 60 steps a turn)": fine,
         "(# against # with 12.6 steps a turn)": coarse,
@@ -193,7 +197,9 @@ def no_resonance():
 
     for steps in (16, 22, 28, 40, 55, 70):
         ratios.append(largest(steps, 2000) / largest(steps, 20))
-    run = nd.simulate(planet, far(0.99), t1=200.0 * np.pi, dt=0.02, method=nd.ReversibleSteps(nd.Variational()), save_every=1)
+    run = nd.simulate(
+        planet, far(0.99), t1=200.0 * np.pi, dt=0.02, method=nd.ReversibleSteps(nd.Variational()), save_every=1
+    )
     parts = [np.max(part) for part in np.array_split(np.abs(run.energy.to_numpy() / float(run.energy[0]) - 1.0), 10)]
     assert abs(parts[-1] / parts[0] - 1.0) < 1e-4
     return {"revolutions is at most # times that of the first 20": max(ratios)}

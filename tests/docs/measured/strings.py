@@ -9,7 +9,9 @@ ENERGY = ("mean_energy_error", "max_energy_error")
 @measured("composed-strings")
 def composed_strings():
     plain = results("string-pendulum", "scheme=symmetric")
-    composed = [results("string-pendulum", f"scheme={scheme}", "order=6", "dt=0.005") for scheme in ("imex", "symmetric")]
+    composed = [
+        results("string-pendulum", f"scheme={scheme}", "order=6", "dt=0.005") for scheme in ("imex", "symmetric")
+    ]
     parts = [found[name] / plain[name] for found in composed for name in ENERGY]
     return {
         "has # of the mean and # of the largest energy error of `symmetric` at 0.0005": parts[:2],

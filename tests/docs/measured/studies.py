@@ -59,7 +59,8 @@ def rotor_spacecraft():
 @measured("flow-through-links")
 def flow_through_links():
     through, around = (
-        results("streamlines", "thetadot2=0", f"hydro={hydro}")["flow_through_bodies"] for hydro in ("decoupled", "coupled")
+        results("streamlines", "thetadot2=0", f"hydro={hydro}")["flow_through_bodies"]
+        for hydro in ("decoupled", "coupled")
     )
     assert 0.15 < through < 0.25  # a fifth
     return {"coupled it goes around them, to #.": around}

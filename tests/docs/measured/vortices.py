@@ -29,7 +29,9 @@ def beside(distance, shift):
     """Two vortices at a distance from the wall."""
     t = np.array([0.4, 2.5]) + shift
     normal = np.stack([B * np.cos(t), A * np.sin(t)], axis=1)
-    return np.stack([A * np.cos(t), B * np.sin(t)], axis=1) + distance * normal / np.linalg.norm(normal, axis=1)[:, None]
+    return (
+        np.stack([A * np.cos(t), B * np.sin(t)], axis=1) + distance * normal / np.linalg.norm(normal, axis=1)[:, None]
+    )
 
 
 @double
