@@ -120,6 +120,8 @@ def smooth_fish():
         "and # m instead of # m if it is neutrally buoyant (# %)": (*told(heavy), percent(*told(heavy))),
         "to # and # % at 1 m": [percent(*told(found)) for found in (narrow, heavy_narrow)],
         "gets the neutral fish # m": heavy["wave_distance"],
+        "areas are kept to #,": max(found["area_error"] for found in (smooth, heavy)),
+        "by other nodes, is zero to #.": max(found["cloth_momentum_error"] for found in (smooth, heavy)),
     }
 
 
@@ -175,6 +177,7 @@ def fish_in_a_street():
             100.0 * let["gain_reversed"],
         ),
         "What is left of both, # %": 100.0 * let["gain_mean"],
+        "vortices is kept to #.": let["momentum_error_max"],
         "has no drag: # % and # %, and again # % in the mean": [
             100.0 * held[name] for name in ("gain", "gain_reversed", "gain_mean")
         ],
