@@ -20,7 +20,7 @@ SMALL = {
     "crane": {"elements": 2, "dt": 0.05, "shapers": "plain,zv"},
     "eel": {"N": 3, "t1": 0.5},
     "falling-plate": {"t1": 0.1, "grid": 2},
-    "fish-vortices": {"count": 1, "steps": 8, "points": 16},
+    "fish-vortices": {"count": 2, "steps": 32},
     "gait-optimiser": {"harmonics": 1, "starts": 1},
     "heavy-top": {"t1": 1.0},
     "identify-vehicle": {"t1": 3.0, "steps": 30},
