@@ -148,7 +148,7 @@ def inertia_as_jacobian():
     }
 
 
-@measured("wandering-energy", within={1: 0.35, 2: 0.35})
+@measured("wandering-energy", within={1: 0.2, 2: 0.7})
 def wandering_energy():
     """Over 1e6 s."""
     largest = []
@@ -158,7 +158,7 @@ def wandering_energy():
         run = nd.simulate(VEHICLE, vehicle_state(), **given, monitors=monitors, progress=False)
         first, energy = float(VEHICLE.energy(vehicle_state())), run.monitors["energy"]
         largest.append(max(energy.max - first, first - energy.min) / first)
-        assert abs(energy.slope * 1e6 / first) < 0.5 * largest[-1]
+        assert abs(energy.slope * 1e6 / first) < largest[-1]
     return {"its largest error is #, # and # for dt": largest}
 
 

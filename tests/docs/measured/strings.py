@@ -6,7 +6,9 @@ from tests.docs.measured.registry import measured, results
 ENERGY = ("mean_energy_error", "max_energy_error")
 
 
-@measured("composed-strings")
+@measured(
+    "composed-strings", within=dict.fromkeys(range(4), 0.2)
+)  # the string whips: with EA a last digit more or less it is as much off
 def composed_strings():
     plain = results("string-pendulum", "scheme=symmetric")
     composed = [
