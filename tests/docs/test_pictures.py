@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -58,6 +59,7 @@ def script(name):
     """A script of docs/images as a module."""
     spec = importlib.util.spec_from_file_location(name, IMAGES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where its classes are looked for
     spec.loader.exec_module(module)
     return module
 
