@@ -19,7 +19,7 @@ from naiad import studies
 from naiad.studies.progress import Progress
 
 FIGURES = {
-    "gait-loops": ("gait-optimiser", "loops", {"harmonics": 5}),
+    "gait-loops": ("gait-optimiser", "loop", {"harmonics": 5}),
     "boundary-convergence": ("added-inertia", "convergence", {}),
 }
 """The study, which of its figures, and parameters that are not the defaults."""
