@@ -118,6 +118,7 @@ def test_a_study_draws_its_picture(name, tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::naiad.errors.RunWarning")  # the steps of the README's picture are long
 @pytest.mark.parametrize("name", ["make_readme", "make_mesh"])
 def test_a_script_draws_its_picture(name, tmp_path):
     script(name).main(tmp_path)
