@@ -52,8 +52,9 @@ audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
 docs: $(VENV)/.has-docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
-pictures: $(VENV)/.has-run ## Draw the pictures of the studies' page again, with the studies (takes minutes)
+pictures: $(VENV)/.has-run ## Draw the pictures of the pages again, with the studies (takes minutes)
 	$(BIN)/python docs/images/make_studies.py
+	$(BIN)/python docs/images/make_pages.py
 
 clean: ## Remove .venv and all that was made
 	rm -rf $(VENV) site .docs-cache out build dist .pytest_cache .hypothesis .ruff_cache .import_linter_cache .benchmarks

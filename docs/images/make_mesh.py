@@ -38,7 +38,12 @@ def hull(length: float = 1.6, radius: float = 0.16) -> hydro.Mesh:
     return hydro.Mesh(vertices, np.concatenate(parts))
 
 
-if __name__ == "__main__":
+def main(folder: Path = Path(__file__).parent) -> None:
+    """Solve and draw."""
     body = hull()
     print(body.report(1025.0))
-    mesh_picture(body).savefig(Path(__file__).parent / "mesh.png", dpi=110)
+    mesh_picture(body).savefig(folder / "mesh.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()

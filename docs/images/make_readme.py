@@ -94,7 +94,7 @@ def _curve(ax, points, colour, width, *, behind):
         ax.plot(*np.where(shown[:, None], screen, np.nan).T, color=colour, linewidth=width, alpha=strength)
 
 
-def main():
+def main(folder: Path = Path(__file__).parent) -> None:
     """Run both methods and draw."""
     results = runs()
     with house():
@@ -104,7 +104,7 @@ def main():
         energy_panel(left, results)
         sphere_panel(first, results, (0.0, WINDOW), f"axis of the top, first {WINDOW:.0f} s")
         sphere_panel(last, results, (T1 - WINDOW, T1), f"last {WINDOW:.0f} s of {T1:.0f} s")
-        figure.savefig(Path(__file__).with_name("readme.png"), dpi=160)
+        figure.savefig(folder / "readme.png", dpi=160)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ python docs/images/make_studies.py [NAME ...]
 
 import io
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -28,19 +30,19 @@ WIDTH, HEIGHT = 640, 400
 COLOURS = 32
 
 
-def main(names: list[str]) -> None:
+def main(names: Sequence[str] = (), folder: Path = FOLDER, given: Mapping[str, Any] = GIVEN) -> None:
     """Run, draw, and write small images."""
-    FOLDER.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     for name in names or studies.STUDIES:
-        findings = studies.find(name)(**GIVEN.get(name, {})).run(Progress())
+        findings = studies.find(name)(**given.get(name, {})).run(Progress())
         figure = next(iter(findings.figures.values()))()  # the first tells most
         drawn = io.BytesIO()
         figure.savefig(drawn, dpi=2 * WIDTH / max(figure.get_size_inches()), bbox_inches="tight", facecolor="white")
         pyplot.close(figure)
         image = Image.open(drawn).convert("RGB")
         image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
-        image.quantize(COLOURS, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
-        print(f"{name}: {(FOLDER / f'{name}.png').stat().st_size / 1000:.0f} kB", flush=True)
+        image.quantize(COLOURS, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
+        print(f"{name}: {(folder / f'{name}.png').stat().st_size / 1000:.0f} kB", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ import pytest
 
 from tests.docs.measured.comments import Recorder, comments, unsaid
 from tests.docs.measured.everything import MEASURES
-from tests.docs.measured.numbers import numbers, replaced
-from tests.docs.measured.pages import HELD_ELSEWHERE, PAGES, ROOT, Block, blocks, found_numbers
+from tests.docs.measured.numbers import every_number, is_decimal, numbers, replaced
+from tests.docs.measured.pages import BENCHMARKS, HELD_ELSEWHERE, PAGES, ROOT, Block, blocks, found_numbers, section
 from tests.docs.test_papers import tests_in
 
 HELD = [page for page in PAGES if page.name not in HELD_ELSEWHERE]
@@ -36,10 +36,24 @@ def test_every_mark_names_what_makes_its_numbers():
     """A function, a test that asserts them, or a page of speeds that says on which processor."""
     for block in BLOCKS:
         for name in block.names:
-            file, _, test = name.partition("::")
+            file, _, part = name.partition("::")
             if name not in MEASURES:
                 assert (ROOT / file).is_file(), f"{name} in {block.page.name}"
-                assert not test or test in tests_in(file), f"{name} in {block.page.name}"
+                there = section(name) if file == BENCHMARKS else not part or part in tests_in(file)
+                assert there, f"{name} in {block.page.name}"
+
+
+TIMED = [block for block in BLOCKS if any(name.startswith(BENCHMARKS) for name in block.names)]
+
+
+@pytest.mark.parametrize("block", TIMED, ids=lambda block: f"{block.page.stem}-{block.names[0].partition('::')[2]}")
+def test_times_are_those_of_the_benchmarks(block):
+    """One source: the numbers of a block that names a section of benchmarks/README.md stand there."""
+    known = [number.value for name in block.names for number in every_number(section(name))]
+    said = block.cells() if block.is_table else [number for number in numbers(block.text) if is_decimal(number)]
+    missing = [number.text for number in said if not any(number.agrees(value) for value in known)]
+    assert said
+    assert not missing, f"{missing} in {block.page.name}, but not in {block.names}"
 
 
 def test_every_function_makes_one_block():
@@ -48,8 +62,9 @@ def test_every_function_makes_one_block():
 
 
 @pytest.mark.parametrize("page", HELD, ids=lambda page: page.stem)
-def test_every_table_of_numbers_says_where_they_are_from(page):
-    """Marked `<!-- measured: NAME -->`, or `<!-- not measured -->` where they are definitions."""
+def test_every_number_says_where_it_is_from(page):
+    """Tables and paragraphs are marked `<!-- measured: NAME -->`, or `<!-- not measured -->` where numbers are
+    definitions and parameters."""
     for block in blocks(page):
         assert block.mark or not block.has_decimals(), f"unmarked in {page.name}:\n{block.text}"
 

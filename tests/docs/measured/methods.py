@@ -7,10 +7,12 @@ import numpy as np
 import naiad as nd
 from naiad.diagnostics import march, reference, reversibility_defect, watched_run
 from naiad.studies.bodies.heavy_top import HeavyTop
+from naiad.studies.planets.outer_solar_system import MASSES, POSITIONS, VELOCITIES, G
 from naiad.studies.planets.variable_steps import VariableSteps
 from naiad.studies.progress import Progress
 from naiad.studies.vehicles.vehicle import INERTIA, MASS
 from tests.docs.measured.registry import measured, results
+from tests.integrators.test_variable_steps import Planet, far
 
 LONG = ("e=0.99", "periods=100")
 ROUND = ("e=0.6", "periods=100", "steps=200", "methods=constant,constant-midpoint,reversible,energy")
@@ -123,3 +125,81 @@ def exponential_on_heavy_tops():
 def reversal_of_gauss2():
     missed = [reversibility_defect(top, nd.VPRK("gauss2"), state, dt=0.05) for top, state in heavy_tops()]
     return {"misses ten heavy tops, drawn at random, by # to #.": (min(missed), max(missed))}
+
+
+@measured("inertia-as-jacobian")
+def inertia_as_jacobian():
+    """The top of the README, with 60 and with 12.6 steps in a turn of its spin."""
+    top = HeavyTop(np.diag([1.0, 1.0, 0.5]), 1.0)
+    state = top.state(R=nd.SO3().exp(np.array([0.9, 0.0, 0.0])), Omega=(0.0, 0.0, 5.0))
+
+    def iterations(jacobian, dt):
+        method = nd.Variational(newton=nd.Newton(jacobian=jacobian))
+        return nd.simulate(top, state, t1=200.0, dt=dt, method=method, progress=False).statistics[
+            "newton_iterations_mean"
+        ]
+
+    fine, coarse = (
+        [iterations(jacobian, dt) for jacobian in ("inertia", "exact")] for dt in (2.0 * np.pi / 300.0, 0.1)
+    )
+    return {
+        "are more, # where the exact Jacobian takes # (a top with 60 steps a turn)": fine,
+        "(# against # with 12.6 steps a turn)": coarse,
+    }
+
+
+@measured("wandering-energy", within={1: 0.2, 2: 0.7})
+def wandering_energy():
+    """Over 1e6 s."""
+    largest = []
+    for dt in (0.13, 0.22, 0.255):
+        monitors = {"energy": VEHICLE.energy}
+        given = {"t1": 1e6, "dt": dt, "method": nd.Splitting(6, "top"), "reconstruct": False, "save_every": 10**7}
+        run = nd.simulate(VEHICLE, vehicle_state(), **given, monitors=monitors, progress=False)
+        first, energy = float(VEHICLE.energy(vehicle_state())), run.monitors["energy"]
+        largest.append(max(energy.max - first, first - energy.min) / first)
+        assert abs(energy.slope * 1e6 / first) < largest[-1]
+    return {"its largest error is #, # and # for dt": largest}
+
+
+@measured("outer-planets")
+def outer_planets():
+    """Over 1e5 years, at 500 nodes."""
+    masses = nd.models.PointMasses(MASSES, G)
+    q, v = (given - MASSES @ given / MASSES.sum() for given in (POSITIONS, VELOCITIES))
+
+    def error(dt):
+        steps = round(36525e3 / dt)
+        given = {"t1": steps * dt, "dt": dt, "method": nd.WisdomHolman(), "save_every": steps // 500}
+        energy = nd.simulate(masses, masses.state(q=q, v=v), **given, progress=False).energy.to_numpy()
+        return np.max(np.abs(energy / energy[0] - 1.0))
+
+    found = {dt: error(dt) for dt in (720.0, 750.0, 800.0)}
+    return {
+        "has an energy error of # over 1e5 years with steps of 720 days": found[720.0],
+        "750 days have # times the error of 800": found[750.0] / found[800.0],
+    }
+
+
+@measured("no-resonance-of-reversible-steps")
+def no_resonance():
+    """Kepler's problem, e = 0.6, 2000 revolutions: the largest energy error beside that of the first 20, and tenths."""
+    planet, ratios = Planet(), []
+    state = far(0.6)
+    first = float(planet.energy(state))
+
+    def largest(steps, revolutions):
+        method = nd.ReversibleSteps(nd.Variational())
+        given = {"t1": 2.0 * np.pi * revolutions, "dt": 2.0 * np.pi / steps, "method": method}
+        run = nd.simulate(planet, state, **given, monitors={"energy": planet.energy}, progress=False)
+        energy = run.monitors["energy"]
+        return max(energy.max - first, first - energy.min) / abs(first)
+
+    for steps in (16, 22, 28, 40, 55, 70):
+        ratios.append(largest(steps, 2000) / largest(steps, 20))
+    run = nd.simulate(
+        planet, far(0.99), t1=200.0 * np.pi, dt=0.02, method=nd.ReversibleSteps(nd.Variational()), save_every=1
+    )
+    parts = [np.max(part) for part in np.array_split(np.abs(run.energy.to_numpy() / float(run.energy[0]) - 1.0), 10)]
+    assert abs(parts[-1] / parts[0] - 1.0) < 1e-4
+    return {"revolutions is at most # times that of the first 20": max(ratios)}

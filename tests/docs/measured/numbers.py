@@ -61,6 +61,11 @@ class Printed(NamedTuple):
         return (minus if value < 0.0 and math.isfinite(value) else plus) + written
 
 
+def is_decimal(number: Printed) -> bool:
+    """Whether it has digits after a point, or an exponent: what is measured mostly has."""
+    return bool(re.search(r"\.\d|e", number.text))
+
+
 def every_number(text: str) -> list[Printed]:
     """All numbers of a text, apart from those in names such as RK4."""
     return [Printed(found[0], *found.span()) for found in NUMBER.finditer(text)]

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.docs.measured.numbers import NUMBER, Printed, numbers
+from tests.docs.measured.numbers import NUMBER, Printed, is_decimal, numbers
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "gallery").glob("*.md"))]
 HELD_ELSEWHERE = {"papers.md", "references.md", "audit.md"}
 """Pages without marks: `test_papers.py` holds the first, the next has names and years, `make audit` writes the last."""
 MARK = re.compile(r"^<!-- (not measured|measured: [^>]+) -->$")
+REFERENCE = re.compile(r"\(\d+\.\d+\)|\b(?:sections?|Figs?\.|Python|MuJoCo|CasADi|REBOUND|Apache)[\s-]\d+(?:\.\d+)+")
+BENCHMARKS = "benchmarks/README.md"
 Measures = Mapping[str, Any] | Sequence[Any]
 
 
@@ -45,8 +47,10 @@ class Block(NamedTuple):
         return found
 
     def has_decimals(self) -> bool:
-        """Whether it is a table of numbers: with one that has a point or an exponent."""
-        return self.is_table and any(set(".e") & set(number.text) for number in self.cells())
+        """Whether it has numbers with a point or an exponent, apart from those of chapters, figures and versions."""
+        if self.is_table:
+            return any(is_decimal(number) for number in self.cells())
+        return any(is_decimal(number) for number in numbers(REFERENCE.sub("", self.text)))
 
 
 def shifted(text: str, start: int) -> list[Printed]:
@@ -63,6 +67,14 @@ def blocks(page: Path) -> Iterator[Block]:
         if not marked:
             yield Block(page, mark, found.start(), found[0])
         mark = marked[1] if marked else ""
+
+
+def section(name: str) -> str:
+    """The text below a heading of the page of benchmarks, `benchmarks/README.md::Heading`; empty if it is not there."""
+    text = (ROOT / BENCHMARKS).read_text(encoding="utf-8")
+    heading = re.escape(name.partition("::")[2])
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
 
 
 def found_numbers(block: Block, measures: Measures) -> tuple[list[Printed], list[float]]:

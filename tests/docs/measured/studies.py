@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import naiad as nd
+from naiad.studies.atoms.argon_cluster import METHODS, ArgonCluster, start_state
 from tests.docs.measured.registry import measured, results
 
 
@@ -9,7 +11,10 @@ from tests.docs.measured.registry import measured, results
 def oblate_earth():
     found = results("oblate-earth")
     rates = (found["node_rate"], found["node_rate_textbook"])
-    return {"turns at # rad/s, the secular formula of first order in J2 gives #": rates}
+    return {
+        "turns at # rad/s, the secular formula of first order in J2 gives #": rates,
+        "stays at round-off (# over a day)": found["axial_momentum_error_max"],
+    }
 
 
 @measured("argon")
@@ -45,5 +50,41 @@ def argon():
 
 @measured("isomers")
 def isomers():
-    energies = results("argon-cluster")["isomer_energies"]
-    return {"(octahedron # ε, bicapped tetrahedron # ε)": energies[:2]}
+    found = results("argon-cluster")
+    return {
+        "(octahedron # ε, bicapped tetrahedron # ε)": found["isomer_energies"][:2],
+        "which is kept to #,": found["angular_momentum_error_max"],
+    }
+
+
+@measured("rotor-spacecraft")
+def rotor_spacecraft():
+    return {"the energy error (# at h = 0.01) swings": results("rotor-spacecraft")["energy_error_max"]}
+
+
+@measured("flow-through-links")
+def flow_through_links():
+    through, around = (
+        results("streamlines", "thetadot2=0", f"hydro={hydro}")["flow_through_bodies"]
+        for hydro in ("decoupled", "coupled")
+    )
+    assert 0.15 < through < 0.25  # a fifth
+    return {"coupled it goes around them, to #.": around}
+
+
+OCTAHEDRON = 0.8 * np.concatenate([np.eye(3), -np.eye(3)])
+
+
+@measured("argon-apart", within=0.25)
+def argon_apart():
+    """When two runs of Verlet's steps part, whose starts differ in the last digit."""
+    cluster = ArgonCluster().cluster()
+    shape = cluster.relaxed(cluster.coordinates(OCTAHEDRON)[None])[0]
+    start = start_state(cluster, shape, -10.5, (0.0, 0.5, 1.0), 1)
+    moved = start._replace(g=start.g * (1.0 + 1e-15 * np.random.default_rng(0).standard_normal(start.g.shape)))
+    one, other = (
+        nd.simulate(cluster, state, t1=150.0, dt=0.005, method=METHODS["verlet"][1], save_every=10, progress=False)
+        for state in (start, moved)
+    )
+    apart = np.max(np.abs(one.g - other.g), axis=(1, 2))
+    return {"by 1e-15 are 0.1 apart at t = #": one.t[np.argmax(apart > 0.1)]}
