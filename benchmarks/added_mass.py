@@ -32,9 +32,26 @@ def hulls() -> dict[str, tuple[Callable[[int], Hull], np.ndarray | None]]:
             lambda level: surfaces.ellipsoid(level + 1, *AXES),
             hydro.Ellipsoid(AXES).added_inertia(1.0),
         ),
+        "cube": (_cube, np.diag([0.0392614899] * 3 + [0.638415713] * 3)),
         "cylinder with round ends": (lambda level: _sections(level, _capped), None),
         "vehicle: Myring's hull with a sail": (lambda level: _sections(level, _vehicle), None),
     }
+
+
+def _cube(level: int) -> Hull:
+    """The unit cube, whose facets are exact."""
+    n = 4 * 2**level
+    u, w = np.meshgrid(np.linspace(-0.5, 0.5, n + 1), np.linspace(-0.5, 0.5, n + 1), indexing="ij")
+    i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    a, b, c, d = ((i + p) * (n + 1) + j + q for p, q in ((0, 0), (1, 0), (1, 1), (0, 1)))
+    face = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+    vertices, triangles = [], []
+    for axis in range(3):
+        for end in (-0.5, 0.5):
+            triangles.append((face if end > 0.0 else face[:, ::-1]) + (n + 1) ** 2 * len(vertices))
+            vertices.append(np.roll(np.stack([np.full(u.size, end), u.ravel(), w.ravel()], axis=1), axis, axis=1))
+    every, place = np.unique(np.concatenate(vertices), axis=0, return_inverse=True)
+    return every, place.ravel()[np.concatenate(triangles)]
 
 
 def _capped(s: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
