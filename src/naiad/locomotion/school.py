@@ -163,8 +163,5 @@ class School(LagrangianSystem):
         return Picture(shapes=axes, centres=centres, seen=SchoolPlaces(self), names=names)
 
     def _own(self) -> Float[Array, "l l"]:
-        own = np.concatenate([np.asarray(each.own) for each in self.swimmers] + [np.zeros((self.fixed, 6, 6))])
-        whole = np.zeros((6 * len(own), 6 * len(own)))
-        for k, each in enumerate(own):
-            whole[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = each
-        return jnp.asarray(whole)
+        own = [each for swimmer in self.swimmers for each in jnp.asarray(swimmer.own)]
+        return jax.scipy.linalg.block_diag(*own, jnp.zeros((6 * self.fixed, 6 * self.fixed)))
