@@ -73,6 +73,7 @@ def shed_freely(
     for k in range(steps + 1):
         t = k * dt
         z, strengths, now = free.shed(whole, z, strengths, here, dt, first)
+        free.check_outside(z, here, t)
         velocities.append(now)
         impulses.append(free.impulse(now, z, strengths, here))
         if k == steps:
@@ -84,8 +85,6 @@ def shed_freely(
         here, z = moved(here, 0.5 * (now + then), dt), z + 0.5 * dt * (rate + after)
         whole = whole + 0.5 * dt * (given + later)
         poses.append(here)
-        if np.min(np.abs(flow.mapped(seen(z, here)))) < flow.R * (1.0 - 1e-9) or not np.all(np.isfinite(z)):
-            raise RunError(f"At t = {t + dt:g} s a vortex came into the body; take a smaller dt, or end before.")
     places = np.stack([np.real(z), np.imag(z)], axis=1)
     times = dt * np.arange(steps + 1)
     return FreeWake(times, np.array(poses), np.array(velocities), np.array(impulses), strengths, places)
@@ -116,12 +115,23 @@ class _Free(NamedTuple):
         areas = np.array([-0.5 * np.abs(every) ** 2, every.imag, -every.real]) @ strength
         return flow.density * (areas - _in_space(psi, pose))
 
+    def check_outside(self, z: Complex[np.ndarray, " n"], pose: np.ndarray, t: float) -> None:
+        """Or raise a `RunError`."""
+        if len(z) and not np.min(np.abs(self.flow.mapped(seen(z, pose)))) > self.flow.R * (1.0 - 1e-9):
+            raise RunError(
+                f"At t = {t:g} s a vortex came into the body; take a smaller dt, or end before. (The edge at -e_1 "
+                "sheds: it should go behind.)"
+            )
+
     def shed(
         self, whole: np.ndarray, z: np.ndarray, gamma: np.ndarray, pose: np.ndarray, dt: float, first: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """With one more vortex, the impulse as before: all vortices, and the velocity of the body."""
+        """With one more vortex, the impulse as before: all vortices, and the velocity of the body. A body that has not
+        moved yet sheds nothing."""
         flow, xi = self.flow, self.velocity(whole, z, gamma, pose)
-        new = np.array([placed(flow.edge, z[first:], pose, xi, dt)])
+        new = np.array([placed(flow, z[first:], pose, xi, dt)])
+        if len(z) == first and not np.any(xi):
+            return z, gamma, xi
         pushed = self.at_rest(new, np.ones(1), pose) - self.at_rest(NONE, np.zeros(0), pose)
         jump = -np.linalg.solve(self.M, _in_body(pushed, pose))  # of xi for a unit vortex
         still = flow.slip(NONE, np.zeros(0), np.zeros(3))

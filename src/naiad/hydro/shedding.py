@@ -52,7 +52,7 @@ def shed_wake(
     poses, impulses = [here], []
     for k in range(steps + 1):
         xi = vector("velocity(t)", velocity(k * dt))
-        z = np.append(z, placed(flow.edge, z, here, xi, dt))
+        z = np.append(z, placed(flow, z, here, xi, dt))
         X = seen(z, here)
         gamma = np.append(gamma, -flow.slip(X[:-1], gamma, xi) / flow.slip_of_vortex(X[-1]))
         impulses.append(flow.impulse(z, gamma, here, xi))

@@ -8,7 +8,8 @@ from jaxtyping import Complex, Float
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
 
 FIRST, LATER = 0.5, 1.0 / 3.0
-"""Where a vortex begins: so much of a step behind the edge, and later so much of the way to the one before."""
+"""Where a vortex begins: so much of a step behind the edge; at a plate later so much of the way to the one before. (At
+the blunt edge of an ellipse the flow is at rest, and those before may linger.)"""
 
 
 class SheddingFlow(NamedTuple):
@@ -85,13 +86,13 @@ def seen(z: Any, pose: np.ndarray) -> Any:
     return (z - complex(*pose[1:])) * np.exp(-1j * pose[0])
 
 
-def placed(edge: float, z: np.ndarray, pose: np.ndarray, xi: np.ndarray, dt: float) -> complex:
+def placed(flow: SheddingFlow, z: np.ndarray, pose: np.ndarray, xi: np.ndarray, dt: float) -> complex:
     """Where the next vortex begins, if those at z were shed before."""
     turn = np.exp(1j * pose[0])
-    tip = turn * edge + complex(*pose[1:])
-    if len(z):
+    tip = turn * flow.edge + complex(*pose[1:])
+    if len(z) and flow.c == flow.R**2:
         return tip + LATER * (z[-1] - tip)
-    return tip - FIRST * dt * turn * (complex(*xi[1:]) + 1j * xi[0] * edge)
+    return tip - FIRST * dt * turn * (complex(*xi[1:]) + 1j * xi[0] * flow.edge)
 
 
 def moved(pose: np.ndarray, xi: np.ndarray, dt: float) -> np.ndarray:
