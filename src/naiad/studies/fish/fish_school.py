@@ -1,19 +1,23 @@
 """Fish that swim side by side in space, or past an obstacle, and feel each other through the water."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError, RunWarning
+from naiad.groups.se3 import Pose
 from naiad.hydro import Ellipsoid, Sphere
 from naiad.hydro.threads import one_thread
-from naiad.locomotion import FourierGait, School, Swimmer, reconstruct, spatial_swimmer
+from naiad.locomotion import FourierGait, School, Swimmer, placed_links, reconstruct, spatial_swimmer
 from naiad.simulation import Outcome
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+
+if TYPE_CHECKING:
+    import xarray
 
 LEAST = 0.02
 """The gap at which a run ends, in b."""
@@ -50,7 +54,7 @@ class FishSchool(Study, name="fish-school"):
     amplitude: float = parameter(0.6, unit="rad", above=0.0, below=1.5, help="A of the gait (-A cos t, A sin t)")
     degree: int = parameter(4, at_least=2, at_most=20, help="degree of the harmonics that couple the links")
     periods: int = parameter(1, at_least=1, at_most=100, help="periods of the gait, each of 2 pi s")
-    steps: int = parameter(32, at_least=8, help="steps of a period")
+    steps: int = parameter(24, at_least=8, help="steps of a period")
 
     def validate(self) -> None:
         if self.fish == 1 and not self.radius:
@@ -94,35 +98,54 @@ class FishSchool(Study, name="fish-school"):
                 engine="xla",
                 progress=progress,
             )
-            impulse, energy = run.momentum.to_numpy(), run.energy.to_numpy()
-            xi = run.xi.to_numpy().reshape(-1, self.fish, 6)
+            impulse = run.momentum.to_numpy()
         times = run.t.to_numpy()
         alone = [reconstruct(school.swimmers[0], gait, times, steps=self.steps).g.x for gait in school.gaits]
         paths = np.asarray(run.states.g.x) - self.places
         company = paths - np.stack(alone, axis=1)
         swum, by_itself = (np.linalg.norm(each, axis=-1) for each in (paths[-1], np.stack(alone)[:, -1]))
-        scale = float(np.max(np.abs(xi))) * float(np.max(np.asarray(school.swimmers[0].own))) * self.fish
+        mass = float(np.asarray(school.swimmers[0].own)[0, 3, 3])
         results: dict[str, Any] = {
             "displacement": paths[-1],
             "displacement_alone": np.stack(alone)[:, -1],
             "distance": swum,
             "distance_alone": by_itself,
             "gain": swum / by_itself - 1.0,
-            "work": float(energy[-1] - energy[0]),
             "ended": "near contact" if run.outcome is Outcome.LIMIT else "reached the end",
             "t": float(times[-1]),
         }
         if not self.radius:
-            results["momentum_error_max"] = float(np.max(np.abs(impulse - impulse[0]))) / scale
-        figures = self._figures(run, company)
-        return Findings(results, lambda: run.dataset, figures, notes=_NOTES, units=_UNITS)
+            results["momentum_error_max"] = float(np.max(np.abs(impulse))) / (mass * self.amplitude * self.a)
+        seen = self._dataset(school, times, run.states.g)
+        return Findings(results, lambda: seen, self._figures(seen, company), notes=_NOTES, units=_UNITS)
 
-    def _figures(self, run: nd.Trajectory, company: np.ndarray) -> dict[str, Any]:
+    def _dataset(self, school: School, times: np.ndarray, g: Any) -> "xarray.Dataset":
+        """All links in space, and the obstacle."""
+        import xarray as xr
+
+        links = [
+            placed_links(school.swimmers[k], Pose(g.R[:, k], g.x[:, k]), np.stack([gait(t) for t in times]))
+            for k, gait in enumerate(school.gaits)
+        ]
+        R, x = (np.concatenate([getattr(each, name) for each in links], axis=1) for name in ("R", "x"))
+        names = [f"link {i + 1} of {k + 1}" for k in range(self.fish) for i in range(3)]
+        shapes = [[self.a, self.b, self.w]] * len(names)
+        if self.radius:
+            R = np.concatenate([R, np.tile(np.eye(3), (len(times), 1, 1, 1))], axis=1)
+            x = np.concatenate([x, np.tile(self.obstacle, (len(times), 1, 1))], axis=1)
+            names, shapes = [*names, "obstacle"], [*shapes, [self.radius] * 3]
+        parts = {
+            "R": (("time", "body", "row", "column"), R),
+            "x": (("time", "body", "axis"), x, {"units": "m"}),
+        }
+        return xr.Dataset(parts, {"time": ("time", times, {"units": "s"})}, {"bodies": names, "shapes": shapes})
+
+    def _figures(self, seen: "xarray.Dataset", company: np.ndarray) -> dict[str, Any]:
         from naiad.studies.fish import fish_school_figures as figures
 
         return {
-            "school": lambda: figures.school(run),
-            "company": lambda: figures.company(run, company),
+            "school": lambda: figures.school(seen),
+            "company": lambda: figures.company(seen, company),
         }
 
 
@@ -136,7 +159,6 @@ _UNITS = {
     "displacement_alone": "m",
     "distance": "m",
     "distance_alone": "m",
-    "work": "J",
     "t": "s",
 }
 
@@ -144,5 +166,5 @@ _NOTES = (
     "`displacement` has a row (x, y, z) for each fish, of its middle link, `displacement_alone` the same for the fish "
     "alone in the water; distances are their lengths, and `gain` is what the others (or the obstacle) add, relative. "
     "`momentum_error_max` is the change of the angular and linear momentum of the whole, which is none, over that of a "
-    "link. `work` is what the hinges have given in the end. Fish begin with their gaits from rest."
+    "link's mass at the speed amplitude a. Fish begin with their gaits from rest."
 )

@@ -18,7 +18,6 @@ from naiad.trees.robots.robot import (
     Geometry,
     Inertial,
     Joint,
-    Link,
     Pose,
     Robot,
     of_quaternion,
