@@ -81,10 +81,14 @@ def _principal(solid: Solid, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _pierces(one: Solid, other: Solid, R: np.ndarray, r: np.ndarray) -> bool:
     """Whether points of the surface of the other, which lies at r, turned by R, are inside the first."""
-    body, facets = _facets(one), _facets(other)
+    facets = _facets(other)
     corners = np.array(facets.vertices)[np.array(facets.triangles)]
     points = np.concatenate([corners, 0.5 * (corners + np.roll(corners, 1, axis=1)), corners.mean(1, keepdims=True)], 1)
     seen = np.unique(points.reshape(-1, 3) @ R.T + r, axis=0)
-    vertices = np.array(body.vertices)
+    if one.facets is None:
+        lengths, axes = _principal(one, np.eye(3))
+        return bool(np.any(np.sum((seen @ axes / lengths) ** 2, axis=1) < 1.0 - 1e-9))
+    vertices = np.array(one.facets.vertices)
     near = seen[np.all((seen > vertices.min(0)) & (seen < vertices.max(0)), axis=1)]
-    return bool(len(near)) and bool(np.max(winding(Surface.given(vertices, np.array(body.triangles)), near)) > WITHIN)
+    surface = Surface.given(vertices, np.array(one.facets.triangles))
+    return bool(len(near)) and bool(np.max(winding(surface, near)) > WITHIN)
