@@ -1,6 +1,6 @@
 """The added mass of hulls beside Capytaine: no free surface, deep water, the same triangles for both.
 
-python -m benchmarks.added_mass                # needs capytaine, which the extra `bench` brings
+python -m benchmarks.added_mass                # needs capytaine, which no extra brings: it wants pandas below 3
 """
 
 import os
