@@ -10,7 +10,7 @@ from naiad.errors import InputError, RunWarning
 from naiad.groups.se3 import Pose
 from naiad.hydro import Ellipsoid, Sphere
 from naiad.hydro.threads import one_thread
-from naiad.locomotion import FourierGait, School, Swimmer, placed_links, reconstruct, spatial_swimmer
+from naiad.locomotion import FourierGait, School, Swimmer, placed_links, spatial_swimmer
 from naiad.simulation import Outcome
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
@@ -87,27 +87,16 @@ class FishSchool(Study, name="fish-school"):
         return School([one] * self.fish, gaits, obstacles=standing, degree=self.degree, least=LEAST * self.b)
 
     def run(self, progress: Progress) -> Findings:
-        school, T = self.school(), 2.0 * np.pi
-        with _quiet(), one_thread():
-            run = nd.simulate(
-                school,
-                school.start(self.places),
-                t1=T * self.periods,
-                dt=T / self.steps,
-                save_every=1,
-                engine="xla",
-                progress=progress,
-            )
-            impulse = run.momentum.to_numpy()
-        times = run.t.to_numpy()
-        alone = [reconstruct(school.swimmers[0], gait, times, steps=self.steps).g.x for gait in school.gaits]
+        school = self.school()
+        run = self._swum(school, self.places, progress)
+        times, impulse = run.t.to_numpy(), run.momentum.to_numpy()
         paths = np.asarray(run.states.g.x) - self.places
-        company = paths - np.stack(alone, axis=1)
-        swum, by_itself = (np.linalg.norm(each, axis=-1) for each in (paths[-1], np.stack(alone)[:, -1]))
-        mass = float(np.asarray(school.swimmers[0].own)[0, 3, 3])
+        alone = np.stack([self._alone(k)[: len(times)] for k in range(self.fish)], axis=1)
+        ahead = alone[-1] / np.linalg.norm(alone[-1], axis=1, keepdims=True)
+        swum, by_itself = (np.sum(each[-1] * ahead, axis=1) for each in (paths, alone))
         results: dict[str, Any] = {
             "displacement": paths[-1],
-            "displacement_alone": np.stack(alone)[:, -1],
+            "displacement_alone": alone[-1],
             "distance": swum,
             "distance_alone": by_itself,
             "gain": swum / by_itself - 1.0,
@@ -115,9 +104,30 @@ class FishSchool(Study, name="fish-school"):
             "t": float(times[-1]),
         }
         if not self.radius:
+            mass = float(np.asarray(school.swimmers[0].own)[0, 3, 3])
             results["momentum_error_max"] = float(np.max(np.abs(impulse))) / (mass * self.amplitude * self.a)
         seen = self._dataset(school, times, run.states.g)
-        return Findings(results, lambda: seen, self._figures(seen, company), notes=_NOTES, units=_UNITS)
+        return Findings(results, lambda: seen, self._figures(seen, paths - alone), notes=_NOTES, units=_UNITS)
+
+    def _swum(self, school: School, places: Any, progress: Progress) -> nd.Trajectory:
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore", RunWarning)  # that harmonics go through XLA; results say how a run ended
+            return nd.simulate(
+                school,
+                school.start(places),
+                t1=2.0 * np.pi * self.periods,
+                dt=2.0 * np.pi / self.steps,
+                save_every=1,
+                engine="xla",
+                progress=progress,
+            )
+
+    def _alone(self, number: int) -> np.ndarray:
+        """The path of one fish alone, by the same steps, so that their errors are not taken for company."""
+        if number and not self.lag:
+            return self._alone(0)
+        one = School([self.swimmer()], self.gait(number), least=LEAST * self.b)
+        return np.asarray(self._swum(one, np.zeros((1, 3)), Progress()).states.g.x)[:, 0]
 
     def _dataset(self, school: School, times: np.ndarray, g: Any) -> "xarray.Dataset":
         """All links in space, and the obstacle."""
@@ -149,11 +159,6 @@ class FishSchool(Study, name="fish-school"):
         }
 
 
-def _quiet() -> warnings.catch_warnings:
-    """Without the words that harmonics go through XLA, and of the limit: results say how a run ended."""
-    return warnings.catch_warnings(action="ignore", category=RunWarning)
-
-
 _UNITS = {
     "displacement": "m",
     "displacement_alone": "m",
@@ -164,7 +169,7 @@ _UNITS = {
 
 _NOTES = (
     "`displacement` has a row (x, y, z) for each fish, of its middle link, `displacement_alone` the same for the fish "
-    "alone in the water; distances are their lengths, and `gain` is what the others (or the obstacle) add, relative. "
+    "alone in the water by the same steps; distances are along the way of that, and `gain` is what company adds. "
     "`momentum_error_max` is the change of the angular and linear momentum of the whole, which is none, over that of a "
     "link's mass at the speed amplitude a. Fish begin with their gaits from rest."
 )
