@@ -24,6 +24,8 @@ TABLES = {
     "planets": ("The outer solar system", "benchmarks.planets"),
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),
     "spatial": ("Bodies coupled in space", "benchmarks.spatial"),
+    "added": ("Added mass of hulls beside Capytaine", "benchmarks.added_mass"),
+    "robots": ("Reading a robot", "benchmarks.robots"),
     "gaits": ("Gaits of the three-link fish", "benchmarks.gaits"),
     "gradient": ("The derivative of a run", "benchmarks.gradient"),
     "mujoco": ("A free body beside MuJoCo", "benchmarks.mujoco_body"),

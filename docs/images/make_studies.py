@@ -19,6 +19,7 @@ from naiad import studies
 from naiad.studies.progress import Progress
 
 GIVEN = {
+    "fish-school": {"degree": 3, "steps": 12},
     "heavy-top": {"t1": 60},
     "poincare-section": {"orbits": 5, "t1": 2000},
     "rigid-body": {"Omega0": "0.01,1,0.01", "t1": 100},

@@ -36,6 +36,31 @@ def test_vortex_body_refuses_what_cannot_be():
         VortexBody(t1=0.01)
 
 
+SHEDDING = {"shedding": "edge", "gamma": None, "at": None, "xi": (0.0, 1.0, 0.0), "pose": (0.0, 0.0, 0.0)}
+
+
+def test_vortex_body_sheds_and_swims():
+    study = VortexBody(shape="plate", heave=1.0, I=50.0, m=1.0, t1=3.0, dt=0.1, **SHEDDING)
+    findings = study.run(Progress())
+    results = findings.results
+    assert results["xi"][1] == pytest.approx(1.01392, abs=1e-5)
+    assert results["shed"] == 31
+    assert results["impulse_error_max"] < 1e-14
+    assert results["impulse"][2] == pytest.approx(np.sin(9.0) / 3.0, abs=2e-3)
+    assert findings.dataset()["vortex"].shape == (31, 2)
+    assert [*findings.figures] == ["wake", "velocity"]
+    assert len(findings.figures["wake"]().axes) == 1
+
+
+def test_vortex_body_refuses_to_shed_without_an_edge():
+    with pytest.raises(InputError, match="a circle has no edge"):
+        VortexBody(**SHEDDING)
+    with pytest.raises(InputError, match="with shedding=edge only"):
+        VortexBody(shape="plate")
+    with pytest.raises(InputError, match="with shedding=edge only"):
+        VortexBody(heave=1.0)
+
+
 def test_a_pair_that_is_thrown_flies_at_the_body():
     study = VortexBody(gamma=(-2.0, 2.0), pose=(0.0, 0.0, 0.0), xi=(0.0, 0.5, 0.0))
     system = study.system()

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad import hydro
 from naiad.models import ConnectedBodies, Weight
 from naiad.studies.trees.three_ellipsoids import AXES, OTHER, OUTWARD, three_ellipsoids
 from naiad.trees.overlap import contact, overlapping
 from naiad.viz.motion import describe_motion
+from tests.hydro.surfaces import box
 
 I = np.eye(3)  # noqa: E741
 QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -62,6 +64,36 @@ def test_bodies_that_overlap_at_the_start_are_refused_unless_asked_for():
     with pytest.raises(nd.InputError, match="Bodies 0 and 1 overlap"):
         bodies.joint_state(turns)
     assert two(overlap=True).joint_state(turns).g.R.shape == (2, 3, 3)
+
+
+def bar(x, R=None, long=1.0):
+    """A thin box about x, along its first axis."""
+    return hydro.Mesh(*box(long, 0.1, 0.1), tolerance=0.5).placed(x=x, R=R)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "overlap"),
+    [
+        ([hydro.Ellipsoid((0.5, 0.2, 0.1)), hydro.Sphere(0.3).placed(x=(0.0, 0.45, 0.0))], True),
+        ([hydro.Ellipsoid((0.5, 0.2, 0.1)), hydro.Sphere(0.3).placed(x=(0.0, 0.55, 0.0))], False),
+        ([bar((0, 0, 0)), bar((0, 0, 0.09), R=QUARTER)], True),  # across each other, no corner inside
+        ([bar((0, 0, 0)), bar((0, 0, 0.11), R=QUARTER)], False),
+        ([bar((0, 0, 0)), hydro.Sphere(0.3).placed(x=(0.0, 0.34, 0.0))], True),
+        ([bar((0, 0, 0)), hydro.Sphere(0.3).placed(x=(0.0, 0.36, 0.0))], False),
+        ([hydro.Sphere(0.5), bar((0.1, 0, 0), long=0.2)], True),  # one within the other
+    ],
+)
+def test_bodies_of_any_shapes_that_overlap_are_refused(shapes, overlap):
+    """Joined far away, so that only where they lie counts."""
+    joint = {"own": [(0, 0, 0), (0, 0, 5.0)], "other": [(0, 0, 0), (0, 0, 5.0)], "fluid": 0.0}
+    dry = hydro.rigid_inertia(1.0, (0.1, 0.1, 0.1))
+    bodies = nd.models.ConnectedBodies.from_shapes(shapes, (-1, 0), dry=dry, **joint)
+    if not overlap:
+        bodies.state()
+        return
+    with pytest.raises(nd.InputError, match="Bodies 0 and 1 overlap at the start"):
+        bodies.state()
+    nd.models.ConnectedBodies.from_shapes(shapes, (-1, 0), dry=dry, overlap=True, **joint).state()
 
 
 @pytest.mark.parametrize(

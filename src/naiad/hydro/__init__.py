@@ -5,6 +5,7 @@ from naiad.hydro.ellipsoid import Ellipsoid, Sphere, Spheroid
 from naiad.hydro.elliptic_cylinder import EllipticCylinder
 from naiad.hydro.facets import Facets
 from naiad.hydro.frames import angular_first, linear_first, moved
+from naiad.hydro.free_shedding import FreeWake, shed_freely
 from naiad.hydro.meshes.mesh import Mesh
 from naiad.hydro.planar_bodies import InertiaDerivative, PlanarBodies
 from naiad.hydro.planar_flow import PlanarFlow
@@ -31,6 +32,7 @@ __all__ = [
     "Ellipsoid",
     "EllipticCylinder",
     "Facets",
+    "FreeWake",
     "InertiaDerivative",
     "MassProperties",
     "Mesh",
@@ -54,5 +56,6 @@ __all__ = [
     "moved",
     "rigid_inertia",
     "rotation_matrix",
+    "shed_freely",
     "shed_wake",
 ]

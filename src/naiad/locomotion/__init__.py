@@ -26,6 +26,7 @@ from naiad.locomotion.optimiser import OptimalGait, optimise_gait
 from naiad.locomotion.placement import placed_links
 from naiad.locomotion.planar import link_poses, link_velocities, planar_swimmer, three_link_fish
 from naiad.locomotion.reconstruction import Reconstruction, reconstruct
+from naiad.locomotion.school import School
 from naiad.locomotion.spatial import spatial_swimmer, swimmer_of
 from naiad.locomotion.spline import SplineGait
 from naiad.locomotion.swimmer import Swimmer
@@ -58,6 +59,7 @@ __all__ = [
     "NetMotion",
     "OptimalGait",
     "Reconstruction",
+    "School",
     "Score",
     "ShapeMotion",
     "SplineGait",

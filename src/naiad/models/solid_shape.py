@@ -47,4 +47,4 @@ def solid_of(shape: AbstractShape, most: int = DRAWN) -> Solid | None:
     axes = ellipsoid_of_inertia(inertia, mass)
     facets = shape.facets(most)
     about = None if facets is None else facets.moved(-centre)
-    return Solid(np.diag(axes) if axes.ndim == 1 else axes, centre, about)
+    return Solid.unchecked(axes=np.diag(axes) if axes.ndim == 1 else axes, centre=centre, facets=about)

@@ -24,6 +24,7 @@ STUDIES: dict[str, str] = {
     "curvature": "naiad.studies.fish.curvature:Curvature",
     "eel": "naiad.studies.trees.eel:Eel",
     "falling-plate": "naiad.studies.vehicles.falling_plate:FallingPlate",
+    "fish-school": "naiad.studies.fish.fish_school:FishSchool",
     "fish-vortices": "naiad.studies.fish.fish_vortices:FishVortices",
     "gait-optimiser": "naiad.studies.fish.gait_optimiser:GaitOptimiser",
     "heavy-top": "naiad.studies.bodies.heavy_top:HeavyTopStudy",

@@ -20,7 +20,7 @@ from naiad.numerics.checks import floats, is_known, positive
 from naiad.trees.ellipsoids import ellipsoid_inertias, semi_axes
 from naiad.trees.joint_springs import joint_matrices, relative_velocities, spring_energy, with_reactions
 from naiad.trees.joint_torques import AbstractJointTorque, as_torque
-from naiad.trees.overlap import overlapping
+from naiad.trees.overlap import overlapping, overlapping_solids
 from naiad.trees.robots.robot import Robot
 from naiad.trees.rules import RULES
 from naiad.trees.submerged import NO_WATER, checked_shapes, submerged, water_around
@@ -41,8 +41,8 @@ class ConnectedBodies(TreeSystem):
       theta . K theta / 2 for a small turn theta from the tree's `rest` (see `spring_energy`);
     - `torque`: an `AbstractJointTorque`, or any function tau(g, xi, t) of the torques in the joints, in rows;
     - `shapes`: semi-axes [m], to draw the bodies and to refuse a start in which they overlap, unless `overlap`;
-    - `solids`: what is drawn of bodies of other shapes (see `from_shapes`); `robot`: the description that they were
-      read from, if they were.
+    - `solids`: the same of bodies of other shapes (see `from_shapes`); `robot`: the description that they were read
+      from, if they were: its links may overlap at their joints.
 
     Springs, dampers and torques act between the bodies: momenta are conserved without weight and with a free root.
     """
@@ -167,14 +167,25 @@ class ConnectedBodies(TreeSystem):
     def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
         """A checked state (see `LagrangianSystem.state`), in which no two bodies overlap unless that is allowed."""
         state = super().state(g, xi, mu, t=t, **components)
-        if self.shapes is not None and not self.overlap and all(map(is_known, jax.tree.leaves((self, state)))):
-            pairs = overlapping(np.asarray(self.shapes), np.asarray(state.g.R), np.asarray(self.tree.centres(state.g)))
+        if not self.overlap and self.robot is None and all(map(is_known, jax.tree.leaves((self, state)))):
+            pairs = self._overlapping(state.g)
             if pairs:
                 raise InputError(
                     f"Bodies {pairs[0][0]} and {pairs[0][1]} overlap at the start ({len(pairs)} such pairs); move the "
                     "joints outwards or turn the bodies apart, or allow it with overlap=True."
                 )
         return state
+
+    def _overlapping(self, g: Any) -> list[tuple[int, int]]:
+        """The pairs of bodies that do, where their shapes are known."""
+        if self.shapes is None and self.solids is None:
+            return []
+        R, centres = np.asarray(g.R), np.asarray(self.tree.centres(g))
+        if self.shapes is not None:
+            return overlapping(np.asarray(self.shapes), R, centres)
+        solids = self.solids or ()
+        middles = [np.zeros(3) if solid is None else np.asarray(solid.centre) for solid in solids]
+        return overlapping_solids(solids, R, centres + np.einsum("nij,nj->ni", R, np.stack(middles)))
 
     def joint_state(
         self, turns: Any = None, rates: Any = None, *, x: Any = (0.0, 0.0, 0.0), v: Any = (0.0, 0.0, 0.0)

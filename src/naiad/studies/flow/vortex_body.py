@@ -19,7 +19,12 @@ from naiad.studies.study import Findings, Study
 from naiad.viz.live import Slider
 
 METHODS = {name: CHOICES[name] for name in ("cay", "exp", "compose4", "compose6", "compose8", "rkmk4")}
-SHAPES = {"circle": "a circle of radius a", "ellipse": "an ellipse with the semi-axes a and b"}
+SHAPES = {
+    "circle": "a circle of radius a",
+    "ellipse": "an ellipse with the semi-axes a and b",
+    "plate": "a flat plate of half length a, which sheds",
+}
+SHEDDING = {"none": "the vortices are those given", "edge": "vortices leave the edge at -e_1, by Kutta's condition"}
 
 
 class VortexBody(Study, name="vortex-body"):
@@ -31,6 +36,11 @@ class VortexBody(Study, name="vortex-body"):
     circulation alone, `gamma=none at=none circulation=2 xi=0,1,0`, a circle goes round at rho Gamma/(m + rho pi a^2). A
     run ends where a vortex comes too near the wall or another one for its step: `ending` says so, and what was computed
     until then is reported.
+
+    With `shedding=edge` a plate or an ellipse sheds a vortex at each step, and is pushed across by heave cos(rate t):
+    the impulse of body, fluid and wake changes by that of the push alone, also where a vortex is shed; energy does not
+    stay. A plate that is heaved gains speed: `shape=plate shedding=edge heave=3 I=50 m=1 pose=0,0,0 xi=0,1,0 gamma=none
+    at=none`.
     """
 
     paper = "B. N. Shashikanth, J. E. Marsden, J. W. Burdick, S. D. Kelly, Physics of Fluids 14, 2002"
@@ -50,6 +60,11 @@ class VortexBody(Study, name="vortex-body"):
     )
     at: Vector | None = parameter((2.0, 1.0, -1.5, 1.4), unit="m", help="their places in space, x1,y1,x2,y2,...")
     circulation: float = parameter(0.0, unit="m^2/s", help="circulation around the body")
+    shedding: str = parameter("none", choices=SHEDDING, help="whether the body sheds vortices")
+    heave: float = parameter(
+        0.0, unit="N/m", help="with shedding, the force across, along y in space, heave cos(rate t)"
+    )
+    rate: float = parameter(3.0, unit="rad/s", above=0.0, help="rate of that force")
     t1: float = parameter(10.0, unit="s", above=0.0, help="duration")
     dt: float = parameter(0.05, unit="s", above=0.0, help="time step")
     method: str = parameter("compose6", choices=METHODS, help="integrator")
@@ -66,7 +81,13 @@ class VortexBody(Study, name="vortex-body"):
         return system.start(self.at, self.pose, self.xi)
 
     def validate(self) -> None:
-        self.start(self.system())
+        if self.shedding == "edge":
+            if self.shape == "circle":
+                raise InputError("shedding=edge: a circle has no edge; give shape=plate or shape=ellipse")
+        elif self.shape == "plate" or self.heave:
+            raise InputError("shape=plate and heave are there with shedding=edge only")
+        else:
+            self.start(self.system())
         if self.t1 < self.dt:
             raise InputError(f"t1 = {self.t1:g} is less than a step of dt = {self.dt:g}")
 
@@ -91,6 +112,10 @@ class VortexBody(Study, name="vortex-body"):
         return LivePage(build, sliders, {METHODS["cay"]: method("cay")}, 0.02, 15.0, touch=thrown)
 
     def run(self, progress: Progress) -> Findings:
+        if self.shedding == "edge":
+            from naiad.studies.flow.vortex_shedding import shedding_findings
+
+            return shedding_findings(self)
         system = self.system()
         state = self.start(system)
         run = limited_run(system, state, t1=self.t1, dt=self.dt, method=method(self.method), progress=progress)

@@ -12,12 +12,12 @@ from naiad.hydro import angular_first
 from naiad.numerics.arguments import checked_throughout
 from naiad.numerics.checks import semidefinite_inertia
 from naiad.trees.robots.assembling import Wet, assembled
+from naiad.trees.robots.links import only_shape, read_links
 from naiad.trees.robots.order import ordered
 from naiad.trees.robots.robot import (
     Geometry,
     Inertial,
     Joint,
-    Link,
     Pose,
     Robot,
     of_quaternion,
@@ -51,16 +51,11 @@ def sdf_robot(path: str | os.PathLike[str]) -> Robot:
     if len(models) != 1:
         raise InputError(f"{file}: there are {len(models)} models in it; expected one.")
     (model,) = models
-    links, poses = {}, {}
-    for element in model.findall("link"):
-        name = attribute(element, "name", file)
-        if name in links:
-            raise InputError(f"{file}: two links have the name {name!r}.")
-        where = f"{file}: link {name!r}"
-        poses[name] = _pose(element, where, ("", "__model__"))
-        links[name] = _link(element, name, where, folder)
-    if not links:
-        raise InputError(f"{file}: there is no <link> in it.")
+    links = read_links(model, file, folder, _inertial, _geometry)
+    poses = {
+        name: _pose(element, f"{file}: link {name!r}", ("", "__model__"))
+        for name, element in zip(links, model.findall("link"), strict=True)
+    }
     joints, notes = {}, []
     for element in model.findall("joint"):
         name = attribute(element, "name", file)
@@ -80,14 +75,6 @@ def sdf_robot(path: str | os.PathLike[str]) -> Robot:
         notes += own[below].notes
     found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(model.get("name") or Path(path).stem, tuple(found), tuple(notes))
-
-
-def _link(element: ElementTree.Element, name: str, where: str, folder: Path) -> Link:
-    inertial = element.find("inertial")
-    collision, visual = (
-        tuple(_geometry(each, where, folder) for each in element.findall(kind)) for kind in ("collision", "visual")
-    )
-    return Link(name, None if inertial is None else _inertial(inertial, where), collision, visual)
 
 
 def _inertial(element: ElementTree.Element, where: str) -> Inertial:
@@ -117,11 +104,7 @@ def _added(element: ElementTree.Element, where: str) -> np.ndarray:
 
 
 def _geometry(element: ElementTree.Element, where: str, folder: Path) -> Geometry:
-    where = f"{where}, {element.tag}"
-    inside = list(child(element, "geometry", where))
-    if len(inside) != 1:
-        raise InputError(f"{where}: <geometry> has {len(inside)} shapes in it; expected one.")
-    (shape,), pose = inside, _pose(element, where, ("",))
+    shape, pose = only_shape(element, where), _pose(element, where, ("",))
     if shape.tag == "mesh":
         scale = tuple(numbers(shape.findtext("scale", "1 1 1"), 3, f"{where}: scale").tolist())
         return Geometry("mesh", scale, pose, resolved(_text(child(shape, "uri", where)), folder, where))

@@ -10,6 +10,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked_throughout
 from naiad.trees.robots.assembling import Wet, assembled
+from naiad.trees.robots.links import only_shape, read_links
 from naiad.trees.robots.order import ordered
 from naiad.trees.robots.robot import Geometry, Inertial, Joint, Link, Pose, Robot, roll_pitch_yaw, row, symmetric
 from naiad.trees.robots.xml import attribute, child, number, numbers, parsed, resolved
@@ -46,14 +47,8 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
     """The description in a URDF file."""
     file, folder = str(path), Path(path).resolve().parent
     root = parsed(path, ("robot",))
-    links, joints, notes = {}, {}, []
-    for element in root.findall("link"):
-        name = attribute(element, "name", file)
-        if name in links:
-            raise InputError(f"{file}: two links have the name {name!r}.")
-        links[name] = _link(element, name, f"{file}: link {name!r}", folder)
-    if not links:
-        raise InputError(f"{file}: there is no <link> in it.")
+    links = read_links(root, file, folder, _inertial, _geometry)
+    joints, notes = {}, []
     for element in root.findall("joint"):
         name = attribute(element, "name", file)
         if name in joints:
@@ -81,14 +76,6 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
     return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
 
 
-def _link(element: ElementTree.Element, name: str, where: str, folder: Path) -> Link:
-    inertial = element.find("inertial")
-    collision, visual = (
-        tuple(_geometry(each, where, folder) for each in element.findall(kind)) for kind in ("collision", "visual")
-    )
-    return Link(name, None if inertial is None else _inertial(inertial, where), collision, visual)
-
-
 def _inertial(element: ElementTree.Element, where: str) -> Inertial:
     pose = _pose(element, f"{where}, inertial")
     mass = number(attribute(child(element, "mass", where), "value", where), f"{where}: mass", least=0.0)
@@ -104,11 +91,7 @@ def _inertial(element: ElementTree.Element, where: str) -> Inertial:
 
 
 def _geometry(element: ElementTree.Element, where: str, folder: Path) -> Geometry:
-    where = f"{where}, {element.tag}"
-    inside = list(child(element, "geometry", where))
-    if len(inside) != 1:
-        raise InputError(f"{where}: <geometry> has {len(inside)} shapes in it; expected one.")
-    (shape,), pose = inside, _pose(element, where)
+    shape, pose = only_shape(element, where), _pose(element, where)
     if shape.tag == "box":
         return Geometry("box", _sizes(attribute(shape, "size", where), 3, f"{where}: size"), pose)
     if shape.tag == "cylinder" or shape.tag == "capsule":
