@@ -50,6 +50,7 @@ STUDIES: dict[str, str] = {
     "string-pendulum": "naiad.studies.strings.string_pendulum:StringPendulum",
     "swimmer-dynamics": "naiad.studies.fish.swimmer_dynamics:SwimmerDynamics",
     "swimming-robot": "naiad.studies.trees.swimming_robot:SwimmingRobot",
+    "swing-up": "naiad.studies.control.swing_up:SwingUp",
     "tethered-satellite": "naiad.studies.strings.tethered_satellite:TetheredSatellite",
     "three-link-fish": "naiad.studies.fish.three_link_fish:ThreeLinkFish",
     "underwater-vehicle": "naiad.studies.vehicles.underwater_vehicle:UnderwaterVehicle",
