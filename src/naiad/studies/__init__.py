@@ -25,6 +25,7 @@ STUDIES: dict[str, str] = {
     "eel": "naiad.studies.trees.eel:Eel",
     "falling-plate": "naiad.studies.vehicles.falling_plate:FallingPlate",
     "fish-vortices": "naiad.studies.fish.fish_vortices:FishVortices",
+    "gait-energy": "naiad.studies.fish.gait_energy:GaitEnergy",
     "gait-optimiser": "naiad.studies.fish.gait_optimiser:GaitOptimiser",
     "heavy-top": "naiad.studies.bodies.heavy_top:HeavyTopStudy",
     "identify-vehicle": "naiad.studies.control.identify_vehicle:IdentifyVehicle",
