@@ -76,7 +76,8 @@ def solve(
       controls linear and quadratic over a step); or a `method` of these.
     - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal, and with several
       `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
-    - `estimate`: solve with N/4 and N/2 steps first, and estimate the error of the cost from all three.
+    - `estimate`: solve with N/4 and N/2 steps first (or, where that fails, afterwards from the solution), and estimate
+      the error of the cost from all three.
     - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
 
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
@@ -111,14 +112,20 @@ def solve(
     start = end_state(system, "start", start)
     target = start if goal is None else end_state(system, "goal", goal)
     tell = progress if callable(progress) else _shown if progress else None
+    counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
-    for count in (N // 4, N // 2) if estimate else ():
-        if count >= 2:
-            guess = _best(task, start, target, count, guess, starts, seed, tell)
-            coarse.append(guess)
+    for count in counts:
+        tried = _best(task, start, target, count, guess, starts, seed, tell)
+        if not tried.solved:  # too coarse: the finer grid begins as if it had not been
+            break
+        guess = tried
+        coarse.append(tried)
     found = _best(task, start, target, N, guess, starts, seed, tell)
     if not estimate:
         return found
+    if found.solved and len(coarse) < len(counts):
+        again = [_best(task, start, target, count, found, starts, seed, tell) for count in counts]
+        coarse = [each for each in again if each.solved]
     return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
 
 

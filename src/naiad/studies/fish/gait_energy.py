@@ -172,6 +172,6 @@ _NOTES = (
     "`cost` is the action [J s] or the positive work of the joints [J] in a period, `limit` the action of the best "
     "small loop for this distance and `over_limit` the ratio, which tends to 1 as the distance goes to 0 (about a "
     "`centre` where small loops do not turn the fish). `work` is the positive work, whatever is least; the net work of "
-    "a period is zero, since the fluid is ideal. `mean`, `cosines`, `sines` are the coefficients of the gait; any shift "
-    "of time is as good."
+    "a period is zero, since the fluid is ideal. `mean`, `cosines`, `sines` are the coefficients of the gait; a shift "
+    "of time changes nothing."
 )
