@@ -187,3 +187,9 @@ def stream_of_a_street():
         "# % of its distance in a period": 100.0 * found["gain"],
         "gains # % by swimming": 100.0 * found["gain_mean"],
     }
+
+
+@measured("cheapest-gait")
+def cheapest_gait():
+    found = results("gait-energy")
+    return {"10 m a period cost # J s, # times": (found["cost"], found["over_limit"])}
