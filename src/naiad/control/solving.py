@@ -115,12 +115,13 @@ def solve(
     counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
     for count in counts:
-        tried = _best(task, start, target, count, guess, starts, seed, tell)
-        if not tried.solved:  # too coarse: the finer grid begins as if it had not been
+        tried = _best(task, start, target, count, coarse[-1] if coarse else guess, starts, seed, tell)
+        if not tried.solved:
             break
-        guess = tried
         coarse.append(tried)
-    found = _best(task, start, target, N, guess, starts, seed, tell)
+    found = _best(task, start, target, N, coarse[-1] if coarse else guess, starts, seed, tell)
+    if coarse and not found.solved:  # they were too coarse: it begins as if they had not been
+        coarse, found = [], _best(task, start, target, N, guess, starts, seed, tell)
     if not estimate:
         return found
     if found.solved and len(coarse) < len(counts):

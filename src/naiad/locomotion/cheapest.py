@@ -25,6 +25,8 @@ COSTS = {
 """What a gait may cost, by name."""
 MET = 1e-8
 """The largest error of the distance, relative to it, and of the angle, that counts as none."""
+STRAIGHT = 1e-10
+"""Angles that change by less with the numbers of a gait are no condition: by symmetry such gaits do not turn."""
 
 
 class SmallGait(NamedTuple):
@@ -137,13 +139,15 @@ def _descended(
             last[key] = _cost(swimmer, tried, cost, steps), score(swimmer, tried, "displacement", steps)
         return last[key]
 
+    turning = np.max(np.abs(at(begin[kept])[1].turn_slopes[:, kept]), axis=1) > STRAIGHT
+
     def held(p: np.ndarray) -> np.ndarray:
         reached = at(p)[1]
-        return np.concatenate([[reached.value / distance - 1.0], reached.turn])
+        return np.concatenate([[reached.value / distance - 1.0], reached.turn[turning]])
 
     def held_slopes(p: np.ndarray) -> np.ndarray:
         reached = at(p)[1]
-        return np.concatenate([reached.slopes[None] / distance, reached.turn_slopes])[:, kept]
+        return np.concatenate([reached.slopes[None] / distance, reached.turn_slopes[turning]])[:, kept]
 
     def remember(p: np.ndarray) -> None:
         history.append(at(p)[0].value)
@@ -162,7 +166,7 @@ def _descended(
     )
     best = with_numbers(gait, np.concatenate([begin[: kept.start], found.x * scale]))
     final = _cost(swimmer, best, cost, 2 * steps), score(swimmer, best, "displacement", 2 * steps)
-    missed = np.max(np.abs(held(found.x * scale)))
+    missed = np.max(np.abs([*held(found.x * scale), *final[1].turn]))
     return CheapestGait(
         best, final[0].value, final[1].g, bool(found.success and missed < MET), str(found.message), np.array(history)
     )
