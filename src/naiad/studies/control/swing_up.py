@@ -19,23 +19,23 @@ class SwingUp(Study, Discretisation, name="swing-up"):
     """Swing-up of a pendulum of links: from hanging to upright with least effort, by torques in some joints.
 
     Half the integral of |u|^2. Uniform rods on hinges, as many as there are lengths; with two and a torque in the
-    second joint it is the acrobot, in the first the pendubot. There are local minima: with `starts` several first
-    guesses are tried and the best is taken. A rod alone, `mass=1 length=1 actuated=1`, is checked against Pontryagin's
-    equations.
+    first joint it is the pendubot, in the second the acrobot. There are local minima, the more the longer it takes:
+    with `starts` several first guesses are tried and the best is taken. A rod alone, `mass=1 length=1`, takes the
+    effort of Pontryagin's equations.
     """
 
     paper = "classical: M. W. Spong, The swing up control problem for the acrobot, 1995; Pontryagin's principle"
 
     mass: Vector = parameter((1.0, 1.0), unit="kg", above=0.0, help="masses of the links, from the pin outwards")
     length: Vector = parameter((1.0, 1.0), unit="m", above=0.0, help="lengths of the links")
-    actuated: Vector = parameter((2.0,), at_least=1.0, help="the joints in which torques act, the pin being joint 1")
+    actuated: Vector = parameter((1.0,), at_least=1.0, help="the joints in which torques act, the pin being joint 1")
     gravity: float = parameter(9.81, unit="m/s^2", at_least=0.0, help="gravity")
     damping: float = parameter(0.0, unit="N m s/rad", at_least=0.0, help="damping of every joint")
     start: Vector | None = parameter(
         None, unit="rad", help="angles of the joints at the start, each from the line of the link before (hanging)"
     )
     goal: Vector | None = parameter(None, unit="rad", help="angles of the joints at the goal (upright: pi, 0, ...)")
-    T: float = parameter(3.0, unit="s", above=0.0, help="duration")
+    T: float = parameter(2.0, unit="s", above=0.0, help="duration")
     bound: float | None = parameter(None, unit="N m", above=0.0, help="bound of each torque")
     starts: int = parameter(1, at_least=1, at_most=1000, help="first guesses")
 
