@@ -5,6 +5,7 @@ import pytest
 
 from naiad.errors import InputError
 from naiad.studies.fish.curvature import Curvature
+from naiad.studies.fish.gait_energy import GaitEnergy
 from naiad.studies.fish.gait_optimiser import GaitOptimiser
 from naiad.studies.progress import Progress
 
@@ -39,7 +40,22 @@ def test_the_optimiser_beats_the_paper():
     assert found["cosines"].shape == (1, 2)
 
 
-@pytest.mark.parametrize("study", [Curvature(mass=0.5), GaitOptimiser(harmonics=1, starts=1, objective="efficiency")])
+def test_the_cheapest_gait_and_its_limit():
+    found = results(GaitEnergy(distance=0.5, period=2.0))
+    assert found["status"] == "solved"
+    assert found["over_limit"] == pytest.approx(1.02048, abs=1e-4)
+    assert found["displacement"] == pytest.approx(0.5, rel=1e-6)
+    assert results(GaitEnergy(cost="work", harmonics=1))["work"] < results(GaitEnergy(harmonics=1))["work"]
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        Curvature(mass=0.5),
+        GaitEnergy(harmonics=1),
+        GaitOptimiser(harmonics=1, starts=1, objective="efficiency"),
+    ],
+)
 def test_the_figures_are_drawn(study, tmp_path):
     findings = study.run(Progress())
     for name, make in findings.figures.items():

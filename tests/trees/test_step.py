@@ -81,6 +81,7 @@ def test_steps_with_potentials_and_forces_satisfy_the_equations(make, root):
     ("rule", "correction", "root", "make"),
     [
         (nd.Trapezoid(), False, "pinned", random_tree),
+        (nd.Trapezoid(), False, "hinge", random_tree),
         pytest.param(nd.Left(), True, "free", random_tree, marks=pytest.mark.long),
         pytest.param(nd.Midpoint(), False, "free", random_tree, marks=pytest.mark.long),
         pytest.param(nd.Midpoint(), False, "free", coupled_tree, marks=pytest.mark.long),

@@ -109,7 +109,7 @@ def random_tree(parents, seed=1, **about) -> Tree:
         return A @ A.swapaxes(1, 2) + 0.5 * np.eye(3)
 
     own, other = rng.normal(size=(2, count, 3))
-    if about.get("root") != "pinned":
+    if about.get("root", "free") == "free":
         own[0] = other[0] = 0.0
     return Tree(parents, positive(), positive(), own=own, other=other, **about)
 
@@ -119,7 +119,7 @@ def coupled_tree(parents, seed=1, **about) -> Tree:
     rng, count = np.random.default_rng(seed), len(parents)
     A = rng.normal(size=(count, 6, 6))
     own, other = rng.normal(size=(2, count, 3))
-    if about.get("root") != "pinned":
+    if about.get("root", "free") == "free":
         own[0] = other[0] = 0.0
     return Tree.of_inertias(parents, A @ A.swapaxes(1, 2) + np.eye(6), own=own, other=other, **about)
 
@@ -140,7 +140,8 @@ def random_state(system: TreeSystem, seed=2, size=1.0) -> State:
     for i, kind in enumerate(tree.joints):
         if kind in ("hinge", "weld"):
             angle = rng.normal() if kind == "hinge" else 0.0
-            R[i] = R[tree.parents[i]] @ tree.rest[i] @ Rotation.from_rotvec(angle * tree.axis[i]).as_matrix()
+            above = R[tree.parents[i]] if i else np.eye(3)
+            R[i] = above @ tree.rest[i] @ Rotation.from_rotvec(angle * tree.axis[i]).as_matrix()
     state = system.state(g=g._replace(R=R), xi=size * rng.normal(size=tree.group.dim)) if tree.balls else None
     if state is None:
         free = Bodies(tree.freed()).state(g=g._replace(R=R), xi=size * rng.normal(size=tree.group.dim))

@@ -27,7 +27,10 @@ def transcription(system: LagrangianSystem, order: int, method: AbstractMethod |
     if not isinstance(method, Variational | VPRK):
         raise InputError(f"method = {type(method).__name__}(...); control takes Variational(...) or VPRK(...).")
     if system.constraint is not None:
-        raise InputError(f"{type(system).__name__} has a constraint; control takes systems without any.")
+        raise InputError(
+            f"{type(system).__name__} has a constraint; control takes systems without "
+            "any: of a tree with hinges and welds, JointSpace(tree)."
+        )
     method.check(system)
     return VariationalSteps(method) if isinstance(method, Variational) else GaussSteps(method)
 

@@ -25,6 +25,7 @@ from naiad.numerics.checks import generator
 
 WARM_BARRIER = 1e-4
 ASIDE = 0.4  # how far other starts are moved off the geodesic, relative to its length
+ANOTHER = 0.1  # costs of two grids that differ by more, relatively, may be those of different optima
 
 Tell = Callable[[int, dict[str, Any]], None]
 
@@ -76,7 +77,8 @@ def solve(
       controls linear and quadratic over a step); or a `method` of these.
     - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal, and with several
       `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
-    - `estimate`: solve with N/4 and N/2 steps first, and estimate the error of the cost from all three.
+    - `estimate`: solve with N/4 and N/2 steps first (where that fails, or finds another optimum, afterwards from the
+      solution), and estimate the error of the cost from all three.
     - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
 
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
@@ -111,14 +113,21 @@ def solve(
     start = end_state(system, "start", start)
     target = start if goal is None else end_state(system, "goal", goal)
     tell = progress if callable(progress) else _shown if progress else None
+    counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
-    for count in (N // 4, N // 2) if estimate else ():
-        if count >= 2:
-            guess = _best(task, start, target, count, guess, starts, seed, tell)
-            coarse.append(guess)
-    found = _best(task, start, target, N, guess, starts, seed, tell)
+    for count in counts:
+        tried = _best(task, start, target, count, coarse[-1] if coarse else guess, starts, seed, tell)
+        if not tried.solved:
+            break
+        coarse.append(tried)
+    found = _best(task, start, target, N, coarse[-1] if coarse else guess, starts, seed, tell)
+    if coarse and not found.solved:  # they were too coarse: it begins as if they had not been
+        coarse, found = [], _best(task, start, target, N, guess, starts, seed, tell)
     if not estimate:
         return found
+    if found.solved and (len(coarse) < len(counts) or any(_apart(each, found) for each in coarse[-1:])):
+        again = [_best(task, start, target, count, found, starts, seed, tell) for count in counts]
+        coarse = [each for each in again if each.solved]
     return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
 
 
@@ -144,6 +153,11 @@ def solve_many(
     outcome = ended(task.problem, stacked(at), stacked(each), task.rules)
     seconds = time.perf_counter() - began
     return [_solution(task, each[k], outcome, k, seconds / len(each)) for k in range(len(each))]
+
+
+def _apart(one: Solution, other: Solution) -> bool:
+    """Whether two grids may have found different optima."""
+    return abs(one.cost - other.cost) > ANOTHER * abs(other.cost)
 
 
 def richardson(costs: list[float], order: int) -> float:

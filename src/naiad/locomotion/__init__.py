@@ -5,6 +5,7 @@ from naiad.locomotion.area_rule import AreaRule, area_rule
 from naiad.locomotion.ascent import Climb
 from naiad.locomotion.bend import Bend
 from naiad.locomotion.bending import BendingSwimmer, bending_swimmer
+from naiad.locomotion.cheapest import COSTS, CheapestGait, SmallGait, cheapest_gait, small_gait
 from naiad.locomotion.connection import CurvatureMap, connection, curvature, curvature_map, locked_inertia
 from naiad.locomotion.driven import DrivenSwimmer
 from naiad.locomotion.gait import (
@@ -35,6 +36,7 @@ from naiad.locomotion.torques import GaitTorques, gait_torques
 from naiad.locomotion.vortex_swimmer import SwimmerAmongVortices
 
 __all__ = [
+    "COSTS",
     "FORWARD",
     "OBJECTIVES",
     "TURNING",
@@ -44,6 +46,7 @@ __all__ = [
     "AreaRule",
     "Bend",
     "BendingSwimmer",
+    "CheapestGait",
     "Climb",
     "CurvatureMap",
     "DrivenSwimmer",
@@ -62,12 +65,14 @@ __all__ = [
     "School",
     "Score",
     "ShapeMotion",
+    "SmallGait",
     "SplineGait",
     "Swimmer",
     "SwimmerAmongVortices",
     "TimedTorque",
     "area_rule",
     "bending_swimmer",
+    "cheapest_gait",
     "cloth_joints",
     "connection",
     "curvature",
@@ -85,6 +90,7 @@ __all__ = [
     "planar_swimmer",
     "reconstruct",
     "score",
+    "small_gait",
     "spatial_swimmer",
     "swimmer_of",
     "tabulated",

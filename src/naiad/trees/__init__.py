@@ -1,6 +1,7 @@
 """Trees of rigid bodies: what a tree is, its system, its step of O(N), and bodies connected in a fluid."""
 
 from naiad.trees.connected_bodies import ConnectedBodies
+from naiad.trees.joint_space import JointSpace
 from naiad.trees.joint_torques import AbstractJointTorque, TravellingWave
 from naiad.trees.motion import Motion, motion
 from naiad.trees.robots.mjcf import read_mjcf
@@ -19,6 +20,7 @@ __all__ = [
     "Geometry",
     "Inertial",
     "Joint",
+    "JointSpace",
     "Link",
     "Motion",
     "Robot",

@@ -9,6 +9,7 @@ from naiad.errors import InputError
 from naiad.numerics.checks import check_rotations, finite, floats, inertia_matrix, is_known, namespace, unit_axis
 
 JOINTS = ("ball", "hinge", "weld")
+ROOTS = ("free", "pinned", "hinge")
 
 
 def parent_numbers(parents: Sequence[int]) -> tuple[int, ...]:
@@ -64,8 +65,8 @@ def _check_ends(parents: np.ndarray, body: int) -> None:
 
 def joint_kinds(joints: str | Sequence[str], root: str, count: int) -> tuple[str, ...]:
     """The kind of every body's joint, the root's first, or an `InputError`."""
-    if root not in ("free", "pinned"):
-        raise InputError(f"root = {root!r}; expected 'free' or 'pinned'.")
+    if root not in ROOTS:
+        raise InputError(f"root = {root!r}; expected {', '.join(map(repr, ROOTS))}.")
     kinds = (joints,) * (count - 1) if isinstance(joints, str) else tuple(joints)
     if len(kinds) == count and kinds[:1] == (root,):
         kinds = kinds[1:]

@@ -25,7 +25,8 @@ class TreeSystem(LagrangianSystem):
 
     A subclass has the field `tree`. It may have `potential(g, t)` and `force(g, xi, t)`, in O(N) for long trees:
     springs, dampers and torques at the joints, gravity and buoyancy. Without them rigid motions of space are a
-    symmetry: turns about the origin (about the pin) and, for a free root, shifts. Hinges and welds are constraints.
+    symmetry: turns about the origin (about the pin, about the axis of the root's hinge) and, for a free root, shifts.
+    Hinges and welds are constraints.
     """
 
     needs = ("tree",)
@@ -77,23 +78,29 @@ class TreeSystem(LagrangianSystem):
     @property
     def symmetry_dim(self) -> int:
         """Turns, then shifts."""
-        return 3 if self.tree.pinned else 6
+        return {"free": 6, "pinned": 3, "hinge": 1}[self.tree.joints[0]]
 
     def noether(
         self, state: State, action: Callable[[Float[Array, " k"], Any], Any] | None = None, *, dim: int | None = None
     ) -> Float[Array, " k"]:
         """The momentum of an action, by default of rigid motions: the total angular momentum about the origin (about
-        the pin), then the total linear momentum of a free tree."""
+        the pin, about the root's axis), then the total linear momentum of a free tree."""
         if action is not None or self.symmetry != self._moved:
             return super().noether(state, action, dim=dim)
         g, mu = State(jax.tree.map(jnp.asarray, state.g), jnp.asarray(state.mu))
         angular = self.tree.angular_momentum(g, mu)
+        if self.tree.joints[0] == "hinge":
+            return (self._axis() @ angular)[None]
         return angular if self.tree.pinned else jnp.concatenate([angular, self.tree.linear_momentum(g, mu)])
 
     def _moved(self, s: Float[Array, " k"], g: Any) -> Any:
-        turn = SO3().exp(s[:3])
+        turn = SO3().exp(s * self._axis() if self.tree.joints[0] == "hinge" else s[:3])
         R = jnp.einsum("ij,njk->nik", turn, g.R)
         return g._replace(R=R) if self.tree.pinned else g._replace(R=R, x=turn @ g.x + s[3:])
+
+    def _axis(self) -> Float[Array, "3"]:
+        """The axis of the root's hinge, in space."""
+        return jnp.asarray(self.tree.rest[0]) @ jnp.asarray(self.tree.axis[0])
 
 
 class Centres(Module):

@@ -26,7 +26,7 @@ class Tree(Module):
     - `D`: couplings Omega . D V of turn and motion, symmetric 3 x 3 matrices, none if not given (see `of_inertias`).
     - `own`: where the joint of a body to its parent lies in its own frame; `other`: the same point in the parent's.
     - `joints`: "ball", "hinge" or "weld", one for all or one for each body; `root`: "free", or "pinned" by a ball joint
-      at `own[0]` in the root's frame to `other[0]` in space. For a free root both are zero.
+      or on a "hinge" at `own[0]` in the root's frame to `other[0]` in space. For a free root both are zero.
     - `axis`: the axis of a hinge, in the body's own frame; `rest`: the attitude of a body in its parent's frame, which
       a weld keeps and from which a hinge turns about its axis (the identity if not given).
 
@@ -56,7 +56,7 @@ class Tree(Module):
         other: Any,
         D: Any = None,
         joints: str | Sequence[str] = "ball",
-        root: Literal["free", "pinned"] = "free",
+        root: Literal["free", "pinned", "hinge"] = "free",
         axis: Any = None,
         rest: Any = None,
     ):
@@ -70,7 +70,7 @@ class Tree(Module):
         if root == "free" and any(is_known(end) and np.any(end) for end in ends):
             raise InputError(
                 f"own[0] = {self.own[0]} and other[0] = {self.other[0]}: a free root has no joint; expected zeros (or "
-                "root='pinned')."
+                "root='pinned' or 'hinge')."
             )
         hinges = [i for i, kind in enumerate(self.joints) if kind == "hinge"]
         self.axis = unit_rows("axis", axis, count, hinges)
@@ -89,7 +89,7 @@ class Tree(Module):
         count = len(numbers)
         J, M, D, at = balanced(full_inertias("K", K, count))
         joined = np.arange(count)[:, None] > 0  # a free root has no joint, a pinned one hangs on a point of space
-        own = points("own", own, count) - (joined | (about.get("root") == "pinned")) * at
+        own = points("own", own, count) - (joined | (about.get("root", "free") != "free")) * at
         other = points("other", other, count) - joined * at[np.maximum(numbers, 0)]
         return cls(parents, J, M, D=D, own=own, other=other, **about).replaced(at=at)
 
@@ -101,12 +101,12 @@ class Tree(Module):
     @property
     def pinned(self) -> bool:
         """Whether the root hangs on a point of space."""
-        return self.joints[0] == "pinned"
+        return self.joints[0] != "free"
 
     @property
     def balls(self) -> bool:
         """Whether every joint is a ball joint."""
-        return all(kind == "ball" for kind in self.joints[1:])
+        return self.joints[0] != "hinge" and all(kind == "ball" for kind in self.joints[1:])
 
     @property
     def chain(self) -> bool:
@@ -121,7 +121,8 @@ class Tree(Module):
 
     def freed(self) -> "Tree":
         """The same with ball joints only."""
-        return self if self.balls else self.replaced(joints=(self.joints[0], *["ball"] * (self.count - 1)))
+        root = "pinned" if self.pinned else "free"
+        return self if self.balls else self.replaced(joints=(root, *["ball"] * (self.count - 1)))
 
     def of_kind(self, kind: str) -> np.ndarray:
         """The numbers of the bodies whose joint is of a kind."""
@@ -172,7 +173,8 @@ class Tree(Module):
         zero; a weld keeps Q = I: its skew part is zero.
         """
         hinges, welds = self.of_kind("hinge"), self.of_kind("weld")
-        turned = jnp.einsum("nji,nkj,nkl->nil", self.rest, jnp.asarray(g.R)[np.maximum(self.parents, 0)], g.R)
+        above = jnp.asarray(g.R)[np.maximum(self.parents, 0)].at[0].set(jnp.eye(3))
+        turned = jnp.einsum("nji,nkj,nkl->nil", self.rest, above, g.R)
         axes = jnp.asarray(self.axis)[hinges]
         tilts = jnp.einsum("nki,nij,nj->nk", _across(axes), turned[hinges], axes)
         skew = turned[welds] - jnp.swapaxes(turned[welds], 1, 2)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import naiad as nd
+from benchmarks.transcriptions import CHARTS, ORDERS, SCHEMES, ours, usual
 from naiad.numerics import double
 from tests.control.test_solve import AXIS, BODY_COST, turn
 from tests.docs.measured.registry import measured, results
@@ -85,3 +86,25 @@ def costs_by_pontryagin():
     )
     errors = [(found["cost"] - DOCKING, found["error_estimate"]) for found in docked]
     return [DOCKING, *np.ravel(errors), LEAST_TIME, 2, 200, turned["time"] - LEAST_TIME]
+
+
+STEPS = 8
+
+
+@measured("transcriptions", within=0.05)
+def transcriptions():
+    """Errors of the cost; and the variation of the momentum, where it is more than round-off."""
+    values = []
+    for order in ORDERS:
+        plan = ours(order, STEPS)
+        assert plan.momentum < 1e-11
+        values.append(plan.error)
+    for name in SCHEMES:
+        for chart in CHARTS:
+            plan = usual(name, chart, STEPS)
+            values.append(plan.error)
+            if chart == "quaternions":
+                assert plan.momentum < 1e-12
+            else:
+                values.append(plan.momentum)
+    return values

@@ -223,3 +223,9 @@ def work_of_the_torques():
     missing = 0.2 * w @ (power + np.sum(terms * rates, axis=1)) / change - 1.0
     assert abs(0.2 * w @ power - change) < 1e-9
     return {"without the last term # % of it is missing": 100.0 * abs(missing)}
+
+
+@measured("cheapest-gait")
+def cheapest_gait():
+    found = results("gait-energy")
+    return {"10 m a period cost # J s, # times": (found["cost"], found["over_limit"])}
