@@ -202,7 +202,7 @@ def _newton(scheme: str, chart: str, N: int) -> tuple[np.ndarray, np.ndarray, fl
         np.add.at(gradient, rows, slope)
         held = np.concatenate([missed.ravel(), values[nodes[0]] - first, target])
         matrix = bmat([[hessian, A.T, B.T], [A, None, None], [B, None, None]], format="csc")
-        step = spsolve(matrix, -np.concatenate([gradient, held]))
+        step: Any = spsolve(matrix, -np.concatenate([gradient, held]))
         values += step[:count]
         duals = step[count : count + N * size]
         change = np.max(np.abs(step[:count]))

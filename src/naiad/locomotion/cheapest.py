@@ -161,7 +161,7 @@ def _descended(
         jac=True,
         method="SLSQP",
         constraints=[{"type": "eq", "fun": lambda p: held(p * scale), "jac": lambda p: scale * held_slopes(p * scale)}],
-        options={"maxiter": iterations, "ftol": 1e-13},
+        options={"maxiter": iterations, "ftol": 1e-11},
         callback=lambda p: remember(p * scale),
     )
     best = with_numbers(gait, np.concatenate([begin[: kept.start], found.x * scale]))

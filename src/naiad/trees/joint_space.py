@@ -64,6 +64,7 @@ class JointSpace(LagrangianSystem):
     def spread(self, g: Any, xi: Float[Array, " n"]) -> tuple[Any, Float[Array, " k"]]:
         """Configuration and velocity of the bodies."""
         tree, places = self.bodies.tree, self._places()
+        whole: Any = tree.group
         R: list[Any] = []
         Omega: list[Any] = []
         for i, parent in enumerate(tree.parents):
@@ -77,9 +78,8 @@ class JointSpace(LagrangianSystem):
             Omega.append(Omega[parent] @ turn + rate if i else rate)
         spins = jnp.concatenate(Omega)
         if tree.pinned:
-            return tree.group.element((jnp.stack(R),)), spins
-        first = tree.group.element((jnp.stack(R), g.x))
-        return first, jnp.concatenate([spins, jnp.asarray(xi)[3:6]])
+            return whole.element((jnp.stack(R),)), spins
+        return whole.element((jnp.stack(R), g.x)), jnp.concatenate([spins, jnp.asarray(xi)[3:6]])
 
     def unreduced(self, state: State) -> State:
         """The state of the bodies, with the momentum of their velocities."""
