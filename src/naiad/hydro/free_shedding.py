@@ -112,7 +112,7 @@ class _Free(NamedTuple):
         psi = np.array([-c * R2 * (u * u).real, (c - R2) * u.imag, -(c + R2) * u.real]) @ gamma
         psi[0] += 0.5 * bound * (R2 + c * c / R2)
         every, strength = np.append(z, complex(*pose[1:])), np.append(gamma, bound)
-        areas = np.array([-0.5 * np.abs(every) ** 2, every.imag, -every.real]) @ strength
+        areas = np.array([-0.5 * np.abs(every) ** 2, np.imag(every), -np.real(every)]) @ strength
         return flow.density * (areas - _in_space(psi, pose))
 
     def check_outside(self, z: Complex[np.ndarray, " n"], pose: np.ndarray, t: float) -> None:
