@@ -57,7 +57,7 @@ def table(folder):
 def chain(name, kills, draw, whole):
     """A sweep that is ended and gone on with until it is done, or was ended often enough: how often."""
     done, command = 0, [*SWEEP, "--workers", str(draw.choice((1, 2))), "--out", name]
-    while done < kills:
+    while done < kills and not Path(name).exists():  # one may be ended when all is in place, and it has yet to end
         child = forked(*command)
         time.sleep(draw.uniform(0.0, whole))
         if os.waitpid(child, os.WNOHANG)[0]:
