@@ -22,6 +22,8 @@ SMALL = {
     "eel": {"N": 3, "t1": 0.5},
     "falling-plate": {"t1": 0.1, "grid": 2},
     "fish-vortices": {"count": 2, "steps": 32},
+    "fish-school": {"fish": 2, "degree": 2, "steps": 8},
+    "gait-energy": {"distance": 1.0},
     "gait-optimiser": {"harmonics": 1, "starts": 1},
     "heavy-top": {"t1": 1.0},
     "identify-vehicle": {"t1": 3.0, "steps": 30},
@@ -43,6 +45,7 @@ SMALL = {
     "spatial-fish": {"widths": "2,5,10"},
     "spherical-pendulum": {"orbits": 2, "t1": 50.0},
     "string-pendulum": {"elements": 3, "t1": 0.1},
+    "swing-up": {"steps": 8, "order": 2},
     "swimmer-dynamics": {"t1": 1.0, "hydro": "decoupled"},
     "swimming-robot": {"t1": 0.5},
     "tethered-satellite": {"l1": 600.0, "fade": 400.0, "elements": 3, "dt": 2.0, "orbits": 1.0},
@@ -71,7 +74,10 @@ def origins():
     made = {IMAGES / "readme.png": "make_readme", IMAGES / "mesh.png": "make_mesh", layers.PICTURE: "tests.docs.layers"}
     made |= {IMAGES / f"{name}.png": "make_pages" for name in script("make_pages").PICTURES}
     made |= {IMAGES / "studies" / f"{name}.png": "make_studies" for name in studies.STUDIES}
-    return made | {mujoco_body.IMAGE: "benchmarks.mujoco_body"}
+    return made | {
+        mujoco_body.IMAGE: "benchmarks.mujoco_body",
+        IMAGES / "transcriptions.png": "benchmarks.transcriptions",
+    }
 
 
 def is_picture(path):
@@ -138,3 +144,11 @@ def test_the_picture_beside_mujoco(tmp_path):
     pytest.importorskip("mujoco")
     mujoco_body.draw(mujoco_body.measure(), tmp_path / "mujoco.png")
     assert is_picture(tmp_path / "mujoco.png")
+
+
+@pytest.mark.long
+def test_the_picture_of_transcriptions(tmp_path):
+    from benchmarks import transcriptions
+
+    transcriptions.main(str(tmp_path / "transcriptions.png"))
+    assert is_picture(tmp_path / "transcriptions.png")
