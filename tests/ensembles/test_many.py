@@ -40,6 +40,21 @@ def test_each_is_its_single_run_bit_for_bit(method, reconstruct):
         assert one.attrs == alone.attrs
 
 
+def test_a_step_that_ends_a_run_is_not_taken():
+    """Some end at a section, at times of their own, and others at their last node: each stands where it does alone."""
+    body = nd.models.RigidBody(J=(1.0, 2.0, 3.0))
+    states = [body.state(Omega=(0.7, 0.1 * k, 1.0)) for k in (0, 2, 4, 6)] + [body.state(Omega=(0.7, 0.0, 0.0))]
+    end = nd.Section(lambda state, t: state.mu[0] - 0.2, direction=0, terminal=True)
+    options = {"t1": 3.0, "dt": 0.05, "save_every": 7, "sections": {"end": end}, "monitors": {"energy": body.energy}}
+    together = nd.simulate_many(body, states, **options)
+    assert {run.outcome for run in together} == {nd.Outcome.EVENT, nd.Outcome.COMPLETED}
+    for state, one in zip(states, together, strict=True):
+        alone = nd.simulate(body, state, **options)
+        for name in alone.record.variables:
+            np.testing.assert_array_equal(one.record[name], alone.record[name], err_msg=str(name))
+        assert one.attrs == alone.attrs
+
+
 def test_each_has_its_own_noise():
     """From seeds and from rows, over more than a block of increments, with a section and a shorter last step."""
     disk = nd.models.SlidingDisk(1.3, 0.4, 0.8, c=0.7, alpha=0.9, k=1.7)
