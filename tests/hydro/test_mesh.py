@@ -62,6 +62,15 @@ def test_a_box_is_met_from_below_and_with_the_square_of_the_length():
     np.testing.assert_allclose(np.array(found) - np.array(found)[:, [1, 2, 0, 4, 5, 3]], 0.0, atol=1e-10)
 
 
+def test_what_is_refined_is_not_chosen_by_rounding():
+    """The sectors of a cylinder are alike; so is what is seen of the error in them, but for the last digits."""
+    rng, (vertices, triangles) = np.random.default_rng(0), cylinder(24)
+    meshes = [hydro.Mesh(vertices * (1.0 + 1e-15 * rng.standard_normal(vertices.shape)), triangles) for _ in range(3)]
+    assert len({mesh.solution.triangles for mesh in meshes}) == 1
+    for mesh in meshes[1:]:
+        np.testing.assert_allclose(mesh.added_inertia(1.0), meshes[0].added_inertia(1.0), atol=1e-5)
+
+
 def test_translations_by_another_formula():
     """The flow outside together with the rigid one inside is that of a double layer alone: H W^-1 H - V."""
     surface = Surface.given(*ellipsoid(2, 1.0, 0.7, 0.5))

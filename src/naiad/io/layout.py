@@ -212,5 +212,5 @@ def stored(values: np.ndarray) -> np.ndarray:
 
 
 def restored(values: np.ndarray) -> np.ndarray:
-    """The inverse of `stored`: text of the least fixed length that holds it."""
-    return np.array(values.tolist(), dtype=str).reshape(values.shape) if values.dtype.kind == "T" else values
+    """The inverse of `stored`: text (objects, as indices of older pandas hold it) of the least fixed length."""
+    return np.array(values.tolist(), dtype=str).reshape(values.shape) if values.dtype.kind in "TO" else values

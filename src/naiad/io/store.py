@@ -80,7 +80,7 @@ def opened(store: "Store", where: str) -> "xr.Dataset":
         lengths = _checked_contents(store, own)["lengths"]
         dataset = xr.open_zarr(store, chunks=None, consolidated=False)
         dataset.attrs = _dataset_attributes(own)
-        texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind == "T"}
+        texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind in "TO"}
         dataset = dataset.assign_coords({n: (each.dims, layout.restored(each.to_numpy())) for n, each in texts.items()})
         return dataset.isel({dim: slice(size) for dim, size in lengths.items() if dim in dataset.dims})
 

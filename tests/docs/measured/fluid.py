@@ -20,12 +20,7 @@ MESHES = [
 """What is given, its inertia, and whether facets stand for something smooth, so that two errors are told."""
 
 
-# Which of the like corners of a cube and sectors of a cylinder are refined is rounding: see `cut_of_a_cylinder`. What
-# is not refined is the same to its digits.
-CUT = {1: 0.3, 2: 0.15, 3: 0.25, 5: 0.3, 6: 0.15, 7: 0.25, 8: 0.2, 10: 0.3, 11: 0.15, 12: 0.25, 13: 0.2}
-
-
-@measured("errors-of-meshes", within=CUT)
+@measured("errors-of-meshes")
 def errors_of_meshes():
     rows = []
     for (vertices, triangles), exact, smooth in MESHES:
@@ -33,21 +28,6 @@ def errors_of_meshes():
         said = [mesh.added_error, mesh.solution.from_triangles][: 1 + smooth]
         rows += [len(triangles), mesh.solution.triangles, *said, relative_error(mesh, np.diag(exact))]
     return rows
-
-
-@measured("cut-of-a-cylinder", within=0.3)
-def cut_of_a_cylinder():
-    """The least and the most triangles of three cylinders whose vertices differ by rounding, and errors of them."""
-    rng, (vertices, triangles) = np.random.default_rng(0), cylinder(24)
-    given = [vertices * (1.0 + 1e-15 * rng.standard_normal(vertices.shape)) for _ in range(3)]
-    meshes = [hydro.Mesh(each, triangles) for each in given]
-    counts = [mesh.solution.triangles for mesh in meshes]
-    errors = [relative_error(mesh, np.diag(CYLINDER)) for mesh in meshes]
-    assert len(set(counts)) > 1
-    return {
-        "is solved on # to # triangles": (min(counts), max(counts)),
-        "error stays between # and #.": (min(errors), max(errors)),
-    }
 
 
 @measured("points-of-an-ellipse", quick=True)

@@ -18,6 +18,9 @@ LARGEST = 12_000
 SHARE = 0.7
 """Of the error that is seen at vertices, this much is refined at."""
 
+TIE = 1e-6
+"""Errors that differ by less, relative, are refined together: which of them is larger is a matter of rounding."""
+
 
 class Added(NamedTuple):
     """The inertia of a fluid of unit density about the origin, and what is known of it."""
@@ -35,7 +38,7 @@ class Added(NamedTuple):
 
 def added(given: Surface, tolerance: float) -> Added:
     """From the cache, or solved and kept there."""
-    key = hashlib.sha256(b"added inertia 2" + np.float64(tolerance).tobytes())
+    key = hashlib.sha256(b"added inertia 3" + np.float64(tolerance).tobytes())
     key.update(given.vertices.tobytes())
     key.update(given.triangles.astype(np.int64).tobytes())
     cache = default_cache()
@@ -75,12 +78,16 @@ def _solved(given: Surface, tolerance: float) -> Added:
             return Added(M, of_triangles, of_facets, both, len(surface.triangles))
         before = of_triangles
         lost = np.diag(system.W) * np.sum(((psi - psi_fewer) * scale) ** 2, axis=1)
-        order = np.argsort(-lost)
-        total = np.cumsum(lost[order])
-        chosen = np.zeros(len(lost), dtype=bool)
-        chosen[order[: np.searchsorted(total, SHARE * total[-1]) + 1]] = True
+        chosen = lost >= (1.0 - TIE) * _least_of(lost, SHARE)
         ends, _ = surface.edges
         surface = refinement.flipped(refinement.refine(surface, chosen[ends[:, 0]] | chosen[ends[:, 1]]))
+
+
+def _least_of(lost: np.ndarray, share: float) -> float:
+    """The smallest of the largest numbers that make up this share of the sum."""
+    falling = np.sort(lost)[::-1]
+    total = np.cumsum(falling)
+    return float(falling[np.searchsorted(total, share * total[-1])])
 
 
 def _norm(K: np.ndarray, scale: np.ndarray) -> float:

@@ -94,7 +94,7 @@ def _in_three(vertices: np.ndarray, triangles: np.ndarray, middle: np.ndarray) -
     a, b, c = t.T
     ab, ca = m[:, 0], m[:, 2]
     to_c, to_b = (np.linalg.norm(vertices[p] - vertices[q], axis=1) for p, q in ((ab, c), (ca, b)))
-    first = to_c < to_b
+    first = to_c < (1.0 - FLAT) * to_b
     return [
         np.stack([a, ab, ca], axis=1),
         np.stack([ab, b, np.where(first, c, ca)], axis=1),
