@@ -129,6 +129,19 @@ def test_single_precision_inside_is_refused():
         nc.compile(lambda x: x.astype(jnp.float32) + 1, cache=False)(1.0)
 
 
+@pytest.mark.parametrize("outside", [jnp.array(0.1), jnp.array([0.1, 0.2]), np.ones(2, np.float16)])
+def test_an_array_from_outside_in_single_precision_is_refused_and_not_left_to_xla(outside):
+    def inside(x):
+        return jax.lax.cond(x > 0.0, lambda: jnp.sum(x * outside), lambda: x)
+
+    for called in (lambda: nc.compile(inside, cache=False)(1.0), lambda: engine.execute(inside, 1.0, parameters=())):
+        with pytest.raises(
+            InputError, match=rf"made outside of it\) is {outside.dtype}; naiad computes in float64"
+        ) as e:
+            called()
+        assert not isinstance(e.value, nc.Unsupported)
+
+
 def test_auto_goes_to_xla_with_one_warning():
     engine._warn.cache_clear()
     with warnings.catch_warnings(record=True) as caught:

@@ -15,7 +15,7 @@ import pytest
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.numerics import Module, static
+from naiad.numerics import Module, double, static
 
 
 class Spring(Module):
@@ -85,6 +85,21 @@ def test_equality_and_hash_by_value():
 def test_public_methods_are_in_double_precision():
     assert Spring(2.0).force(1.0).dtype == np.float64
     assert jnp.ones(1).dtype == np.float32
+
+
+def test_what_comes_out_is_gone_on_with_in_double_precision():
+    """JAX, in 32 bits, multiplies matrices of float64 in float32 and calls the result float64: 3e-8 off."""
+    R, S = (nd.SO3().exp(np.array(each)) for each in ((0.3, -0.8, 0.5), (1.1, 0.2, -0.4)))
+    expected = [[sum(float(R[i, k]) * float(S[k, j]) for k in range(3)) for j in range(3)] for i in range(3)]
+    np.testing.assert_allclose(R @ S, expected, rtol=0.0, atol=1e-15)
+    pose = nd.SE3().exp(np.full(6, 0.1))
+    assert all(type(each) is np.ndarray and each.flags.writeable for each in pose)
+    key = jax.random.key(0)
+    assert double(lambda: (key, 1.0))()[0] is key
+    spring = Spring(np.ones(2))
+    assert double(lambda: spring)() is spring
+    with jax.enable_x64(True):
+        assert isinstance(nd.SO3().identity(), jax.Array)
 
 
 def test_replaced():

@@ -16,16 +16,31 @@ _ARRAYS = (np.ndarray, np.generic, jax.Array)
 
 
 def double(function: Callable[P, T]) -> Callable[P, T]:
-    """Run `function` with 64-bit JAX types, whatever the caller's setting, and leave that setting as it was."""
+    """Run `function` with 64-bit JAX types, whatever the caller's setting, and leave that setting as it was.
+
+    Where that setting is 32 bits, arrays come back as NumPy's: JAX would go on with them in 32 bits, and call the
+    product of two of them float64.
+    """
 
     @functools.wraps(function)
     def in_double(*args: P.args, **kwargs: P.kwargs) -> T:
         if jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
             return function(*args, **kwargs)
         with jax.enable_x64(True):
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+        return jax.tree.map(_of_numpy, result) if any(map(_is_known, jax.tree.leaves(result))) else result
 
     return in_double
+
+
+def _is_known(value: Any) -> bool:
+    """Whether it is an array of JAX's with numbers in it: no tracer, and no key of a random generator."""
+    known = isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
+    return known and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
+
+
+def _of_numpy(value: Any) -> Any:
+    return np.array(value) if _is_known(value) else value
 
 
 def check_double(name: str, value: Any) -> None:

@@ -12,6 +12,7 @@ from naiad.compiler.front.jaxprs import uses_of
 from naiad.compiler.front.rules import RULES, Refusal, Unsupported
 from naiad.compiler.ir.builder import Builder
 from naiad.compiler.ir.program import Node
+from naiad.numerics.double import check_double
 
 LONGEST = 250_000  # operations; code for more takes minutes to make, and an hour for some millions
 SUMMING = {"reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general"} | {
@@ -73,6 +74,8 @@ class Tracer:
 
     def _lifted(self, const: Any, variable: Any) -> Value:
         dtype = variable.aval.dtype
+        if dtype != np.complex128:  # which XLA can take
+            check_double("A constant of the function (an array that was made outside of it)", const)
         array = np.zeros(np.shape(const), bool) if dtype == jax.dtypes.float0 else np.asarray(const)
         return self.arrays.lift(array, known_kind(dtype, "a constant"))
 
