@@ -296,6 +296,8 @@ def test_what_is_drawn_is_chosen_by_name(trajectories):
         InputError, match=r"variables: 'tlit' is not there to draw; expected some of R, x, .* tilt, .* path"
     ):
         plot(data, variables=["tlit"])
+    with pytest.raises(InputError, match=r"'a.png' is not there to draw; .* by plot\(\).savefig\('a.png'\)"):
+        plot(data, variables="a.png")
     with pytest.raises(InputError, match="variables is empty"):
         plot(data, variables=[])
 

@@ -1,6 +1,7 @@
 """`plot`: one figure that shows what a run did, with the panels that its data allow, or those that are asked for."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,7 +77,8 @@ def _check_names(dataset: "xr.Dataset", names: list[str], path: "paths.Path | No
     known += [PATH] if path is not None else []
     for name in names:
         if name not in known:
-            raise InputError(f"variables: {name!r} is not there to draw; expected some of {', '.join(known)}.")
+            file = f" A figure goes into a file by plot().savefig({name!r})." if Path(name).suffix else ""
+            raise InputError(f"variables: {name!r} is not there to draw; expected some of {', '.join(known)}.{file}")
     if not names:
         raise InputError(f"variables is empty; expected some of {', '.join(known)}.")
 
