@@ -205,3 +205,12 @@ def _elsewhere(tmp_path, monkeypatch):
 @pytest.mark.parametrize("part", range(4))
 def test_bad_calls_are_refused_in_a_line(part):
     check_calls(250 * part, 250 * (part + 1))
+
+
+def test_behind_the_door_numbers_are_in_double_precision():
+    """JAX's own setting is 32 bits: left to it, the third of a turn would be off by 3e-8."""
+    turn = nd.mechanics.left_velocity(nd.SO2(), lambda s: nd.SO2().exp(jnp.array([s / 3.0])))
+    assert isinstance(turn, np.ndarray)
+    assert turn == pytest.approx(1.0 / 3.0, rel=1e-15)
+    form = nd.diagnostics.symplectic_matrix(nd.SO3(), np.full(3, 0.1))
+    assert np.unique(np.abs(form)).tolist() == [0.0, 0.1, 1.0]

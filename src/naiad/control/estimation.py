@@ -68,7 +68,6 @@ class _Fit(NamedTuple):
 
 
 @checked
-@double
 def estimate(
     system: LagrangianSystem,
     state: State,

@@ -15,7 +15,7 @@ from naiad.control.solution import Solution
 from naiad.control.step import barriers
 from naiad.errors import InputError
 from naiad.mechanics import LagrangianSystem
-from naiad.numerics import Module, double, static
+from naiad.numerics import Module, static
 from naiad.numerics.arguments import checked
 
 ROUNDS = 4  # each makes what conditions of the end miss a million times smaller
@@ -46,7 +46,6 @@ class _Both(Module):
 
 
 @checked
-@double
 def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Sensitivity:
     """The derivatives of an optimum in parameters of its system, which is `model(system, theta)` with those given.
 

@@ -12,7 +12,6 @@ from naiad.control.plant import Actuated
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State, check_state
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, positive
 
@@ -53,7 +52,6 @@ class Orbit(NamedTuple):
 
 
 @checked
-@double
 def linear_step(
     plant: Actuated, state: State, *, dt: float, t: float = 0.0, method: AbstractMethod | None = None
 ) -> LinearStep:
@@ -103,7 +101,6 @@ def observability(A: np.ndarray, C: np.ndarray, *, tolerance: float = 1e-9) -> R
 
 
 @checked
-@double
 def floquet(
     system: LagrangianSystem, state: State, T: float, *, steps: int, method: AbstractMethod | None = None
 ) -> Orbit:

@@ -11,7 +11,6 @@ from naiad.control.plant import Actuated
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, number, positive
 
@@ -39,7 +38,6 @@ class Tracking(NamedTuple):
 
 
 @checked
-@double
 def tracking(
     plant: Actuated,
     states: State,

@@ -13,7 +13,6 @@ from naiad.control.linear import displaced, increment, step_count, stepped
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State, check_state
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, number, positive
 
@@ -35,7 +34,6 @@ class PeriodicOrbit(NamedTuple):
 
 
 @checked
-@double
 def periodic_orbit(
     system: LagrangianSystem,
     state: State,
@@ -68,7 +66,6 @@ def periodic_orbit(
 
 
 @checked
-@double
 def orbit_family(
     system: LagrangianSystem,
     orbit: PeriodicOrbit,

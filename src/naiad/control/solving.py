@@ -19,7 +19,6 @@ from naiad.control.worst import complaint
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import generator
 
@@ -31,7 +30,6 @@ Tell = Callable[[int, dict[str, Any]], None]
 
 
 @checked
-@double
 def solve(
     system: LagrangianSystem,
     start: State | Callable[[Any], State],
@@ -132,7 +130,6 @@ def solve(
 
 
 @checked
-@double
 def solve_many(
     system: LagrangianSystem, starts: Sequence[State], goals: Sequence[State], T: float, N: int, **options: Any
 ) -> list[Solution]:

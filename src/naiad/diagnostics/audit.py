@@ -20,7 +20,7 @@ from naiad.diagnostics.watching import Energy, RelativeChange
 from naiad.errors import InputError, RunError
 from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, State, has_bath, has_symmetry
-from naiad.numerics import Module, double
+from naiad.numerics import Module
 from naiad.numerics.arguments import checked
 from naiad.simulation import Trajectory, simulate
 
@@ -76,7 +76,6 @@ class Audit(NamedTuple):
 
 
 @checked
-@double
 def audit(
     system: LagrangianSystem,
     state: State,

@@ -12,7 +12,6 @@ from naiad.diagnostics.reference import reference
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 
 
@@ -35,7 +34,6 @@ class Convergence(NamedTuple):
 
 
 @checked
-@double
 def convergence(
     system: LagrangianSystem,
     method: AbstractMethod,

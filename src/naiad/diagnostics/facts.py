@@ -9,7 +9,6 @@ import numpy as np
 from naiad.compiler import execute, execute_rows
 from naiad.diagnostics.tangent import displaced
 from naiad.mechanics import LagrangianSystem, State, left_velocity
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 
 NEAR = 0.1
@@ -64,7 +63,6 @@ def _near(system: LagrangianSystem, g: Any, xi: Any, t: Any, way: Any) -> tuple[
 
 
 @checked
-@double
 def shortest_time(system: LagrangianSystem, state: State, t: float = 0.0) -> float:
     """1/|lambda| in s for the largest eigenvalue lambda of the equations of motion, linearised at a state, or the time
     of a radian where a body turns faster; 1 s for a system at rest in no field."""

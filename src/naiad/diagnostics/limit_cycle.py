@@ -12,7 +12,6 @@ from naiad.groups import Rn
 from naiad.integrators import AbstractMethod, Variational
 from naiad.locomotion import DrivenSwimmer
 from naiad.mechanics import State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import positive
 
@@ -45,7 +44,6 @@ class LimitCycle(NamedTuple):
 
 
 @checked
-@double
 def limit_cycle(
     system: DrivenSwimmer,
     period: float,

@@ -7,12 +7,10 @@ from jax.flatten_util import ravel_pytree
 from naiad.diagnostics.fitting import fitting
 from naiad.errors import InputError, RunError
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 
 
 @checked
-@double
 def reference(system: LagrangianSystem, state: State, *, t1: float, t0: float = 0.0, tolerance: float = 1e-13) -> State:
     """The state at t1 by SciPy's DOP853 on the entries of g and mu, from `system.equations`."""
     from scipy.integrate import solve_ivp

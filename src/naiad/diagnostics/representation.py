@@ -8,13 +8,11 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats
 
 
 @checked
-@double
 def action_defect(group: AbstractGroup, action: Callable[..., Any], point: Any, *, seed: int = 0) -> float:
     """How far `action(g, point)` is from an action of the group: the larger of |e a - a|/|a| and
     |(g f) a - g (f a)|/|g f a| for random g and f.

@@ -7,12 +7,10 @@ from naiad.diagnostics.march import march
 from naiad.diagnostics.tangent import coordinates
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 
 
 @checked
-@double
 def reversibility_defect(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> float:

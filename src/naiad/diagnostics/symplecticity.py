@@ -10,7 +10,6 @@ from naiad.diagnostics.tangent import displaced, step_jacobian
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked, checked_throughout
 
 
@@ -33,7 +32,6 @@ def symplectic_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Arr
 
 
 @checked
-@double
 def symplecticity_defect(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> float:
@@ -61,7 +59,6 @@ def _kept_directions(system: LagrangianSystem, state: State, t: float) -> Float[
 
 
 @checked
-@double
 def poisson_defect(system: EulerPoincareSystem, method: AbstractMethod, state: State, *, dt: float) -> float:
     """|D C(mu) D^T - C(mu')| / |C(mu')| for the derivative D of mu -> mu': round-off for a Lie-Poisson method."""
     n = system.group.dim

@@ -15,7 +15,6 @@ from naiad.diagnostics.fitting import fitting
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation.drive import CHUNK_SECONDS, FIRST_STEPS, next_budget
 
@@ -32,7 +31,6 @@ class TimedRun(NamedTuple):
 
 
 @checked
-@double
 def timed_run(
     system: LagrangianSystem,
     method: AbstractMethod,

@@ -26,7 +26,6 @@ from naiad.integrators.method import refuse_variable
 from naiad.io.sites import site
 from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
 from naiad.mechanics.functions import explained
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation.checks import (
     MEMORY_BYTES,
@@ -45,7 +44,6 @@ GPU_BLOCK_BYTES, LARGEST_GPU_BLOCK = 2**32, 2**20
 
 
 @checked
-@double
 @explained
 def simulate_many(
     systems: LagrangianSystem | Sequence[LagrangianSystem],

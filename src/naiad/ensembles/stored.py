@@ -20,7 +20,6 @@ from naiad.integrators import AbstractMethod, default_method
 from naiad.io.sites import Bucket, Folder, site
 from naiad.mechanics import LagrangianSystem, State, identity
 from naiad.mechanics.functions import explained
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation.checkpoint import PARTS, check_code, origin, warn_of_surroundings
 from naiad.simulation.parameters import described as in_words
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 
 @checked
-@double
 @explained
 def load_many(
     path: str | os.PathLike[str],
@@ -54,7 +52,6 @@ def load_many(
 
 
 @checked
-@double
 @explained
 def resume_many(
     path: str | os.PathLike[str],

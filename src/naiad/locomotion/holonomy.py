@@ -20,7 +20,7 @@ from naiad.locomotion.reconstruction import GAUSS, STEPS
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Scalar
 from naiad.mechanics.connection import connection_of
-from naiad.numerics import Module, double, static
+from naiad.numerics import Module, static
 from naiad.numerics.arguments import checked_throughout
 from naiad.retractions import Exponential
 
@@ -34,7 +34,6 @@ class NetMotion(NamedTuple):
 
 
 @checked_throughout
-@double
 def net_motion(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> Any:
     """The displacement of one period from rest, a pose: a pure function of the numbers of swimmer and gait, to be
     differentiated or mapped. For links that are alone in the fluid, or a `tabulated` swimmer."""

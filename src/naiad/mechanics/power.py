@@ -10,12 +10,10 @@ from jaxtyping import Array, Float
 from naiad.mechanics.heat_bath import has_bath
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
-from naiad.numerics import double
 from naiad.numerics.arguments import checked_throughout
 
 
 @checked_throughout
-@double
 def keeps_energy(system: LagrangianSystem) -> bool:
     """Whether the energy is constant: no force, no friction and no noise, and neither the Lagrangian nor a constraint
     depends on time."""

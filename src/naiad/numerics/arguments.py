@@ -20,6 +20,7 @@ from jax import core
 from numpy.typing import ArrayLike
 
 from naiad.errors import InputError, NaiadError
+from naiad.numerics.double import double
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,27 +33,27 @@ def checked(function: F, owner: str | None = None) -> F:
     """Refuse, by an `InputError` that names the argument, what is missing, unknown, or of another kind than annotated.
 
     What JAX traces passes for a number or an array; `Any` says nothing. A class gives its name as the `owner` of its
-    constructor.
+    constructor. Behind the door everything is in double precision.
     """
-    door = Door(function, owner)
+    door, inside = Door(function, owner), double(function)
 
     @functools.wraps(function)
     def at_the_door(*args: Any, **kwargs: Any) -> Any:
         door.check(args, kwargs)
-        return function(*args, **kwargs)
+        return inside(*args, **kwargs)
 
     return typing.cast("F", at_the_door)
 
 
 def checked_throughout(function: F, owner: str | None = None) -> F:
     """The same for a function that only computes with its arguments: whatever fails in it, one of them has caused."""
-    door = Door(function, owner)
+    door, inside = Door(function, owner), double(function)
 
     @functools.wraps(function)
     def at_the_door(*args: Any, **kwargs: Any) -> Any:
         door.check(args, kwargs)
         try:
-            return function(*args, **kwargs)
+            return inside(*args, **kwargs)
         except NaiadError:
             raise
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:

@@ -18,7 +18,6 @@ from naiad.io import writer as limits
 from naiad.io.store import committed, in_pieces
 from naiad.mechanics import LagrangianSystem
 from naiad.mechanics.functions import explained
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
 from naiad.simulation.checkpoint import PARTS, at_checkpoint, check_origin, restored_carry, sha256
@@ -34,7 +33,6 @@ from naiad.simulation.trajectory import Trajectory
 
 
 @checked
-@double
 @explained
 def resume(
     where: Trajectory | str | os.PathLike[str],

@@ -13,7 +13,6 @@ from naiad import io
 from naiad.errors import InputError, RunWarning
 from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import LagrangianSystem, identity, split_rows
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation.checkpoint import restored_carry
 from naiad.simulation.checks import check_method, check_system
@@ -113,7 +112,6 @@ _LATER = {
 
 
 @checked
-@double
 def load(
     path: str | os.PathLike[str], system: LagrangianSystem | None = None, method: AbstractMethod | None = None
 ) -> Trajectory:

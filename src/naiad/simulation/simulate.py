@@ -18,7 +18,6 @@ from naiad.integrators import AbstractMethod, default_method
 from naiad.mechanics import LagrangianSystem, Scalar, State, fitting_state
 from naiad.mechanics.functions import explained
 from naiad.mechanics.system import examine
-from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
 from naiad.simulation.checks import (
@@ -37,7 +36,6 @@ from naiad.simulation.trajectory import Trajectory
 
 
 @checked
-@double
 @explained
 def simulate(
     system: LagrangianSystem,
@@ -119,7 +117,6 @@ def simulate(
 
 
 @checked
-@double
 @explained
 def propagate(
     system: LagrangianSystem,
