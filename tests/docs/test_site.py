@@ -148,3 +148,10 @@ def test_every_link_of_the_sources_leads_somewhere(page):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or target.suffix != ".md" or anchor in anchors(target), link
+
+
+def test_the_first_page_and_the_readme_name_every_page():
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md", "changelog.md", "references.md"}
+    assert pages - set(re.findall(r"\(([a-z-]+\.md)\)", (ROOT / "docs/index.md").read_text())) == set()
+    named = set(re.findall(r"docs/([a-z-]+\.md)", (ROOT / "README.md").read_text()))
+    assert pages - {"api.md", "contributing.md"} - named == set()

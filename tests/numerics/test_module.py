@@ -26,6 +26,10 @@ class Spring(Module):
     def force(self, x):
         return -self.stiffness * jnp.asarray(x) ** self.power
 
+    @property
+    def third(self):
+        return jnp.asarray(self.stiffness) / 3.0
+
 
 class Halved(Spring):
     def __init__(self, stiffness):
@@ -84,6 +88,7 @@ def test_equality_and_hash_by_value():
 
 def test_public_methods_are_in_double_precision():
     assert Spring(2.0).force(1.0).dtype == np.float64
+    assert Spring(2.0).third == 2.0 / 3.0
     assert jnp.ones(1).dtype == np.float32
 
 

@@ -27,10 +27,10 @@ def static(**about: Any) -> Any:
 class Module(abc.ABC):
     """A frozen dataclass whose fields are the branches of a tree for JAX, unless they are `static`.
 
-    A subclass needs no decorator. Its public methods and its calls compute in double precision whatever the caller's
-    setting. It may have a constructor of its own; each field is given once. What constructors are given is checked by
-    its annotation, and must be in double precision. A class that does nothing without certain attributes names them in
-    `needs`: fields, properties or plain attributes of the subclass.
+    A subclass needs no decorator. Its public methods, properties and calls compute in double precision whatever the
+    caller's setting. It may have a constructor of its own; each field is given once. What constructors are given is
+    checked by its annotation, and must be in double precision. A class that does nothing without certain attributes
+    names them in `needs`: fields, properties or plain attributes of the subclass.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -41,6 +41,8 @@ class Module(abc.ABC):
         for name, value in list(vars(cls).items()):
             if inspect.isfunction(value) and (name == "__call__" or not name.startswith("_")):
                 setattr(cls, name, double(value))
+            elif isinstance(value, property) and value.fget and not name.startswith("_"):
+                setattr(cls, name, value.getter(double(value.fget)))
             elif isinstance(value, classmethod) and not name.startswith("_"):
                 setattr(cls, name, classmethod(checked(value.__func__, f"{cls.__qualname__}.{name}")))
         adds_fields = any("ClassVar" not in str(kind) for kind in vars(cls).get("__annotations__", {}).values())
