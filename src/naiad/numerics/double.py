@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import core
 
 from naiad.errors import InputError
 
@@ -35,7 +36,7 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
 
 def _is_known(value: Any) -> bool:
     """Whether it is an array of JAX's with numbers in it: no tracer, and no key of a random generator."""
-    known = isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
+    known = isinstance(value, jax.Array) and not isinstance(value, core.Tracer)
     return known and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
 
 
