@@ -29,7 +29,7 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
         with jax.enable_x64(True):
             result = function(*args, **kwargs)
-        return jax.tree.map(_of_numpy, result) if any(map(_is_known, jax.tree.leaves(result))) else result
+        return _of_numpy(result) if any(map(_is_known, jax.tree.leaves(result))) else result
 
     return in_double
 
@@ -40,8 +40,15 @@ def _is_known(value: Any) -> bool:
     return known and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
 
 
-def _of_numpy(value: Any) -> Any:
-    return np.array(value) if _is_known(value) else value
+def _of_numpy(tree: Any) -> Any:
+    """The same tree with NumPy's arrays; dictionaries keep their order, which JAX would not."""
+
+    def converted(value: Any) -> Any:
+        if type(value) is dict:
+            return {key: _of_numpy(entry) for key, entry in value.items()}
+        return np.array(value) if _is_known(value) else value
+
+    return jax.tree.map(converted, tree, is_leaf=lambda value: type(value) is dict)
 
 
 def check_double(name: str, value: Any) -> None:
