@@ -36,8 +36,9 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
 
 def _is_known(value: Any) -> bool:
     """Whether it is an array of JAX's with numbers in it: no tracer, and no key of a random generator."""
-    known = isinstance(value, jax.Array) and not isinstance(value, core.Tracer)
-    return known and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
+    if isinstance(value, (np.ndarray, core.Tracer)) or not isinstance(value, jax.Array):
+        return False
+    return not jnp.issubdtype(value.dtype, jax.dtypes.extended)
 
 
 def _of_numpy(tree: Any) -> Any:
