@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from naiad.groups import S3, SE2, SE3, SO2, SO3, PlanarPose, Pose, SOn
+from naiad.groups import S3, SE2, SE3, SO2, SO3, PlanarPose, Pose, Power, Product, Rn, SOn
 from tests.sampling import EPS, angles, batched, distance, plane, seeds, vectors
 
 TOLERANCE = 15 * EPS
@@ -68,6 +68,27 @@ def test_so_n_of_2_is_so2():
     G, H = SO2(), SOn(2)
     assert distance(batched(G.hat)(x), batched(H.hat)(x)) == 0
     assert distance(np.stack([plane(beta) for beta in batched(G.exp)(x)]), batched(H.exp)(x)) <= TOLERANCE
+
+
+@pytest.mark.parametrize("angle", [1e-3, 0.7, 3.0])
+@pytest.mark.parametrize(
+    ("group", "axis"),
+    [
+        (SO2(), (1.0,)),
+        (SO3(), (0.6, 0.0, 0.8)),
+        (S3(), (0.6, 0.0, 0.8)),
+        (SOn(4), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0)),
+        (SE2(), (1.0, 0.4, -0.3)),
+        (SE3(), (0.6, 0.0, 0.8, 0.5, 0.2, 0.1)),
+        (Power(SO3(), 2), (0.0, 0.1, 0.0, 0.6, 0.0, 0.8)),
+        (Product(position=Rn(1), attitude=SO3()), (5.0, 0.6, 0.0, 0.8)),
+    ],
+    ids=str,
+)
+def test_the_versine_is_that_of_the_angle_between(group, axis, angle):
+    g = group.random(np.random.default_rng(4))
+    f = group.compose(g, group.exp(angle * np.array(axis)))
+    assert group.versine(g, f) == pytest.approx(1.0 - np.cos(angle), abs=1e-14)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 6])

@@ -208,6 +208,23 @@ def test_small_vibrations_are_those_of_a_bar_with_masses_at_its_ends(elements):
 
 
 @pytest.mark.long
+def test_damping_inside_takes_the_power_of_its_tension():
+    """The tension c strain' along the unstretched string: in all c times the integral of strain'^2, by differences."""
+    pendulum = coiled(damping=0.3)
+    state, rates = stirred(pendulum), np.array([0.4, 0.5, -0.2, 0.3])
+
+    def strain(h):
+        s, w = float(state.g.s[0]) + h * rates[0], np.append(np.asarray(state.g.w) + h * rates[1:], 0.0)
+        length = np.array(SHARES) / np.sum(SHARES) * s
+        return (w[:-1] - w[1:]) / length - 1.0, length
+
+    rate, length = (strain(1e-5)[0] - strain(-1e-5)[0]) / 2e-5, strain(0.0)[1]
+    on_s, on_w = execute(lambda p, g, rates: p.inner_force(g, rates), pendulum, state.g, rates, parameters=(0,))
+    free = execute(lambda p, g, rates: p.inner_force(g, rates), coiled(), state.g, rates, parameters=(0,))
+    power = (on_s - free[0]) * rates[0] + (on_w - free[1]) @ rates[1:]
+    np.testing.assert_allclose(power, -0.3 * np.sum(length * rate**2), rtol=1e-8)
+
+
 def test_friction_makes_the_tension_fall_as_on_a_capstan():
     """A drum that is held, its string pulled out slowly: T exp(-friction angle) inside, as far as it slides."""
     friction, elements, tension, t1 = 0.25, 24, 20.0, 3.0
