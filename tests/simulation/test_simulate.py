@@ -328,6 +328,12 @@ def test_jax_settings_are_left_alone():
     assert nd.SO3().exp(np.ones(3)).dtype == np.float64
 
 
+@pytest.mark.parametrize("steps", [-1, 2**31, 2**70])
+def test_propagate_takes_steps_that_can_be_taken(steps):
+    with pytest.raises(nd.InputError, match=rf"propagate: steps = {steps}; expected a whole number from 0 to"):
+        nd.propagate(BODY, BODY.state(Omega=(0.1, 0.2, 0.3)), dt=0.05, steps=steps)
+
+
 def test_propagate_can_be_batched():
     with jax.enable_x64(True):
         momenta = np.random.default_rng(0).standard_normal((5, 3))

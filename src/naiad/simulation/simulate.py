@@ -134,6 +134,8 @@ def propagate(
     method that chooses its steps it is the state after so many of them, whenever that is.
     `noise` are the increments of a system with a heat bath, an array with one row a step.
     """
+    if not 0 <= steps < 2**31:
+        raise InputError(f"propagate: steps = {steps}; expected a whole number from 0 to 2147483647.")
     method = default_method(system) if method is None else method
     start, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
     expected = State(jax.eval_shape(system.group.identity), jnp.zeros(system.group.dim))
