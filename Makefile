@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run check test test-long mutate bench audit docs pictures clean
+.PHONY: help run check test test-long test-grid mutate bench audit docs pictures clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
@@ -33,7 +33,10 @@ test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 	$(BIN)/pytest -n 2 -m "not long" -p no:benchmark
 
 test-long: $(VENV)/.has-test ## Run the tests that take longer, and those of properties with other draws
-	$(BIN)/pytest -n 2 -m "long or hypothesis" --hypothesis-profile=anew -p no:benchmark
+	$(BIN)/pytest -n 2 -m "(long or hypothesis) and not grid" --hypothesis-profile=anew -p no:benchmark
+
+test-grid: $(VENV)/.has-test ## Run every method on every problem (takes an hour; test-long runs every method and every problem)
+	$(BIN)/pytest -n 2 -m grid -p no:benchmark
 
 mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one, and see whether the tests nearby notice
 	$(BIN)/python -m tests.mutate

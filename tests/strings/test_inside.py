@@ -207,7 +207,6 @@ def test_small_vibrations_are_those_of_a_bar_with_masses_at_its_ends(elements):
     assert np.all(found > exact)  # consistent masses: from above
 
 
-@pytest.mark.long
 def test_damping_inside_takes_the_power_of_its_tension():
     """The tension c strain' along the unstretched string: in all c times the integral of strain'^2, by differences."""
     pendulum = coiled(damping=0.3)
@@ -225,6 +224,7 @@ def test_damping_inside_takes_the_power_of_its_tension():
     np.testing.assert_allclose(power, -0.3 * np.sum(length * rate**2), rtol=1e-8)
 
 
+@pytest.mark.long
 def test_friction_makes_the_tension_fall_as_on_a_capstan():
     """A drum that is held, its string pulled out slowly: T exp(-friction angle) inside, as far as it slides."""
     friction, elements, tension, t1 = 0.25, 24, 20.0, 3.0

@@ -2,7 +2,8 @@
 method and every problem, the same motion from both engines.
 
 `make test` runs the methods on the heavy top, the maps on the free body, and the problems with one method, but for a
-few that are dear; `make test-long` runs the rest of the grid.
+few that are dear; `make test-long` runs every problem with six methods more and every method, and `make test-grid` the
+rest of the grid, for an hour.
 """
 
 import collections
@@ -73,18 +74,18 @@ SHORT = [
 LONG = [case for case in CASES if case not in SHORT]
 
 
-def covering(cases: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Of these, every problem with three methods or all that there are, and every method: for what
-    depends on the operations of a program and not on what it computes."""
-    chosen, often = [], collections.Counter()
+def covering(cases: list[tuple[str, str]], number: int) -> set[tuple[str, str]]:
+    """Of these, every problem with so many methods or all that there are, and every method."""
+    chosen, often = set(), collections.Counter()
     for problem, method in random.Random(5).sample(cases, len(cases)):
-        if often[problem] < 3 or not often[method]:
-            chosen.append((problem, method))
+        if often[problem] < number or not often[method]:
+            chosen.add((problem, method))
             often.update((problem, method))
-    return sorted(chosen)
+    return chosen
 
 
-ON_BOTH_ENGINES = set(covering(CASES))
+ON_BOTH_ENGINES = covering(CASES, 3)  # depends on the operations of a program, not on what it computes
+COVERING = covering(LONG, 6)
 
 
 @pytest.fixture
@@ -170,7 +171,11 @@ def test_method_on_problem(problem, method):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("_few_programs")
-@pytest.mark.parametrize(("problem", "method"), LONG, ids=lambda name: name)
+@pytest.mark.parametrize(
+    ("problem", "method"),
+    [pytest.param(*case, marks=() if case in COVERING else pytest.mark.grid) for case in LONG],
+    ids=lambda name: name,
+)
 def test_method_on_problem_long(problem, method):
     too_long = (problem, method) in TOO_LONG
     with pytest.warns(RuntimeWarning, match="operations cannot be compiled") if too_long else nullcontext():
