@@ -35,7 +35,7 @@ test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 test-long: $(VENV)/.has-test ## Run the tests that take longer, and those of properties with other draws
 	$(BIN)/pytest -n 2 -m "(long or hypothesis) and not grid" --hypothesis-profile=anew -p no:benchmark
 
-test-grid: $(VENV)/.has-test ## Run every method on every problem (takes an hour; test-long runs every method and every problem)
+test-grid: $(VENV)/.has-test ## Run the pairs of method and problem that test-long leaves out
 	$(BIN)/pytest -n 2 -m grid -p no:benchmark
 
 mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one, and see whether the tests nearby notice
