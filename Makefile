@@ -38,7 +38,7 @@ test-long: $(VENV)/.has-test ## Run the tests that take longer, and those of pro
 test-grid: $(VENV)/.has-test ## Run the pairs of method and problem that test-long leaves out
 	$(BIN)/pytest -n 2 -m grid -p no:benchmark
 
-mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one, and see whether the tests nearby notice
+mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one, and see whether the tests that reach them notice
 	$(BIN)/python -m tests.mutate
 
 bench: $(VENV)/.has-bench ## Measure speed

@@ -1,7 +1,9 @@
-"""Draws mutants of the numerical core and runs the tests nearby: `make mutate`.
+"""Draws mutants of the numerical core and runs the tests that reach them: `make mutate`.
 
 A mutant is a copy of the package with one operator, number or comparison changed. Tests that pass on it would not
 notice that mistake. It is either killed by a new test, or shown to change nothing and then named in `EQUIVALENT`.
+Which test runs which line is recorded once, in `build/mutate`, by a run of the tests of `make test`, and again when
+the code or the tests have changed; the cheapest that reach a mutant run first.
 """
 
 import argparse
@@ -13,16 +15,20 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from coverage import CoverageData
+
 ROOT = Path(__file__).parent.parent
+RECORD = ROOT / "build" / "mutate"
 CORE = ("numerics", "groups", "retractions", "mechanics", "integrators", "trees", "strings", "compiler")
-NEARBY = {package: (f"tests/{package}",) for package in CORE} | {
-    "mechanics": ("tests/mechanics", "tests/models"),
-    "integrators": ("tests/integrators", "tests/verification", "tests/models"),
-}
-SECONDS = 3600
+RECORDED_SECONDS = 300.0
+"""Of the tests that reach a mutant, the cheapest that together take so long, as recorded, are run."""
+SECONDS = 1800
+PYTEST = ["-m", "not long", "-p", "no:benchmark", "-p", "no:cacheprovider", "-q"]
 OPERATORS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 EQUIVALENT: dict[tuple[str, str], str] = {}
 """(file, the changed line) of mutants that compute the same, and why."""
@@ -95,34 +101,76 @@ def _operator(path: Path, text: str, left: ast.expr, right: ast.expr) -> list[Mu
     return [Mutant(path, right.lineno, start, start + len(operator), OPERATORS[operator])]
 
 
-def killed(mutant: Mutant) -> bool:
-    """Whether the tests nearby notice it; those that carry the file's name run first."""
-    package = mutant.path.relative_to(ROOT / "src/naiad").parts[0]
-    folders = NEARBY[package]
-    own = [str(p) for folder in folders for p in (ROOT / folder).glob(f"test_{mutant.path.stem}*.py")]
+class Reach:
+    """Which tests run which lines, and how long each takes."""
+
+    def __init__(self, *, as_recorded: bool) -> None:
+        newest = max(p.stat().st_mtime for folder in ("src", "tests") for p in (ROOT / folder).rglob("*.py"))
+        times, lines = RECORD / "times.xml", RECORD / "lines"
+        if not times.exists() or (times.stat().st_mtime < newest and not as_recorded):
+            print(f"Recording which tests reach which lines in {RECORD.relative_to(ROOT)}", flush=True)
+            RECORD.mkdir(parents=True, exist_ok=True)
+            options = ["-n", "2", "--cov=naiad", "--cov-context=test", "--cov-report=", f"--junitxml={times}"]
+            run = [sys.executable, "-m", "pytest", *PYTEST, *options]
+            if subprocess.run(run, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(lines)}).returncode:
+                times.unlink(missing_ok=True)
+                raise SystemExit("the tests fail as the code stands")
+        self.lines = CoverageData(str(lines))
+        self.lines.read()
+        self.seconds: dict[str, float] = {}
+        for case in ElementTree.parse(times).iter("testcase"):
+            home, name = case.attrib["classname"].replace(".", "/") + ".py", case.attrib["name"]
+            self.seconds[f"{home}::{name}"] = float(case.attrib["time"])
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The cheapest tests that run the mutant's statement, or anything in its file if that runs on import."""
+        by_line = self.lines.contexts_by_lineno(str(mutant.path))
+        first, last = statement(mutant)
+        reached = {name for line in range(first, last + 1) for name in by_line.get(line, ())}
+        if "" in reached:
+            reached = {name for names in by_line.values() for name in names}
+        names = {name.rpartition("|")[0] for name in reached} & self.seconds.keys()
+        chosen, spent = [], 0.0
+        for name in sorted(names, key=self.seconds.__getitem__):
+            spent += self.seconds[name]
+            if chosen and spent > RECORDED_SECONDS:
+                break
+            chosen.append(name)
+        return chosen
+
+
+def statement(mutant: Mutant) -> tuple[int, int]:
+    """The first and last line of the smallest statement around it, without the body of a compound one."""
+    found = (mutant.line, mutant.line)
+    for node in ast.walk(ast.parse(mutant.path.read_text())):  # from the outside in
+        if isinstance(node, ast.stmt) and node.lineno <= mutant.line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
+            if mutant.line <= last:
+                found = (node.lineno, last)
+    return found
+
+
+def verdict(mutant: Mutant, tests: list[str]) -> str:
+    """Whether the tests that reach it notice it."""
+    known = EQUIVALENT.get((mutant.path.relative_to(ROOT).as_posix(), mutant.changed_line()))
+    if known:
+        return f"equivalent: {known}"
+    if not tests:
+        return "SURVIVED: no test reaches it"
     with tempfile.TemporaryDirectory(prefix="naiad-mutant-") as folder:
         shutil.copytree(ROOT / "src", Path(folder) / "src")
-        target = Path(folder) / mutant.path.relative_to(ROOT)
-        target.write_text(mutant.source())
-        environment = {
-            **os.environ,
-            "PYTHONPATH": f"{folder}/src",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "NAIAD_TEST_DEAR": "1",
-        }
+        (Path(folder) / mutant.path.relative_to(ROOT)).write_text(mutant.source())
+        names = Path(folder) / "tests.txt"
+        names.write_text("\n".join(tests))
+        environment = {**os.environ, "PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
         paths = f"pythonpath={folder}/src {ROOT}"
-        options = ["-x", "-q", "-m", "not long", "-p", "no:benchmark", "-p", "no:cacheprovider", "-o", paths]
-        for chosen in (own, list(folders)):
-            if not chosen:
-                continue
-            command = [sys.executable, "-m", "pytest", *options, *chosen]
-            try:
-                done = subprocess.run(command, cwd=ROOT, env=environment, timeout=SECONDS, capture_output=True)
-            except subprocess.TimeoutExpired:
-                return True  # it hangs, which somebody would notice
-            if done.returncode != 0:
-                return True
-    return False
+        command = [sys.executable, "-m", "pytest", "-x", *PYTEST, "-o", paths, f"@{names}"]
+        try:
+            done = subprocess.run(command, cwd=ROOT, env=environment, timeout=SECONDS, capture_output=True)
+        except subprocess.TimeoutExpired:
+            return "killed: it hangs"
+    return "killed" if done.returncode else f"SURVIVED {len(tests)} tests"
 
 
 def main() -> int:
@@ -131,6 +179,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=None, help="of the draw; a new one if not given")
     parser.add_argument("--package", choices=CORE, default=None, help="only this package")
+    parser.add_argument("--workers", type=int, default=2, help="mutants tried at once")
+    parser.add_argument("--as-recorded", action="store_true", help="take the record, also if files changed since")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(10**6)
     packages = (given.package,) if given.package else CORE
@@ -138,13 +188,14 @@ def main() -> int:
     everything = [mutant for path in files for mutant in mutants(path)]
     chosen = random.Random(seed).sample(everything, min(given.count, len(everything)))
     print(f"{len(chosen)} of {len(everything)} mutants, seed {seed}", flush=True)
+    reach = Reach(as_recorded=given.as_recorded)
+    reaching = [reach.tests(mutant) for mutant in chosen]
     survivors = 0
-    for number, mutant in enumerate(chosen, 1):
-        started = time.monotonic()
-        known = EQUIVALENT.get((mutant.path.relative_to(ROOT).as_posix(), mutant.changed_line()))
-        verdict = f"equivalent: {known}" if known else "killed" if killed(mutant) else "SURVIVED"
-        survivors += verdict == "SURVIVED"
-        print(f"{number:3d} {verdict} ({time.monotonic() - started:.0f} s) {mutant}", flush=True)
+    started = time.monotonic()
+    with ThreadPoolExecutor(given.workers) as pool:
+        for number, (mutant, said) in enumerate(zip(chosen, pool.map(verdict, chosen, reaching), strict=True), 1):
+            survivors += said.startswith("SURVIVED")
+            print(f"{number:3d} {said} ({time.monotonic() - started:.0f} s) {mutant}", flush=True)
     print(f"{survivors} survived; seed {seed}")
     return 1 if survivors else 0
 
