@@ -76,7 +76,7 @@ def _draw(ax: "Axes", number: "xr.DataArray") -> None:
         str(number[dim].item()) for dim in number.coords if not number[dim].dims and number[dim].dtype.kind == "U"
     ]
     words = " ".join([str(number.attrs.get("long_name", number.name)), *labels])
-    dress(ax, "t / s", labelled(str(number.name), number.attrs.get("units")), words)
+    dress(ax, "time [s]", labelled(str(number.name), number.attrs.get("units")), words)
 
 
 def _bands(ax: "Axes", times: np.ndarray, values: np.ndarray) -> None:
