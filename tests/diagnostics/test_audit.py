@@ -76,6 +76,55 @@ def test_a_sound_system_passes():
     assert "momentum" in str(found) and "BAD" not in str(found)  # noqa: PT018
 
 
+class Weight(nd.LagrangianSystem):
+    """Something heavy on a rail that bends; its energy is zero where it begins."""
+
+    group = nd.Rn(2)
+    mass: float
+
+    def lagrangian(self, g, xi, t):
+        return self.mass * (0.5 * xi @ xi - 9.81 * (g[0] + 0.1 * g[0] ** 2))
+
+    def symmetry(self, s, g):
+        return g + s[0] * jnp.array([0.0, 1.0])
+
+
+@pytest.mark.parametrize("mass", [1e-9, 1e9])
+def test_what_begins_at_rest_is_measured_by_how_it_moves(mass):
+    weight = Weight(mass)
+    found = audit(weight, weight.state(g=np.zeros(2)), nd.Variational(), dt=0.02, steps=100)
+    assert found.passed, found
+    large = audit(weight, weight.state(g=np.zeros(2)), nd.Variational(), dt=2.0, steps=20)
+    assert verdicts(large)["error after 64 steps"] is False
+    assert verdicts(large)["energy"] is False
+
+
+def test_of_what_rests_nothing_is_said():
+    body = nd.models.RigidBody((1.0, 2.0, 2.5))
+    found = audit(body, body.state(), steps=20)
+    assert found.passed
+    assert verdicts(found)["order"] is None
+    assert "nothing moves" in str(found)
+
+
+def test_a_momentum_that_is_zero_is_measured_by_its_terms():
+    pair = Pair()
+    found = audit(pair, pair.state(xi=np.array([3e6, -1e6])), steps=200)
+    assert verdicts(found)["momentum"] is True
+
+
+class Pair(nd.LagrangianSystem):
+    """Two masses, 1 and 3, on a spring between them; together they may go anywhere."""
+
+    group = nd.Rn(2)
+
+    def lagrangian(self, g, xi, t):
+        return 0.5 * xi @ (jnp.array([1.0, 3.0]) * xi) - 0.5 * (g[1] - g[0]) ** 2
+
+    def symmetry(self, s, g):
+        return g + s[0]
+
+
 def test_a_step_that_is_too_large_is_named():
     top = Top()
     found = audit(top, start(top), nd.RK4(), dt=0.4, steps=20)

@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from naiad.compiler import execute
+from naiad.compiler import execute, execute_rows
 from naiad.diagnostics.convergence import convergence
-from naiad.diagnostics.facts import Facts, facts, shortest_time
+from naiad.diagnostics.facts import Facts, facts, generators, shortest_time
 from naiad.diagnostics.fitting import fitting
+from naiad.diagnostics.reference import reference
 from naiad.diagnostics.representation import action_defect
 from naiad.diagnostics.reversibility import reversibility_defect
 from naiad.diagnostics.symplecticity import symplecticity_defect
@@ -28,7 +29,7 @@ ROUND_OFF = 1e-10
 """The largest relative change, over the run, of what is kept but for rounding."""
 FRACTION = 0.05
 """The step that is taken if none is given, as a part of the shortest time in the linearised motion."""
-COARSEST, LEVELS = 8, 8
+COARSEST, LEVELS, SPAN = 8, 8, 64
 """The order is measured over 64 dt, with steps of 8 dt, 4 dt, ..., dt/16."""
 LARGE, FLOOR, SLACK = 0.1, 1e-11, 0.4
 """Relative errors of steps that are too large, or lost in rounding; and what an order may lack."""
@@ -128,27 +129,19 @@ def _findings(case: Case) -> Iterator[Finding]:
     if isinstance(case.system, AdvectedSystem):
         defect = action_defect(case.system.base, case.system.act_a, case.system.a0)
         yield _kept("action on a", defect, "g (f a) is not (g f) a, so that a is not advected: correct act_on_a, or a0")
-    yield from _accuracy(case)
-    yield _symplecticity(case)
-    yield _reversal(case)
+    exact = _exact(case)
+    extents = _extents(case, exact)
+    yield from _accuracy(case, exact, extents)
+    yield _symplecticity(case, extents)
+    yield _reversal(case, extents)
     yield _ending(run)
-    yield _energy(case, run, known)
+    sizes = _sizes(case, run)
+    yield _energy(case, run, known, sizes)
     if has_symmetry(case.system):
-        yield _momentum(case, run, known)
+        yield _momentum(case, run, known, sizes.momentum)
     yield _kept("distance from the group", run.monitors["group"].largest, "the method leaves it: RKMK does not")
     if case.system.constraint is not None:
         yield _kept("constraint", run.monitors["constraint"].largest, "the method does not hold it")
-
-
-class Change(Module):
-    """f - start, over a scale."""
-
-    observable: Any
-    start: float
-    scale: float
-
-    def __call__(self, state: State, t: Any) -> Any:
-        return (self.observable(state, t) - self.start) / self.scale
 
 
 class Noether(Module):
@@ -162,13 +155,9 @@ class Noether(Module):
 
 def _run(case: Case) -> Trajectory:
     system, state, t0 = case.system, case.state, case.t0
-    energy, size = execute(_sizes, system, state, t0, parameters=(0,))
-    monitors: dict[str, Any] = {
-        "energy": Change(Energy(system), float(energy), float(max(abs(energy), size)) or 1.0),
-        "group": lambda state, t: system.group.error(state.g),
-    }
+    monitors: dict[str, Any] = {"energy": Energy(system), "group": lambda state, t: system.group.error(state.g)}
     if has_symmetry(system):
-        monitors["momentum"] = RelativeChange.since(Noether(system), state, t0)
+        monitors["momentum"] = RelativeChange.since(Noether(system), state, t0).replaced(scale=1.0)
     if system.constraint is not None:
         monitors["constraint"] = lambda state, t: jnp.max(jnp.abs(system.constraint(state.g, t)))
     with warnings.catch_warnings():
@@ -186,8 +175,33 @@ def _run(case: Case) -> Trajectory:
         )
 
 
-def _sizes(system: LagrangianSystem, state: State, t: Any) -> tuple[Any, Any]:
-    return system.energy(state, t), jnp.abs(state.mu @ system.velocity(state.g, state.mu, t))
+class Sizes(NamedTuple):
+    """The energy at the start, and what changes of it and of the momentum are small or large against: terms of which
+    they are made, the largest along the run, as a sum may be zero."""
+
+    start: float
+    energy: float
+    momentum: float
+
+
+def _sizes(case: Case, run: Trajectory) -> Sizes:
+    rows = execute_rows(_terms, case.system, run.states, run.t.values, parameters=(0,))
+    energy, twice_kinetic, momentum = map(np.asarray, rows)
+    return Sizes(float(energy[0]), _largest(energy[0], twice_kinetic) or 1.0, _largest(momentum) or 1.0)
+
+
+def _terms(system: LagrangianSystem, state: State, t: Any) -> tuple[Any, Any, Any]:
+    g, mu = state
+    energy, twice_kinetic = system.energy(state, t), mu @ system.velocity(g, mu, t)
+    if not has_symmetry(system):
+        return energy, twice_kinetic, jnp.zeros(())
+    return energy, twice_kinetic, jnp.sqrt(jnp.sum(generators(system, g) ** 2) * jnp.sum(mu**2))
+
+
+def _largest(*values: Any) -> float:
+    """The largest absolute value among all that are finite; 0 if there are none."""
+    every = np.abs(np.concatenate([np.ravel(np.asarray(value, float)) for value in values]))
+    return float(np.max(every[np.isfinite(every)], initial=0.0))
 
 
 def _derivatives(known: Facts) -> Finding:
@@ -211,18 +225,37 @@ def _symmetry(known: Facts) -> Finding:
     return Finding("declared symmetry", f"< {ROUND_OFF:g}", f"{value:.1e}", good, remark)
 
 
-def _accuracy(case: Case) -> Iterator[Finding]:
-    """The order, and the error at dt."""
-    claimed = case.method.order(case.system)
-    t1, steps = case.t0 + case.h * COARSEST * COARSEST, [COARSEST * 2**k for k in range(LEVELS)]
+def _exact(case: Case) -> State | str:
+    """The reference after the time over which the order is measured, or why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            measured = convergence(case.system, case.method, case.state, t1=t1, t0=case.t0, steps=steps)
+            return reference(case.system, case.state, t1=case.t0 + case.h * SPAN, t0=case.t0)
     except RunError as error:
-        yield Finding("order", str(claimed), "?", None, f"there is no reference to compare with: {error}")
+        return str(error)
+
+
+def _extents(case: Case, exact: State | str) -> tuple[float, float]:
+    """The largest entries of g and of mu."""
+    ends = (case.state,) if isinstance(exact, str) else (case.state, exact)
+    return _largest(*jax.tree.leaves([end.g for end in ends])) or 1.0, _largest(*(end.mu for end in ends)) or 1.0
+
+
+def _accuracy(case: Case, exact: State | str, extents: tuple[float, float]) -> Iterator[Finding]:
+    """The order, and the error at dt."""
+    claimed = case.method.order(case.system)
+    if isinstance(exact, str):
+        yield Finding("order", str(claimed), "?", None, f"there is no reference to compare with: {exact}")
         return
-    errors = [np.where(np.isfinite(e), e, np.inf) / size for e, size in zip(measured[1:], _extent(case), strict=True)]
+    if _rests(case, exact, extents[0]):
+        yield Finding("order", str(claimed), "at rest", None, "nothing moves: audit a state that does")
+        return
+    steps = [COARSEST * 2**k for k in range(LEVELS)]
+    t1 = case.t0 + case.h * SPAN
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        measured = convergence(case.system, case.method, case.state, t1=t1, t0=case.t0, steps=steps, exact=exact)
+    errors = [np.where(np.isfinite(e), e, np.inf) / size for e, size in zip(measured[1:], extents, strict=True)]
     here = float(max(error[int(math.log2(COARSEST))] for error in errors))
     orders = [order for order in (_finest_slope(measured.dt, error) for error in errors) if order is not None]
     finest = float(max(error[-1] for error in errors))
@@ -240,7 +273,7 @@ def _accuracy(case: Case) -> Iterator[Finding]:
         yield Finding("order", str(claimed), "at round-off", None)
     good = here < LARGE
     remark = "" if good else f"dt = {case.h:.3g} s is too large: take a smaller one"
-    yield Finding(f"error after {COARSEST * COARSEST} steps", f"< {LARGE:g}", f"{here:.1e}", good, remark)
+    yield Finding(f"error after {SPAN} steps", f"< {LARGE:g}", f"{here:.1e}", good, remark)
 
 
 def _not_the_equations(error: float) -> str:
@@ -250,10 +283,16 @@ def _not_the_equations(error: float) -> str:
     )
 
 
-def _extent(case: Case) -> tuple[float, float]:
-    """The size of g and of mu."""
-    leaves = [float(np.max(np.abs(leaf))) for leaf in jax.tree.leaves(case.state.g) if np.size(leaf)]
-    return max([*leaves, 1e-300]), max(float(np.max(np.abs(case.state.mu))), 1e-300)
+def _rests(case: Case, exact: State, extent: float) -> bool:
+    """Whether nothing moves, neither at the start nor later."""
+    duration = case.h * SPAN
+    ends = [(case.state, case.t0), (exact, case.t0 + duration)]
+    velocities = [np.asarray(execute(_velocity, case.system, state, t, parameters=(0,))) for state, t in ends]
+    return _largest(*velocities) * duration < FLOOR * extent
+
+
+def _velocity(system: LagrangianSystem, state: State, t: Any) -> Any:
+    return system.velocity(state.g, state.mu, t)
 
 
 def _finest_slope(dt: np.ndarray, error: np.ndarray) -> float | None:
@@ -262,19 +301,19 @@ def _finest_slope(dt: np.ndarray, error: np.ndarray) -> float | None:
     return float(np.log2(error[seen[-1] - 1] / error[seen[-1]])) if seen else None
 
 
-def _symplecticity(case: Case) -> Finding:
+def _symplecticity(case: Case, extents: tuple[float, float]) -> Finding:
     if case.system.group.dim > MOST:
         return Finding("symplectic form", "", "", None, f"not measured for more than {MOST} dimensions")
     if case.system.force is not None:
         return Finding("symplectic form", "", "", None, "not measured: a force acts, which no method keeps it under")
-    defect = symplecticity_defect(case.system, case.method, case.state, dt=case.h, t=case.t0, steps=2)
+    defect = symplecticity_defect(case.system, case.method, case.state, dt=case.h, t=case.t0, steps=2, sizes=extents)
     if not case.method.symplectic:
         return Finding("symplectic form", "", f"{defect:.1e}", None)
     return _kept("symplectic form", defect, "Newton's method stops too early, or the step is too large")
 
 
-def _reversal(case: Case) -> Finding:
-    defect = reversibility_defect(case.system, case.method, case.state, dt=case.h, t=case.t0, steps=2)
+def _reversal(case: Case, extents: tuple[float, float]) -> Finding:
+    defect = reversibility_defect(case.system, case.method, case.state, dt=case.h, t=case.t0, steps=2, sizes=extents)
     if not case.method.symmetric(case.system):
         return Finding("two steps and back", "", f"{defect:.1e}", None)
     return _kept("two steps and back", defect, "Newton's method stops too early, or the step is too large")
@@ -286,20 +325,22 @@ def _ending(run: Trajectory) -> Finding:
     return Finding("the run", "to its end", found, not run.outcome.failed, run.ending if run.outcome.failed else "")
 
 
-def _energy(case: Case, run: Trajectory, known: Facts) -> Finding:
+def _energy(case: Case, run: Trajectory, known: Facts, sizes: Sizes) -> Finding:
     monitor = run.monitors["energy"]
-    found = f"{monitor.largest:.1e}, drift {monitor.slope * run.statistics['steps'] * case.h:.1e}"
+    change = max(float(monitor.max) - sizes.start, sizes.start - float(monitor.min)) / sizes.energy
+    drift = monitor.slope * run.statistics["steps"] * case.h / sizes.energy
+    found = f"{change:.1e}, drift {drift:.1e}"
     if case.system.force is not None or known.changing > ROUND_OFF:
         why = "a force acts" if case.system.force is not None else "ell depends on t"
         return Finding("energy", "", found, None, f"it need not be constant: {why}")
     if not case.method.symplectic:
         return Finding("energy", "", found, None)
-    good = monitor.largest < LARGE
+    good = change < LARGE
     return Finding("energy", f"< {LARGE:g}", found, good, "" if good else "dt is too large: take a smaller one")
 
 
-def _momentum(case: Case, run: Trajectory, known: Facts) -> Finding:
-    largest = run.monitors["momentum"].largest
+def _momentum(case: Case, run: Trajectory, known: Facts, size: float) -> Finding:
+    largest = run.monitors["momentum"].largest / size
     if known.pushed.max() > ROUND_OFF:
         return Finding(
             "momentum", "", f"{largest:.1e}", None, "it need not be constant: a force acts along the symmetry"

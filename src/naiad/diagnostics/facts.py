@@ -56,10 +56,17 @@ def _near(system: LagrangianSystem, g: Any, xi: Any, t: Any, way: Any) -> tuple[
     zero = jnp.zeros(system.symmetry_dim)
     pushed = jnp.zeros_like(zero)
     if system.force is not None:
-        force = system.force(g, xi, t)
-        generators = jax.vmap(lambda s: left_velocity(group, lambda e: system.symmetry(e * s, g)))(jnp.eye(len(zero)))
-        pushed = generators @ force
+        pushed = generators(system, g) @ system.force(g, xi, t)
     return wrong, jnp.abs(jax.jacfwd(moved)(zero)) / scale, jnp.abs(pushed) / scale, changing
+
+
+def generators(system: LagrangianSystem, g: Any) -> Any:
+    """The left velocities with which the symmetries begin at g, in rows: those declared, or else translations."""
+    group = system.group
+    if system.symmetry is None:
+        return jax.vmap(lambda s: group.Ad(group.inverse(g), s))(jnp.eye(group.dim))
+    directions = jnp.eye(system.symmetry_dim)
+    return jax.vmap(lambda s: left_velocity(group, lambda e: system.symmetry(e * s, g)))(directions)
 
 
 @checked

@@ -33,16 +33,25 @@ def symplectic_matrix(group: AbstractGroup, mu: Float[Array, " n"]) -> Float[Arr
 
 @checked
 def symplecticity_defect(
-    system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
+    system: LagrangianSystem,
+    method: AbstractMethod,
+    state: State,
+    *,
+    dt: float,
+    t: float = 0.0,
+    steps: int = 1,
+    sizes: tuple[float, float] = (1.0, 1.0),
 ) -> float:
     """|D^T W(mu') D - W(mu)| / |W(mu)| for the derivative D of some steps: round-off for a symplectic method.
 
     Under a constraint, in the directions that keep it. A method of more steps than one shows itself only after its
-    start: take `steps=2`.
+    start: take `steps=2`. Displacements and momenta are counted in `sizes`, which matter where theirs are far from 1.
     """
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
     before, after = (execute(symplectic_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
-    T = np.eye(len(D)) if system.constraint is None else _kept_directions(system, state, t)
+    unit = np.repeat(sizes, system.group.dim)
+    D, before, after = D / unit[:, None] * unit, *(unit[:, None] * W * unit / np.prod(sizes) for W in (before, after))
+    T = np.eye(len(D)) if system.constraint is None else _kept_directions(system, state, t) / unit[:, None]
     return float(np.linalg.norm(T.T @ (D.T @ after @ D - before) @ T) / np.linalg.norm(T.T @ before @ T))
 
 
