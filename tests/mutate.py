@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +31,20 @@ RECORDED_SECONDS = 300.0
 SECONDS = 1800
 PYTEST = ["-m", "not long", "-p", "no:benchmark", "-p", "no:cacheprovider", "-q"]
 OPERATORS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
-EQUIVALENT: dict[tuple[str, str], str] = {}
+EQUIVALENT: dict[tuple[str, str], str] = {
+    (
+        "src/naiad/compiler/passes/scales.py",
+        "sign *= math.copysign(1.0, x.factor / y.factor)",
+    ): "a quotient has the sign of the product",
+    (
+        "src/naiad/compiler/front/linear.py",
+        'return _loop(b, b.op("iadd", k, b.integer(0)), b.integer(A.width), [b.op("abs", A.get(k, k)), k], look)[1]',
+    ): "the pivot is compared with itself too",
+    (
+        "src/naiad/trees/solve.py",
+        "slow = (anew & (not linear)) | (~begins & (ratio >= (0.5 if linear else SLOW)))",
+    ): "a ratio that is the bound to the last bit",
+}
 """(file, the changed line) of mutants that compute the same, and why."""
 
 
@@ -123,20 +137,25 @@ class Reach:
             self.seconds[f"{home}::{name}"] = float(case.attrib["time"])
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The cheapest tests that run the mutant's statement, or anything in its file if that runs on import."""
+        """Those that run the mutant's statement, then those with the name of its file, then those that run anything in
+        that file (JAX runs a function once for many tests, and a constant runs on import), each the cheapest first."""
         by_line = self.lines.contexts_by_lineno(str(mutant.path))
         first, last = statement(mutant)
-        reached = {name for line in range(first, last + 1) for name in by_line.get(line, ())}
-        if "" in reached:
-            reached = {name for names in by_line.values() for name in names}
-        names = {name.rpartition("|")[0] for name in reached} & self.seconds.keys()
+        anywhere = self._known(by_line.values())
+        reaching = self._known(by_line.get(line, []) for line in range(first, last + 1))
+        named = {name for name in self.seconds if f"/test_{mutant.path.stem}" in name.partition("::")[0]}
         chosen, spent = [], 0.0
-        for name in sorted(names, key=self.seconds.__getitem__):
-            spent += self.seconds[name]
-            if chosen and spent > RECORDED_SECONDS:
-                break
-            chosen.append(name)
+        for names in (reaching, named - reaching, anywhere - named - reaching):
+            for name in sorted(names, key=self.seconds.__getitem__):
+                spent += self.seconds[name]
+                if chosen and spent > RECORDED_SECONDS:
+                    return chosen
+                chosen.append(name)
         return chosen
+
+    def _known(self, contexts: Iterable[list[str]]) -> set[str]:
+        """The tests of which the names are among these."""
+        return {name.rpartition("|")[0] for names in contexts for name in names} & self.seconds.keys()
 
 
 def statement(mutant: Mutant) -> tuple[int, int]:

@@ -1,10 +1,12 @@
 """Implicit Euler and projections: what they keep, what they lose, what they refuse."""
 
+import jax
 import numpy as np
 import pytest
 
 import naiad as nd
 from naiad.diagnostics import march
+from naiad.integrators.projected import orthonormal
 
 BODY = nd.models.RigidBody((1.0, 2.0, 3.0))
 START = BODY.state(Pi=(0.7, 0.8, -1.5))
@@ -53,6 +55,14 @@ def test_projection_keeps_what_it_projects_onto_and_only_that():
     assert kept["both"][1] < 1e-14
     assert kept["energy"][1] > 1e-3
     np.testing.assert_allclose(kept["own"][2].mu, kept["energy"][2].mu, atol=1e-12)
+
+
+def test_rows_that_others_span_are_left_out():
+    rows = np.array([[2.0, 0.0, 0.0, 0.0], [1.0, 3.0, 0.0, 0.0], [4.0, -5.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.5]])
+    with jax.enable_x64(True):
+        normals, independent = orthonormal(rows)
+    np.testing.assert_allclose(normals, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]], atol=1e-15)
+    np.testing.assert_array_equal(independent, [1.0, 1.0, 0.0, 1.0])
 
 
 def test_what_does_not_fit_is_refused():

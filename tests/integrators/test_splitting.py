@@ -134,6 +134,15 @@ def test_a_turn_beyond_the_reach_is_taken_with_the_full_functions():
     np.testing.assert_allclose(*runs, rtol=0, atol=1e-14)
 
 
+def test_what_the_translation_takes_is_not_left_for_the_rotation():
+    """With p along the axis of the largest mass, it moves the body and cannot turn it."""
+    Pi, method = START["Pi"], nd.Splitting(6, "top")
+    alone, with_p = (method.fitted(DIAGONAL, DIAGONAL.state(Pi=Pi, p=p), 0.24) for p in ((0, 0, 0), (0.0, 0.0, 4.4)))
+    across = method.fitted(DIAGONAL, DIAGONAL.state(Pi=Pi, p=(4.4, 0.0, 0.0)), 0.24)
+    assert with_p.reach == alone.reach
+    assert max(across.reach) > max(alone.reach)
+
+
 def test_fitted_covers_the_whole_motion():
     """Along a run no angle leaves the reach, and no part has a reach of twice what it needs."""
     state, dt = DIAGONAL.state(**START), 0.24

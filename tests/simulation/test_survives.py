@@ -53,7 +53,7 @@ class StoppedError(Exception):
 def often(monkeypatch):
     """Every piece is committed, and there are many."""
     monkeypatch.setattr(limits, "FLUSH_SECONDS", 0.0)
-    monkeypatch.setattr(drive, "CHUNK_SECONDS", 1e-3)
+    monkeypatch.setattr(drive, "next_budget", lambda budget, taken, seconds: 150)
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 

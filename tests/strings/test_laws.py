@@ -58,6 +58,18 @@ def test_what_does_not_fit_is_refused(options, what):
         string(**options)
 
 
+def test_a_load_sees_the_middles_of_the_elements_and_acts_on_both_ends():
+    """On a straight string stretched by a fifth, of three elements, along x; it is in N for each metre as stretched."""
+    seen = string(loads=lambda point: point.stretch * (point.x + point.v + 10.0 * point.tangent))
+    state = seen.straight((1.0, 0.0, 0.0), strain=0.2)
+    g, rate = state.g, np.tile((0.0, 3.0, 0.0), (3, 1))
+    bare = string().forces(g, rate.reshape(-1), 0.0) if string().force is not None else 0.0
+    found = np.asarray(seen.forces(g, rate.reshape(-1), 0.0) - bare).reshape(-1, 3)
+    middles, velocities = np.array([0.4, 1.2, 2.0]), np.array([1.5, 3.0, 3.0])
+    each = 1.2 * 0.8 * np.stack([middles + 10.0, velocities, np.zeros(3)], axis=1)
+    np.testing.assert_allclose(found, 0.5 * (each + np.concatenate([each[1:], np.zeros((1, 3))])), rtol=1e-13)
+
+
 def test_parts_refuse_what_has_no_meaning():
     for make in (
         lambda: LineDrag(-1.0, 0.1),

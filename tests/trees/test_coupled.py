@@ -13,6 +13,7 @@ from naiad.hydro import moved
 from naiad.models import KirchhoffBody
 from naiad.numerics import hat
 from naiad.trees import Tree, TreeRule, TreeVariational
+from naiad.trees.balance import balanced
 from naiad.trees.rules import Turned, body_rule
 from tests.trees.test_step import equations_of_a_step
 from tests.trees.trees import FIVE, RULES, Bodies, HeavyBodies, Written, coupled_tree, random_state
@@ -53,6 +54,21 @@ def test_the_blocks_are_the_derivatives_of_the_momenta(rule):
         found = body.blocks(at)
     for block, expected in zip(found, (*by_u, *by_w), strict=True):
         np.testing.assert_allclose(block, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize(("size", "kept"), [(1e-12, True), (1e-14, False), (0.0, False)])
+def test_couplings_are_left_out_only_where_they_are_rounding(size, kept):
+    J, M, D = (
+        np.diag([1.0, 2.0, 2.5]),
+        np.diag([4.0, 5.0, 6.0]),
+        np.array([[1.0, 2.0, 0.0], [2.0, 3.0, 1.0], [0, 1.0, 4]]),
+    )
+    D = size * np.sqrt(np.trace(J) * np.trace(M)) * D
+    found = balanced(np.block([[J, D], [D.T, M]])[None])
+    np.testing.assert_allclose(found.J[0], J, atol=1e-15)
+    assert (found.D is not None) is kept
+    if kept:
+        np.testing.assert_allclose(found.D[0], D, rtol=1e-10)
 
 
 @pytest.mark.long

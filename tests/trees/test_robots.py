@@ -13,6 +13,7 @@ from naiad.errors import InputError
 from naiad.hydro import Ellipsoid, Mesh, Sphere, moved, rigid_inertia
 from naiad.models import ConnectedBodies, SubmergedBody
 from naiad.trees import Robot, read_mjcf, read_sdf, read_urdf, write_urdf
+from naiad.trees.robots.mjcf import mjcf_robot
 from naiad.trees.robots.robot import angles_of, roll_pitch_yaw
 from naiad.trees.robots.shapes import shape_of
 from naiad.trees.robots.urdf import urdf_robot
@@ -210,6 +211,43 @@ def test_a_tree_moves_as_in_mujoco(tmp_path):
     end = nd.simulate(bodies, state, t1=0.5, dt=5e-4).final.g
     assert np.abs(end.R - data.xmat[leaders].reshape(-1, 3, 3)).max() < 2e-6
     assert np.abs(end.R[0] - np.asarray(state.g.R[0])).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "volume", "length"),
+    [
+        ("box", (1.0, 2.0, 3.0), 6.0, 3.0),
+        ("cylinder", (1.0, 3.0), 3.0 * np.pi, 3.0),
+        ("capsule", (1.0, 2.0), np.pi * (2.0 + 4.0 / 3.0), 4.0),
+    ],
+)
+def test_shapes_have_their_volume_and_length(kind, size, volume, length):
+    shape = shape_of([nd.trees.Geometry(kind, size)]).shape
+    assert shape.volume == pytest.approx(volume, rel=1e-11)
+    assert np.ptp(shape.vertices[:, 2]) == pytest.approx(length, rel=2e-2)
+    np.testing.assert_allclose(shape.centre, np.zeros(3), atol=1e-12)
+
+
+def test_the_sizes_of_mujocos_shapes(tmp_path):
+    file = tmp_path / "robot.xml"
+    kinds = {
+        "box": "0.1 0.2 0.3",
+        "ellipsoid": "0.1 0.2 0.3",
+        "cylinder": "0.1 0.2",
+        "capsule": "0.1 0.2",
+        "sphere": "0.1",
+    }
+    shapes = "".join(f"<geom type='{kind}' size='{size}'/>" for kind, size in kinds.items())
+    file.write_text(f"<mujoco><worldbody><body><freejoint/>{shapes}</body></worldbody></mujoco>")
+    (link,) = mjcf_robot(file).links
+    found = {shape.kind: shape.size for shape in link.collision}
+    assert found == {
+        "box": (0.2, 0.4, 0.6),
+        "ellipsoid": (0.1, 0.2, 0.3),
+        "cylinder": (0.1, 0.4),
+        "capsule": (0.1, 0.4),
+        "sphere": (0.1,),
+    }
 
 
 @pytest.mark.long

@@ -164,6 +164,35 @@ def test_a_method_takes_what_it_is_said_to_take(method):
     assert set(refused) == {problem for problem in PROBLEMS if not takes(method, problem)}, refused
 
 
+CLAIMS = {  # order, symplectic, symmetric: of a heavy top, or of the first problem that a method takes
+    (1, False, False): "kr rkmk1 implicit-euler",
+    (1, True, False): "cay-left exp-right cay-left-adjoint tree-one-sided stochastic",
+    (2, False, False): "flv sw sw-perp rkmk2 rkmk2-adjoint projected projected-momentum",
+    (2, False, True): "mln tln",
+    (2, True, True): (
+        "cay exp new skew cay-midpoint exp-midpoint skew-midpoint new-midpoint cay-left-symmetrised reduced-midpoint "
+        "tree tree-midpoint string string-imex string-paper moser-veselov split2 nystrom2 wisdom-holman2 wisdom-holman8"
+    ),
+    (3, False, False): "rkmk3",
+    (4, False, False): "rkmk4 rk4",
+    (4, False, True): "compose4-mln",
+    (4, True, False): "gauss2 lobatto3",
+    (4, True, True): "compose4 compose4-midpoint split4 nystrom4 wisdom-holman10",
+    (6, True, False): "gauss3",
+    (6, True, True): "compose6 string-imex-compose6 split6 nystrom6",
+    (8, True, True): "compose8 split8 nystrom8",
+}
+
+
+def test_what_methods_claim_is_written_down():
+    """The pairs measure it; here it is seen to be there, and not to change unnoticed."""
+    found = collections.defaultdict(set)
+    for name, method in METHODS.items():
+        system = PROBLEMS[next(p for p in ("heavy-top", *PROBLEMS) if takes(name, p))].system
+        found[method.order(system), method.symplectic, method.symmetric(system)].add(name)
+    assert found == {claim: set(names.split()) for claim, names in CLAIMS.items()}
+
+
 @pytest.mark.parametrize(("problem", "method"), SHORT, ids=lambda name: name)
 def test_method_on_problem(problem, method):
     verify(problem, method)

@@ -93,7 +93,7 @@ class Projected(AbstractOneStepMethod):
         def excess(delta):
             return self.values(system, *shifted(delta), t + h) - memory.values
 
-        normals, independent = _orthonormal(jax.jacrev(excess)(jnp.zeros(2 * n)))
+        normals, independent = orthonormal(jax.jacrev(excess)(jnp.zeros(2 * n)))
         speed = jnp.sqrt(velocity @ velocity)
         scale = jnp.where(speed > 0, speed, 1.0)  # of the corrections: Newton's round-off is relative to it
 
@@ -111,7 +111,7 @@ class Projected(AbstractOneStepMethod):
         return end, Level(inner, memory.values), info.then(solved)
 
 
-def _orthonormal(rows: Float[Array, "m n"]) -> tuple[Float[Array, "m n"], Float[Array, " m"]]:
+def orthonormal(rows: Float[Array, "m n"]) -> tuple[Float[Array, "m n"], Float[Array, " m"]]:
     """Orthonormal rows that span the same, zero for a row that those before it span, and 1 for each that is not."""
     found, independent = [], []
     for row in rows:
