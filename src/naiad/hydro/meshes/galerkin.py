@@ -47,26 +47,23 @@ def assemble(surface: Surface, tell: Callable[[float], None] = lambda done: None
     """The matrices of a surface, for a fluid of unit density; `tell` is told the share that is done."""
     count = len(surface.triangles)
     W = np.zeros((len(surface.vertices),) * 2)
-    K, S = np.zeros((count, 3, 3)), np.zeros((3, 3))
     D = Pairs(surface)
     curls = surface.curls
     for first in range(0, count, BLOCK):
         tell(first / count)
-        rows = slice(first, min(first + BLOCK, count))
-        block, K[rows], more = D.rows(rows)
-        S += more
-        here = np.unique(surface.triangles[rows])
-        for C in curls:
-            W[here] += C[rows][:, here].T @ (C.T @ block.T).T
+        columns = slice(first, min(first + BLOCK, count))
+        block = D.columns(columns)
+        here = np.unique(surface.triangles[columns])
+        W[here] += sum(C[columns][:, here].T @ (C.T @ block).T for C in curls)
     W = 0.5 * (W + W.T)
     H = surface.normal_velocities
     f = np.zeros_like(H)
-    np.add.at(f, surface.triangles, np.pad(K, ((0, 0), (0, 0), (0, 3))))
+    np.add.at(f, surface.triangles, np.pad(D.K, ((0, 0), (0, 0), (0, 3))))
     f[:, :3] += 0.5 * H[:, :3]
     x = surface.vertices
     f[:, 3:] = H[:, 3:] - W @ x
     fixed = np.empty((6, 6))
-    fixed[:3, :3] = 0.5 * (S + S.T)
+    fixed[:3, :3] = 0.5 * (D.S + D.S.T)
     fixed[:3, 3:] = f[:, :3].T @ x
     fixed[3:, :3] = fixed[:3, 3:].T
     fixed[3:, 3:] = surface.volume * np.eye(3) - x.T @ (W @ x)
@@ -74,74 +71,60 @@ def assemble(surface: Surface, tell: Callable[[float], None] = lambda done: None
 
 
 class Pairs:
-    """Integrals over all pairs of the triangles of a surface."""
+    """Integrals over all pairs of the triangles of a surface, as far as their columns were asked for."""
+
+    K: np.ndarray
+    """[t, k, a]: the turn a on all, times the double layer of the vertex function k of t."""
+    S: np.ndarray
+    """[a, b]: the turn a on all, times the single layer of the turn b on all."""
 
     def __init__(self, surface: Surface):
         self.surface = surface
-        corners = surface.corners
-        offsets = corners - surface.centroids[:, None]
-        self.sizes = np.linalg.norm(offsets, axis=2).max(axis=1)
-        self.moments = np.einsum("tki,tkj->tij", offsets, offsets) / 12.0
-        self.turns = np.cross(surface.centroids, surface.normals)
-        self.own = triangle.own(corners)
+        self.distant = triangle.Distant.of(surface.corners, surface.centroids, surface.normals, surface.areas)
+        self.own = triangle.own(surface.corners)
+        self.K, self.S = np.zeros((len(surface.triangles), 3, 3)), np.zeros((3, 3))
 
-    def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """D of the triangles `rows` with all, the turns on all times the double layers of their vertex functions, and
-        the turns on all times the single layers of the turns on them."""
-        D, layer, square = self._far(rows)
-        K, S = layer @ self.turns, D @ self.turns
-        reach = self.sizes[rows, None] + self.sizes
-        t, s = np.nonzero(square <= (MIDDLE * reach) ** 2)
-        closeness = np.sqrt(square[t, s]) / reach[t, s]
-        _add(K, t, -layer[t, s, None] * self.turns[s])
-        _add(S, t, -D[t, s, None] * self.turns[s])
-        K, S = np.repeat(K[:, None] / 3.0, 3, axis=1), S.T @ self.turns[rows]
-        corners = self.surface.corners
-        for kernel, least, most in ((_near(12), -1.0, ADJACENT), (_near(6), ADJACENT, NEAR), (_middle(), NEAR, MIDDLE)):
+    def columns(self, columns: slice) -> np.ndarray:
+        """D of all triangles with those of the columns; what these do to all is added to K and S."""
+        others, width = slice(columns.start, columns.start + BLOCK), columns.stop - columns.start
+        outer = triangle.Distant(*(_filled(each[others]) for each in self.distant))
+        D, layer, source = _far().batch(self.distant, outer, shared=(1,))
+        self.K += layer[:, None] / 3.0
+        self.S += source.T @ self.distant.turn
+        D = D[:, :width] if width < BLOCK else D
+        self._near(D, columns.start)
+        self._touch(D, columns)
+        return D
+
+    def _near(self, D: np.ndarray, first: int) -> None:
+        """Those that are left."""
+        t, s = np.nonzero(D == 0.0)
+        x, sizes, corners = self.distant.centroid, self.distant.size, self.surface.corners
+        closeness = np.linalg.norm(x[t] - x[s + first], axis=1) / (sizes[t] + sizes[s + first])
+        for kernel, least, most in (
+            (_near(12), -1.0, ADJACENT),
+            (_near(6), ADJACENT, NEAR),
+            (_middle(), NEAR, np.inf),
+        ):
             here = (closeness > least) & (closeness <= most)
             if here.any():
-                found = kernel.batch(corners[s[here]], corners[t[here] + rows.start])
+                found = kernel.batch(corners[s[here] + first], corners[t[here]])
                 D[t[here], s[here]] = found.D
-                _add(K, t[here], found.K)
-                S += found.S.sum(axis=0)
-        self._touch(rows, D)
-        return D, K, S
+                _add(self.K, t[here], found.K)
+                self.S += found.S.sum(axis=0)
 
-    def _far(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """D by centroids and second moments, the double layer of one at the centroid of the other, and the squared
-        distances of centroids."""
-        surface, C = self.surface, self.moments
-        x, n = surface.centroids, surface.normals[rows]
-        r = [x[None, :, k] - x[rows, None, k] for k in range(3)]
-        square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
-        own = np.arange(rows.start, rows.stop)
-        square[own - rows.start, own] = np.inf
-        over2 = 1.0 / square
-        weight = np.sqrt(over2)
-        weight *= surface.areas[rows, None] * surface.areas / (4.0 * np.pi)
-        layer = weight * over2 * (n[:, 0, None] * r[0] + n[:, 1, None] * r[1] + n[:, 2, None] * r[2])
-        quadratic = np.zeros_like(square)
-        for i in range(3):
-            for j in range(i, 3):
-                both = C[rows, None, i, j] + C[None, :, i, j]
-                both *= r[i]
-                both *= r[j]
-                quadratic += both if i == j else 2.0 * both
-        traces = np.trace(C, axis1=1, axis2=2)
-        quadratic *= 3.0 * over2
-        quadratic -= traces[rows, None] + traces
-        quadratic *= 0.5 * over2
-        quadratic += 1.0
-        square[own - rows.start, own] = 0.0
-        return weight * quadratic, layer, square
-
-    def _touch(self, rows: slice, D: np.ndarray) -> None:
-        own = np.arange(rows.start, rows.stop)
-        D[own - rows.start, own] = self.own[rows]
-        t, s, turned_t, turned_s, graded = self.surface.touching
-        here = slice(*np.searchsorted(t, (rows.start, rows.stop)))
+    def _touch(self, D: np.ndarray, columns: slice) -> None:
+        own = np.arange(columns.start, columns.stop)
+        D[own, own - columns.start] = self.own[columns]
+        s, t, turned_s, turned_t, graded = self.surface.touching
+        here = slice(*np.searchsorted(s, (columns.start, columns.stop)))
         if here.start < here.stop:
-            D[t[here] - rows.start, s[here]] = _touching().batch(turned_t[here], turned_s[here], graded[here])
+            D[t[here], s[here] - columns.start] = _touching().batch(turned_s[here], turned_t[here], graded[here])
+
+
+def _filled(rows: np.ndarray) -> np.ndarray:
+    """A block of rows, those that are missing as zeros: triangles without area."""
+    return np.pad(rows, [(0, BLOCK - len(rows)), *[(0, 0)] * (rows.ndim - 1)])
 
 
 def _add(sums: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
@@ -171,6 +154,11 @@ def _up_to_constants(W: np.ndarray, f: np.ndarray, pieces: Any) -> np.ndarray:
     whole = W + (pieces.multiply(level / sizes) @ pieces.T).toarray()
     factor = scipy.linalg.cho_factor(whole, lower=True, overwrite_a=True, check_finite=False)
     return scipy.linalg.cho_solve(factor, f - pieces @ ((pieces.T @ f) / sizes[:, None]), check_finite=False)
+
+
+@functools.cache
+def _far() -> Any:
+    return compile(lambda inner, outer: triangle.far(inner, outer, MIDDLE))
 
 
 @functools.cache

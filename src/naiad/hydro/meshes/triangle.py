@@ -5,7 +5,7 @@ plane and rho the foot of x in it, all in closed form [wilton1984]: the sums run
 f = int 1/R along it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -124,6 +124,57 @@ def near(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.nda
     zero = Pair(jnp.zeros(()), jnp.zeros((3, 3)), jnp.zeros((3, 3)))
     sums, _ = jax.lax.scan(add, zero, (points, weights))
     return jax.tree.map(lambda total: total * area / (4.0 * jnp.pi), sums)
+
+
+class Distant(NamedTuple):
+    """What is known of a triangle from afar."""
+
+    centroid: Any
+    normal: Any
+    area: Any
+    size: Any
+    """The distance of the farthest corner from the centroid."""
+    moments: Any
+    """The mean of (y - centroid) (y - centroid)^T over the triangle."""
+    turn: Any
+    """The normal velocities of unit turns at the centroid."""
+
+    @classmethod
+    def of(cls, corners: np.ndarray, centroids: np.ndarray, normals: np.ndarray, areas: np.ndarray) -> "Distant":
+        """Of many triangles, as rows."""
+        offsets = corners - centroids[:, None]
+        sizes = np.linalg.norm(offsets, axis=2).max(axis=1)
+        moments = np.einsum("tki,tkj->tij", offsets, offsets) / 12.0
+        return cls(centroids, normals, areas, sizes, moments, np.cross(centroids, normals))
+
+
+class Row(NamedTuple):
+    """What many triangles are to one, all over 4 pi."""
+
+    D: jax.Array
+    """The double integrals of 1/R; 0 where a triangle is near."""
+    layer: jax.Array
+    """The sum of the turns on those that are far, times the double layer of the one."""
+    source: jax.Array
+    """The sum of the turns on those that are far, times the single layer of the one."""
+
+
+def far(inner: Distant, outer: Distant, reach: float) -> Row:
+    """By centroids and second moments, for the outer triangles (rows) that are farther than `reach` sizes."""
+
+    def add(sums, one):
+        r = one.centroid - inner.centroid
+        square = r @ r
+        away = square > (reach * (inner.size + one.size)) ** 2
+        over2 = 1.0 / jnp.where(away, square, 1.0)
+        weight = jnp.where(away, jnp.sqrt(over2) * inner.area * one.area / (4.0 * jnp.pi), 0.0)
+        C = inner.moments + one.moments
+        D = weight * (1.0 + 0.5 * over2 * (3.0 * over2 * (r @ C @ r) - jnp.trace(C)))
+        layer, source = sums
+        return (layer + weight * over2 * (inner.normal @ r) * one.turn, source + D * one.turn), D
+
+    (layer, source), D = jax.lax.scan(add, (jnp.zeros(3), jnp.zeros(3)), outer)
+    return Row(D, layer, source)
 
 
 def middle(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.ndarray) -> Pair:
