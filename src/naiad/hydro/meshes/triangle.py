@@ -5,6 +5,7 @@ plane and rho the foot of x in it, all in closed form [wilton1984]: the sums run
 f = int 1/R along it.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -98,6 +99,24 @@ class Pair(NamedTuple):
     """[k, a]: the turn a on the outer one, times the double layer of vertex function k on the inner one."""
     S: jax.Array
     """[a, b]: the turn a on the outer one, times the single layer of the turn b on the inner one."""
+
+
+class Both(NamedTuple):
+    """What two triangles are to each other, either of them being the outer one."""
+
+    D: jax.Array
+    """The mean of both."""
+    first: jax.Array
+    """K with the first one as the inner one."""
+    second: jax.Array
+    S: jax.Array
+    """The sum of both."""
+
+
+def both(pair: Callable[[jax.Array, jax.Array], Pair], first: jax.Array, second: jax.Array) -> Both:
+    """Two triangles, either way."""
+    one, other = pair(second, first), pair(first, second)
+    return Both(0.5 * (one.D + other.D), one.K, other.K, one.S + other.S)
 
 
 def near(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.ndarray) -> Pair:
