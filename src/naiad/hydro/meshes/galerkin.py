@@ -13,6 +13,7 @@ D has a closed form for a triangle with itself, a single integral for those that
 for those that are near, and moments for those that are far.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,7 +21,10 @@ import numpy as np
 
 from naiad.hydro.meshes.pairs import BLOCK, Columns, Pairs
 from naiad.hydro.meshes.surface import Surface
-from naiad.hydro.threads import on_all_cores
+from naiad.hydro.threads import on_all_cores, one_thread
+
+SMALL = 3000
+"""Vertices up to which threads that wait for busy cores may cost more than idle ones give."""
 
 
 class System(NamedTuple):
@@ -90,8 +94,9 @@ def _up_to_constants(W: np.ndarray, f: np.ndarray, pieces: Any) -> np.ndarray:
     import scipy.linalg
 
     sizes = np.asarray(pieces.sum(axis=0)).ravel()
-    factor = scipy.linalg.cho_factor(definite(W, pieces), lower=True, overwrite_a=True, check_finite=False)
-    return scipy.linalg.cho_solve(factor, f - pieces @ ((pieces.T @ f) / sizes[:, None]), check_finite=False)
+    with one_thread() if len(W) < SMALL else contextlib.nullcontext():
+        factor = scipy.linalg.cho_factor(definite(W, pieces), lower=True, overwrite_a=True, check_finite=False)
+        return scipy.linalg.cho_solve(factor, f - pieces @ ((pieces.T @ f) / sizes[:, None]), check_finite=False)
 
 
 def definite(W: np.ndarray, pieces: Any) -> np.ndarray:

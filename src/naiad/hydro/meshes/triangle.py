@@ -56,20 +56,30 @@ def potentials(x: jax.Array, v: jax.Array, n: jax.Array) -> Potentials:
     return Potentials(single, angle, edges, moment, d)
 
 
-def solid_angles(x: jax.Array, corners: jax.Array, weights: jax.Array) -> jax.Array:
-    """The weighted sum of the solid angles of triangles at x, positive where x is on the side of the normal; one that
-    has x in its plane has none."""
+def solid_angle(x: jax.Array, corners: jax.Array) -> jax.Array:
+    """The sum of the solid angles of triangles at x, positive where x is on the side of the normal; one that has x in
+    its plane has none.
 
-    def add(total, one):
-        v, weight = one
+    Half of it is the angle of a complex number [oosterom1983]. These are multiplied, and the turns of their product
+    counted: it crosses the negative axis where a factor with a positive angle takes it from above to below."""
+
+    def add(carry, v):
+        real, imaginary, turns = carry
         r = v - x
         a, b, c = jnp.sqrt(jnp.sum(r * r, axis=1))
         triple = r[0] @ jnp.cross(r[1], r[2])
         flat = a * b * c + (r[0] @ r[1]) * c + (r[1] @ r[2]) * a + (r[2] @ r[0]) * b
         in_plane = jnp.abs(triple) <= 1e-12 * a * b * c
-        return total - 2.0 * weight * jnp.where(in_plane, 0.0, jnp.arctan2(triple, flat)), None
+        scale = 1.0 / jnp.where(in_plane, 1.0, a * b * c)
+        p, q = jnp.where(in_plane, 1.0, flat * scale), jnp.where(in_plane, 0.0, triple * scale)
+        now = real * q + imaginary * p
+        over = jnp.where((q > 0.0) & (imaginary >= 0.0) & (now < 0.0), 1.0, 0.0)
+        under = jnp.where((q < 0.0) & (imaginary < 0.0) & (now >= 0.0), 1.0, 0.0)
+        return (real * p - imaginary * q, now, turns + over - under), None
 
-    return jax.lax.scan(add, jnp.zeros(()), (corners, weights))[0]
+    (real, imaginary, turns), _ = jax.lax.scan(add, (1.0, 0.0, 0.0), corners)
+    angle = jnp.arctan2(jnp.where(imaginary == 0.0, 0.0, imaginary), real)  # -0 would be the other side of the cut
+    return -2.0 * (angle + 2.0 * jnp.pi * turns)
 
 
 def normal(v: jax.Array) -> tuple[jax.Array, jax.Array]:
