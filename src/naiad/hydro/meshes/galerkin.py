@@ -45,7 +45,7 @@ def assemble(surface: Surface, tell: Callable[[float], None] = lambda done: None
     count, vertices = len(surface.triangles), len(surface.vertices)
     W, K, S = np.zeros((vertices, vertices)), np.zeros((count, 3, 3)), np.zeros((3, 3))
     pairs = Pairs(surface)
-    curls = scipy.sparse.vstack([C.T for C in surface.curls], format="csc")
+    curls: Any = scipy.sparse.vstack([C.T for C in surface.curls], format="csc")
 
     def part(first: int) -> tuple[np.ndarray, np.ndarray, Columns]:
         """The rows of W that these triangles touch, what they add to them, and what was found."""

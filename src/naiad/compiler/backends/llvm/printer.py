@@ -120,9 +120,7 @@ end:
         outside, self.lines.text, names, self.names, self.in_part = self.lines.text, [], self.names, {}, True
         self._region(part.body, None)
         name, body = f"@part{len(self.parts)}", "\n".join(self.lines.text)
-        self.parts.append(
-            f"define internal void {name}({GIVEN}) noinline {{\nentry:\n{body}\n  ret void\n}}"
-        )
+        self.parts.append(f"define internal void {name}({GIVEN}) noinline {{\nentry:\n{body}\n  ret void\n}}")
         self.lines.text, self.names, self.in_part = outside, names, False
         self.lines.say(f"call void {name}({PASSED})")
 
