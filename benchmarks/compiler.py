@@ -25,6 +25,7 @@ TABLES = {
     "planar": ("Added inertia of three coupled ellipses", "benchmarks.planar"),
     "spatial": ("Bodies coupled in space", "benchmarks.spatial"),
     "added": ("Added mass of hulls beside Capytaine", "benchmarks.added_mass"),
+    "meshes": ("The added inertia of a mesh", "benchmarks.meshes"),
     "robots": ("Reading a robot", "benchmarks.robots"),
     "gaits": ("Gaits of the three-link fish", "benchmarks.gaits"),
     "gradient": ("The derivative of a run", "benchmarks.gradient"),

@@ -613,6 +613,21 @@ def test_shared_arguments():
     assert_rows(compiled, TABLE, rows(0.5)[0], sizes=(0, 1, LANES, COUNT), shared=(0,))
 
 
+@pytest.mark.parametrize("lanes", [1, None])
+def test_arguments_of_all_kinds_are_shared(lanes):
+    """Large arrays that each row reads at places of its own, numbers and marks, between arguments that rows have."""
+
+    def function(few, x, large, mark, n, sign):
+        read = large[(n + jnp.arange(40)) % len(large)] * few[n % len(few)]
+        return jnp.where(mark, x, 0.0) + read.sum() + large[3], jnp.where(sign, n, 7)
+
+    rng, few, large = np.random.default_rng(0), np.arange(1.0, 4.0), np.random.default_rng(1).normal(size=3000)
+    x, n, sign = rng.normal(size=COUNT), rng.integers(0, 5000, COUNT), rng.random(COUNT) > 0.5
+    compiled = nc.compile(function, cache=False, lanes=lanes)
+    shared = (0, 2, 3)
+    assert_rows(compiled, few, x, large, np.array(True), n, sign, sizes=(0, 1, LANES, COUNT), shared=shared)
+
+
 def test_derivative_past_an_integer():
     """The derivative of an integer is no number, but JAX hands it on like one."""
 

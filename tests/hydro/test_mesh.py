@@ -125,6 +125,38 @@ def test_volume_centre_and_inertia_of_a_box():
     np.testing.assert_allclose(about, np.diag([13.0, 10.0, 5.0, 12.0, 12.0, 12.0]), atol=1e-12)
 
 
+@pytest.mark.parametrize("layers", [1, 7, -7])
+def test_the_winding_is_the_sum_of_all_solid_angles(layers):
+    """Also where the surface goes round several times, and where a point is a vertex or lies in the plane of a side."""
+    vertices, triangles = cylinder(24)
+    surface = Surface.given(vertices, np.concatenate([triangles[:, :: np.sign(layers)]] * abs(layers)))
+    points = np.concatenate(
+        [np.random.default_rng(0).normal(size=(60, 3)), vertices, surface.centroids[:96], [[1e4, 3.0, -2.0]]]
+    )
+    r = surface.corners - points[:, None, None]
+    a, b, c = np.moveaxis(r, 2, 0)
+    lengths = np.linalg.norm(r, axis=3)
+    products = np.stack([np.sum(p * q, axis=2) for p, q in ((b, c), (c, a), (a, b))], axis=2)
+    triple, product = np.sum(a * np.cross(b, c), axis=2), lengths.prod(axis=2)
+    angles = np.arctan2(triple, product + np.sum(products * lengths, axis=2))
+    angles[np.abs(triple) <= 1e-12 * product] = 0.0
+    np.testing.assert_allclose(winding(surface, points), angles.sum(axis=1) / (2.0 * np.pi), atol=1e-13)
+    assert winding(surface, np.zeros((1, 3)) + 1e-3)[0] == pytest.approx(layers, abs=1e-13)
+
+
+def test_pairs_in_blocks_are_pairs_in_one(monkeypatch):
+    """Every pair is there once, whichever block it is in and whichever thread treats it."""
+    from naiad.hydro.meshes import pairs
+
+    surface, found = refinement.cut(Surface.given(*box(1.0, 0.7, 0.4))), []
+    for block in (len(surface.triangles), 37):
+        for module in (galerkin, pairs):
+            monkeypatch.setattr(module, "BLOCK", block)
+        found.append(galerkin.assemble(surface))
+    for one, other in zip(*(system[:3] for system in found), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-14 * np.abs(one).max())
+
+
 def test_cutting_leaves_the_body_alone():
     given = Surface.given(*cylinder(40, 0.5, 6.0))
     fine = refinement.cut(given)

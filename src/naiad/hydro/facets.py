@@ -1,5 +1,6 @@
 """Surfaces of few triangles, to draw bodies with."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,21 +12,24 @@ class Facets(NamedTuple):
     """Vertices, three numbers each, and triangles, three numbers of vertices each: plain tuples, so that they can be
     compared."""
 
-    vertices: tuple[tuple[float, float, float], ...]
+    vertices: tuple[Row, ...]
     triangles: tuple[tuple[int, int, int], ...]
 
     @classmethod
     def of(cls, vertices: np.ndarray, triangles: np.ndarray) -> "Facets":
         """Of arrays; six digits are enough for a picture."""
-        scale = float(np.max(np.abs(vertices), initial=0.0)) or 1.0
-        digits = 6 - int(np.ceil(np.log10(scale)))
-        rows = np.round(vertices, digits)
-        return cls(tuple(map(tuple, rows.tolist())), tuple(map(tuple, triangles.tolist())))
+        return cls(_rounded(vertices), tuple(map(tuple, triangles.tolist())))
 
     def moved(self, x: np.ndarray, R: np.ndarray | None = None) -> "Facets":
         """In a frame where their own lies at x, turned by R."""
         vertices = np.array(self.vertices)
-        return Facets.of((vertices if R is None else vertices @ np.asarray(R).T) + x, np.array(self.triangles))
+        return Facets(_rounded((vertices if R is None else vertices @ np.asarray(R).T) + x), self.triangles)
+
+
+def _rounded(vertices: np.ndarray) -> tuple[Row, ...]:
+    """Six digits of the largest number."""
+    scale = float(np.abs(vertices).max(initial=0.0)) or 1.0
+    return tuple(map(tuple, vertices.round(6 - math.ceil(math.log10(scale))).tolist()))
 
 
 def joined(parts: list[Facets]) -> Facets:

@@ -28,7 +28,12 @@ def moved(K: Any, x: Any = None, R: Any = None) -> Inertia:
     rotation matrix, its columns the old axes in the new frame; in the plane an angle in radians.
     """
     K = _square(K)
-    return congruence(K, velocity_there(x, R) if len(K) == 6 else _planar_velocity_there(x, R))
+    return congruence(K, motion_there(len(K), x, R))
+
+
+def motion_there(size: int, x: Any, R: Any) -> np.ndarray:
+    """Ad_{g^-1}, g = (R, x), of space (6 x 6) or of the plane (3 x 3)."""
+    return velocity_there(x, R) if size == 6 else _planar_velocity_there(x, R)
 
 
 def congruence(K: np.ndarray, A: np.ndarray) -> Inertia:
@@ -62,7 +67,7 @@ def _reordered(value: Any, orders: dict[int, list[int]]) -> np.ndarray:
 def _square(K: Any) -> np.ndarray:
     check_double("The inertia", K)
     array = np.asarray(K, dtype=float)
-    if array.shape not in ((6, 6), (3, 3)) or not np.all(np.isfinite(array)):
+    if array.shape not in ((6, 6), (3, 3)) or not np.isfinite(array).all():
         raise InputError(f"An inertia of shape {array.shape}; expected finite numbers, 6 x 6, or 3 x 3 in the plane.")
     return array
 

@@ -34,7 +34,7 @@ def rigid_inertia(mass: float, inertia: Any, centre: Any = None) -> Inertia:
         moment = positive("inertia", inertia, zero=True)
         return moved(np.diag([moment, mass, mass]), x=None if centre is None else vector("centre", centre, 2))
     J = np.diag(J) if J.shape == (3,) else J
-    if J.shape != (3, 3) or not np.all(np.isfinite(J)) or np.max(np.abs(J - J.T)) > 1e-12 * np.max(np.abs(J)):
+    if J.shape != (3, 3) or not np.isfinite(J).all() or np.abs(J - J.T).max() > 1e-12 * np.abs(J).max():
         raise InputError(
             f"inertia = {inertia!r}; expected three moments or a symmetric 3 x 3 matrix (or one number, in the plane)."
         )
@@ -52,14 +52,14 @@ def mass_properties(K: Any) -> MassProperties:
     """The mass, centre and inertia of a 6 x 6 dry inertia, such as a sum of those of parts; or an `InputError`."""
     check_double("The dry inertia", K)
     K = np.asarray(K, dtype=float)
-    if K.shape != (6, 6) or not np.all(np.isfinite(K)):
+    if K.shape != (6, 6) or not np.isfinite(K).all():
         raise InputError(f"A dry inertia of shape {K.shape}; expected a 6 x 6 matrix of finite numbers.")
     mass = float(K[3, 3])
     moment = np.array([K[2, 4], K[0, 5], K[1, 3]])  # m hat(c) is the upper right block
     centre = moment / mass if mass > 0 else np.zeros(3)
     inertia = K[:3, :3] + mass * hat(centre) @ hat(centre)
     inertia = 0.5 * (inertia + inertia.T)
-    if not np.allclose(_whole(mass, centre, inertia), K, rtol=0, atol=1e-10 * np.max(np.abs(K))):
+    if np.abs(whole(mass, centre, inertia) - K).max() > 1e-10 * np.abs(K).max():
         raise InputError(
             "This 6 x 6 matrix is not that of a rigid body, [[J - m c^ c^, m c^], [-m c^, m I]] with c^ = hat(c); "
             "make one with rigid_inertia(mass, inertia, centre), and keep added inertia apart."
@@ -67,7 +67,8 @@ def mass_properties(K: Any) -> MassProperties:
     return MassProperties(mass, centre, inertia)
 
 
-def _whole(mass: float, centre: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    c, whole = hat(centre), np.diag([0.0, 0.0, 0.0, mass, mass, mass])
-    whole[:3, :3], whole[:3, 3:], whole[3:, :3] = inertia - mass * c @ c, mass * c, -mass * c
-    return whole
+def whole(mass: float, centre: np.ndarray, inertia: np.ndarray) -> Inertia:
+    """The matrix of these mass properties, which are not checked: [[J - m c^ c^, m c^], [-m c^, m I]]."""
+    c, K = hat(centre), np.diag([0.0, 0.0, 0.0, mass, mass, mass])
+    K[:3, :3], K[:3, 3:], K[3:, :3] = inertia - mass * (c @ c), mass * c, -mass * c
+    return K

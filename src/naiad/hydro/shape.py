@@ -7,7 +7,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.hydro.facets import Facets, ellipsoid_facets, joined
-from naiad.hydro.frames import Inertia, moved
+from naiad.hydro.frames import Inertia, congruence, motion_there
 from naiad.hydro.rigid import mass_properties
 from naiad.numerics import Module
 from naiad.numerics.checks import positive
@@ -58,7 +58,10 @@ class Placed(AbstractShape):
     R: Any = None
 
     def __post_init__(self):
-        self._moved(np.eye(3 * len(self.shape.centre) - 3))  # says it if x or R do not fit
+        self._motion_there()  # says it if x or R do not fit
+
+    def _motion_there(self) -> np.ndarray:
+        return motion_there(3 * len(self.shape.centre) - 3, self.x, self.R)
 
     @property
     def volume(self) -> float:
@@ -80,13 +83,10 @@ class Placed(AbstractShape):
         return None if own is None else own.moved(np.zeros(3) if self.x is None else np.asarray(self.x, float), self.R)
 
     def added_inertia(self, density: float) -> Inertia:
-        return self._moved(self.shape.added_inertia(density))
+        return congruence(self.shape.added_inertia(density), self._motion_there())
 
     def inertia(self, density: float) -> Inertia:
-        return self._moved(self.shape.inertia(density))
-
-    def _moved(self, K: Inertia) -> Inertia:
-        return moved(K, x=self.x, R=self.R)
+        return congruence(self.shape.inertia(density), self._motion_there())
 
 
 class Assembly(AbstractShape):

@@ -1,7 +1,29 @@
-"""How many threads linear algebra takes."""
+"""How many threads a piece of work takes."""
 
 import functools
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from naiad.compiler.cores import available, one_core
+
+T = TypeVar("T")
+Found = TypeVar("Found")
+
+
+def on_all_cores(function: Callable[[T], Found], each: Sequence[T]) -> Iterator[Found]:
+    """What the function finds of each, in order; the first is treated alone, so that what it compiles is there."""
+    yield from map(function, each[:1])
+
+    def alone(one: T) -> Found:
+        with one_core():
+            return function(one)
+
+    pool = ThreadPoolExecutor(available())
+    try:
+        yield from pool.map(alone, each[1:])
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def one_thread() -> Any:

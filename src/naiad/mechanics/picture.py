@@ -64,7 +64,7 @@ def ellipsoid_of_inertia(J: ArrayLike, mass: float | None = None) -> np.ndarray:
     if mass is not None and not mass > 0:
         raise InputError(f"mass = {mass!r}; expected a number above 0.")
     J = np.diag(J) if J.ndim == 1 else 0.5 * (J + J.T)
-    diagonal = np.all(np.abs(J - np.diag(np.diag(J))) <= 1e-12 * np.trace(J))
+    diagonal = (np.abs(J - np.diag(np.diag(J))) <= 1e-12 * np.trace(J)).all()
     moments, axes = (np.diag(J), np.eye(3)) if diagonal else np.linalg.eigh(J)
     squares = 0.5 * moments.sum() - moments
     squares = np.maximum(squares, _THINNEST**2 * squares.max())

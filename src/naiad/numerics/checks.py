@@ -42,7 +42,7 @@ def floats(name: str, value: Any) -> Any:
 
 def finite(array: Any) -> bool:
     """Whether all numbers are finite, as far as they are known."""
-    return not is_known(array) or bool(np.all(np.isfinite(array)))
+    return not is_known(array) or bool(np.isfinite(array).all())
 
 
 def number(name: str, value: Any) -> Any:
@@ -189,9 +189,9 @@ def _symmetric_matrix(name: str, value: Any, size: int) -> Any:
         raise InputError(f"{name} {given}; expected {size} numbers (the diagonal) or a {size} x {size} matrix.")
     if not is_known(array):
         return array
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
-    asymmetry = np.max(np.abs(array - array.T))
-    if asymmetry > 1e-12 * np.max(np.abs(array)):
+    asymmetry = np.abs(array - array.T).max()
+    if asymmetry > 1e-12 * np.abs(array).max():
         raise InputError(f"{name} is not symmetric (largest difference {asymmetry:.3g}); give a symmetric matrix.")
     return array

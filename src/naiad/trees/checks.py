@@ -91,7 +91,18 @@ def inertias(name: str, values: Any, count: int) -> Any:
             f"{name} has shape {array.shape}; expected three numbers or a 3 x 3 matrix, for all {count} bodies or for "
             "each."
         )
+    whole = array if array.ndim == 3 else array[..., None] * np.eye(3)
+    if is_known(array) and _definite(whole):
+        return np.array(whole)
     return namespace(array).stack([inertia_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(array)])
+
+
+def _definite(matrices: np.ndarray) -> bool:
+    """Whether all are what `inertia_matrix` takes, which says what is wrong if one is not."""
+    if not np.isfinite(matrices).all():
+        return False
+    largest, skew = (np.abs(each).max(axis=(1, 2)) for each in (matrices, matrices - matrices.swapaxes(1, 2)))
+    return bool((skew <= 1e-12 * largest).all() and (np.linalg.eigvalsh(matrices)[:, 0] > 0.0).all())
 
 
 def couplings(J: Any, M: Any, D: Any, count: int) -> Any:

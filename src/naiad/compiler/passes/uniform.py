@@ -14,7 +14,7 @@ def uniform(program: Program, shared: Sequence[bool] = ()) -> set[int]:
     slots = (slot for slot, same in zip(program.inputs, shared, strict=False) if same)
     offsets = {offset for slot in slots for offset in range(slot.offset, slot.offset + math.prod(slot.shape))}
     inputs = {node.number for node in program.region.items if node.op == "input" and node.value in offsets}
-    same = _Uniform(inputs)
+    same = _Uniform(inputs, offsets)
     same.add(program.region)
     return same.found
 
@@ -22,12 +22,18 @@ def uniform(program: Program, shared: Sequence[bool] = ()) -> set[int]:
 class _Uniform(Spreading):
     goes_round = INT
 
+    def __init__(self, found: set[int], offsets: set[int]):
+        super().__init__(found)
+        self.offsets = offsets
+
     def constant(self, node: Node) -> bool:
         return True
 
     def computed(self, node: Node) -> bool:
         if node.op == "load":
-            return node.value.space == "table" and self.has(node.args[0])
+            buffer = node.value
+            once = buffer.space == "table" or (buffer.space == "in" and buffer.offset in self.offsets)
+            return once and self.has(node.args[0])
         return node.op not in ("input", "param", "result", "store") and all(map(self.has, node.args))
 
     def chosen(self, predicate: Node) -> bool:

@@ -14,7 +14,7 @@ from naiad.hydro.meshes.files import read
 from naiad.hydro.meshes.report import MeshReport, report
 from naiad.hydro.meshes.soundness import Sound, sound
 from naiad.hydro.meshes.surface import Surface
-from naiad.hydro.rigid import rigid_inertia
+from naiad.hydro.rigid import whole
 from naiad.hydro.shape import AbstractShape
 from naiad.numerics import static
 from naiad.numerics.checks import floats, positive
@@ -103,7 +103,7 @@ class Mesh(AbstractShape):
     def inertia(self, density: float) -> Inertia:
         second = self._centred.second_moment
         about = np.trace(second) * np.eye(3) - second
-        return rigid_inertia(self.displaced_mass(density), positive("density", density) * about, self.centre)
+        return positive("density", density) * whole(self.volume, self.centre, about)
 
 
 def _vertices(given: Any) -> np.ndarray:

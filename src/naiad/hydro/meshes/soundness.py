@@ -126,17 +126,16 @@ def _check_winding(surface: Surface) -> None:
 def winding(surface: Surface, points: np.ndarray) -> np.ndarray:
     """How often the surface goes round each point: 1 inside, 0 outside, 1/2 on it."""
     total = np.zeros(len(points))
-    padded = np.concatenate([surface.corners, np.repeat(surface.corners[:1], -len(surface.corners) % CHUNK, axis=0)])
-    weight = np.concatenate([np.ones(len(surface.corners)), np.zeros(-len(surface.corners) % CHUNK)])
-    for first in range(0, len(padded), CHUNK):
-        part = slice(first, first + CHUNK)
-        total -= _angles().batch(points, padded[part], weight[part], shared=(1, 2))
+    nothing = np.repeat(surface.corners[:1, :1], 3, axis=1)  # a triangle without area
+    corners = np.concatenate([surface.corners, np.repeat(nothing, -len(surface.corners) % CHUNK, axis=0)])
+    for first in range(0, len(corners), CHUNK):
+        total -= _angle().batch(points, corners[first : first + CHUNK], shared=(1,))
     return total / (4.0 * np.pi)
 
 
 @functools.cache
-def _angles() -> Any:
-    return compile(triangle.solid_angles)
+def _angle() -> Any:
+    return compile(triangle.solid_angle)
 
 
 def _count(chosen: np.ndarray, thing: str) -> str:

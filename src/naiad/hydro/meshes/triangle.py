@@ -5,7 +5,8 @@ plane and rho the foot of x in it, all in closed form [wilton1984]: the sums run
 f = int 1/R along it.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,20 +56,30 @@ def potentials(x: jax.Array, v: jax.Array, n: jax.Array) -> Potentials:
     return Potentials(single, angle, edges, moment, d)
 
 
-def solid_angles(x: jax.Array, corners: jax.Array, weights: jax.Array) -> jax.Array:
-    """The weighted sum of the solid angles of triangles at x, positive where x is on the side of the normal; one that
-    has x in its plane has none."""
+def solid_angle(x: jax.Array, corners: jax.Array) -> jax.Array:
+    """The sum of the solid angles of triangles at x, positive where x is on the side of the normal; one that has x in
+    its plane has none.
 
-    def add(total, one):
-        v, weight = one
+    Half of it is the angle of a complex number [oosterom1983]. These are multiplied, and the turns of their product
+    counted: it crosses the negative axis where a factor with a positive angle takes it from above to below."""
+
+    def add(carry, v):
+        real, imaginary, turns = carry
         r = v - x
         a, b, c = jnp.sqrt(jnp.sum(r * r, axis=1))
         triple = r[0] @ jnp.cross(r[1], r[2])
         flat = a * b * c + (r[0] @ r[1]) * c + (r[1] @ r[2]) * a + (r[2] @ r[0]) * b
         in_plane = jnp.abs(triple) <= 1e-12 * a * b * c
-        return total - 2.0 * weight * jnp.where(in_plane, 0.0, jnp.arctan2(triple, flat)), None
+        scale = 1.0 / jnp.where(in_plane, 1.0, a * b * c)
+        p, q = jnp.where(in_plane, 1.0, flat * scale), jnp.where(in_plane, 0.0, triple * scale)
+        now = real * q + imaginary * p
+        over = jnp.where((q > 0.0) & (imaginary >= 0.0) & (now < 0.0), 1.0, 0.0)
+        under = jnp.where((q < 0.0) & (imaginary < 0.0) & (now >= 0.0), 1.0, 0.0)
+        return (real * p - imaginary * q, now, turns + over - under), None
 
-    return jax.lax.scan(add, jnp.zeros(()), (corners, weights))[0]
+    (real, imaginary, turns), _ = jax.lax.scan(add, (1.0, 0.0, 0.0), corners)
+    angle = jnp.arctan2(jnp.where(imaginary == 0.0, 0.0, imaginary), real)  # -0 would be the other side of the cut
+    return -2.0 * (angle + 2.0 * jnp.pi * turns)
 
 
 def normal(v: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -100,6 +111,24 @@ class Pair(NamedTuple):
     """[a, b]: the turn a on the outer one, times the single layer of the turn b on the inner one."""
 
 
+class Both(NamedTuple):
+    """What two triangles are to each other, either of them being the outer one."""
+
+    D: jax.Array
+    """The mean of both."""
+    first: jax.Array
+    """K with the first one as the inner one."""
+    second: jax.Array
+    S: jax.Array
+    """The sum of both."""
+
+
+def both(pair: Callable[[jax.Array, jax.Array], Pair], first: jax.Array, second: jax.Array) -> Both:
+    """Two triangles, either way."""
+    one, other = pair(second, first), pair(first, second)
+    return Both(0.5 * (one.D + other.D), one.K, other.K, one.S + other.S)
+
+
 def near(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.ndarray) -> Pair:
     """Closed form on the inner triangle, a rule of barycentric points on the outer one. What an inner triangle does as
     a double layer in its own plane is nothing."""
@@ -124,6 +153,57 @@ def near(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.nda
     zero = Pair(jnp.zeros(()), jnp.zeros((3, 3)), jnp.zeros((3, 3)))
     sums, _ = jax.lax.scan(add, zero, (points, weights))
     return jax.tree.map(lambda total: total * area / (4.0 * jnp.pi), sums)
+
+
+class Distant(NamedTuple):
+    """What is known of a triangle from afar."""
+
+    centroid: Any
+    normal: Any
+    area: Any
+    size: Any
+    """The distance of the farthest corner from the centroid."""
+    moments: Any
+    """The mean of (y - centroid) (y - centroid)^T over the triangle."""
+    turn: Any
+    """The normal velocities of unit turns at the centroid."""
+
+    @classmethod
+    def of(cls, corners: np.ndarray, centroids: np.ndarray, normals: np.ndarray, areas: np.ndarray) -> "Distant":
+        """Of many triangles, as rows."""
+        offsets = corners - centroids[:, None]
+        sizes = np.linalg.norm(offsets, axis=2).max(axis=1)
+        moments = np.einsum("tki,tkj->tij", offsets, offsets) / 12.0
+        return cls(centroids, normals, areas, sizes, moments, np.cross(centroids, normals))
+
+
+class Row(NamedTuple):
+    """What many triangles are to one, all over 4 pi."""
+
+    D: jax.Array
+    """The double integrals of 1/R; 0 where a triangle is near."""
+    layer: jax.Array
+    """The sum of the turns on those that are far, times the double layer of the one."""
+    source: jax.Array
+    """The sum of the turns on those that are far, times the single layer of the one."""
+
+
+def far(inner: Distant, outer: Distant, reach: float) -> Row:
+    """By centroids and second moments, for the outer triangles (rows) that are farther than `reach` sizes."""
+
+    def add(sums, one):
+        r = one.centroid - inner.centroid
+        square = r @ r
+        away = square > (reach * (inner.size + one.size)) ** 2
+        over2 = 1.0 / jnp.where(away, square, 1.0)
+        weight = jnp.where(away, jnp.sqrt(over2) * inner.area * one.area / (4.0 * jnp.pi), 0.0)
+        C = inner.moments + one.moments
+        D = weight * (1.0 + 0.5 * over2 * (3.0 * over2 * (r @ C @ r) - jnp.trace(C)))
+        layer, source = sums
+        return (layer + weight * over2 * (inner.normal @ r) * one.turn, source + D * one.turn), D
+
+    (layer, source), D = jax.lax.scan(add, (jnp.zeros(3), jnp.zeros(3)), outer)
+    return Row(D, layer, source)
 
 
 def middle(outer: jax.Array, inner: jax.Array, points: np.ndarray, weights: np.ndarray) -> Pair:

@@ -17,11 +17,7 @@ def facet_sheet(mesh: Mesh, x: np.ndarray, R: np.ndarray) -> FacetSheet:
     """The sheet of a mesh, its frame at x in that of the body, turned by R. Large triangles are cut, as for the body
     alone; they are not graded towards its edges, since the others hardly feel them."""
     surface = coupled_surface(mesh)
-    W = galerkin.assemble(surface).W
-    pieces = surface.pieces
-    sizes = np.asarray(pieces.sum(axis=0)).ravel()
-    level = np.trace(W) / len(W)
-    W = W + (pieces.multiply(level / sizes) @ pieces.T).toarray()
+    W = galerkin.definite(galerkin.assemble(surface).W, surface.pieces)
     inverse = np.linalg.inv(W)
     inverse = 0.5 * (inverse + inverse.T)
     there = velocity_there(x, R)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.hydro.spatial.kernel import block
+from naiad.hydro.spatial.kernel import vortices_along
 from naiad.hydro.spatial.pairs import Coupled
 from naiad.hydro.spatial.sheet import AbstractSheet
 from naiad.numerics import solve
@@ -54,19 +54,35 @@ def factorised(sheets: Sequence[AbstractSheet], between: Sequence[Coupled], righ
     """psi for right sides in columns, a block a body, from the matrix W."""
     if not between:
         return [sheet.inverse @ each for sheet, each in zip(sheets, right, strict=True)]
-    rows = [[xp.zeros((len(one.W), len(other.W))) for other in sheets] for one in sheets]
-    for k, sheet in enumerate(sheets):
-        rows[k][k] = rows[k][k] + sheet.W
-    for pair, at, G in between:
-        i, j = pair.first, pair.second
-        part = pair.sign * block(sheets[i], sheets[j], at, G, xp)
-        rows[i][j] = rows[i][j] + (part if i != j else 0.5 * (part + part.T))
-        if i != j:
-            rows[j][i] = rows[j][i] + part.T
-    W, b = xp.concatenate([xp.concatenate(row, axis=1) for row in rows]), xp.concatenate(right)
+    W, b = _matrix(sheets, between, xp), xp.concatenate(right)
     psi = _positive(W, b) if xp is np else solve(W, b)
     ends = np.cumsum([len(sheet.W) for sheet in sheets])
     return [psi[end - len(sheet.W) : end] for end, sheet in zip(ends, sheets, strict=True)]
+
+
+def _matrix(sheets: Sequence[AbstractSheet], between: Sequence[Coupled], xp: Any) -> Any:
+    """W: what all sheets are to each is a block column, which is computed as one. So code for it has few operations,
+    on large arrays, whose number grows with that of the bodies."""
+    sizes = [len(sheet.W) for sheet in sheets]
+    own, columns = [], []
+    for i, (one, size) in enumerate(zip(sheets, sizes, strict=True)):
+        before, after = sum(sizes[:i]), sum(sizes[i + 1 :])
+        own.append(xp.concatenate([xp.zeros((before, size)), one.W, xp.zeros((after, size))]))
+        seen: dict[int, list[Any]] = {}
+        for pair, at, G in between:
+            if pair.first == i:
+                share = pair.sign * (0.5 if pair.second == i else 1.0)  # the transpose is added
+                found = [share * each for each in vortices_along(sheets[pair.second], at, G, xp)]
+                known = seen.get(pair.second)
+                seen[pair.second] = found if known is None else [a + b for a, b in zip(known, found, strict=True)]
+        if seen:
+            others = [xp.concatenate([seen[j][c] for j in sorted(seen)], axis=1) for c in range(3)]
+            part = sum(one.curled(each.T, c, xp) for c, each in enumerate(others))
+            columns.append(xp.concatenate([xp.zeros((sum(sizes[: min(seen)]), size)), part]))
+        else:
+            columns.append(xp.zeros((sum(sizes), size)))
+    half = xp.concatenate(columns, axis=1)
+    return half + half.T + xp.concatenate(own, axis=1)
 
 
 def _positive(W: np.ndarray, b: np.ndarray) -> np.ndarray:

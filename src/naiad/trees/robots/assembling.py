@@ -93,7 +93,7 @@ def _dry(link: Link, pose: Pose) -> np.ndarray:
         K = rigid_inertia(own.mass, np.array(own.inertia), own.centre)
     except InputError as error:
         raise InputError(f"link {link.name!r}: {error}") from None
-    return moved(K, x=pose.x, R=np.array(pose.R))
+    return K if pose == Pose() else moved(K, x=pose.x, R=np.array(pose.R))
 
 
 def _given_water(robot: Robot, own: list[int], places: list[tuple[int, Pose]], found: Water) -> Water:

@@ -1,5 +1,6 @@
 """Numbers and names in XML files, with words that say where a mistake is."""
 
+import math
 import os
 from pathlib import Path
 from xml.etree import ElementTree
@@ -25,21 +26,25 @@ def parsed(path: str | os.PathLike[str], outermost: tuple[str, ...]) -> ElementT
 
 def numbers(text: str | None, count: int, where: str) -> np.ndarray:
     """So many finite numbers from text, or an `InputError`."""
+    return np.array(_numbers(text, count, where))
+
+
+def _numbers(text: str | None, count: int, where: str) -> list[float]:
     try:
-        values = np.array([float(word) for word in (text or "").split()])
+        values = [float(word) for word in (text or "").split()]
     except ValueError:
-        values = np.zeros(0)
-    if values.shape != (count,) or not np.all(np.isfinite(values)):
+        values = []
+    if len(values) != count or not all(map(math.isfinite, values)):
         raise InputError(f"{where} = {text!r}; expected {count} finite number{'s' * (count > 1)}.")
     return values
 
 
 def number(text: str | None, where: str, *, least: float | None = None) -> float:
     """One finite number, not below `least`."""
-    (value,) = numbers(text, 1, where)
+    (value,) = _numbers(text, 1, where)
     if least is not None and value < least:
         raise InputError(f"{where} = {value:g}; expected at least {least:g}.")
-    return float(value)
+    return value
 
 
 def attribute(element: ElementTree.Element, name: str, where: str) -> str:

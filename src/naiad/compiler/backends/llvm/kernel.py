@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from naiad.compiler.backends.llvm.inputs import Inputs, arranged
 from naiad.compiler.backends.llvm.machine import Loaded
 from naiad.compiler.cores import all_cores, available
 from naiad.compiler.ir.program import Layout, Slot
@@ -32,37 +33,50 @@ class _Place(NamedTuple):
     outside: np.dtype
 
     @classmethod
-    def of(cls, slot: Slot) -> "_Place":
-        outside, elements = np.dtype(slot.dtype), slice(slot.offset, slot.offset + math.prod(slot.shape))
+    def of(cls, slot: Slot, first: int) -> "_Place":
+        outside, elements = np.dtype(slot.dtype), slice(first, first + math.prod(slot.shape))
         return cls(elements, (1, *slot.shape), outside if outside == _FLOAT else _WHOLE, outside)
 
 
 class LaneKernel:
-    """Compiled code. In memory every element has `lanes` places side by side, one a trajectory."""
+    """Compiled code. In memory every element has `lanes` places side by side, one a trajectory; what all trajectories
+    share is there once."""
 
     def __init__(self, code: bytes, layout: Layout, lanes: int):
         self.lanes = lanes
-        self._inputs, self._in_size = [_Place.of(slot) for slot in layout.inputs], layout.in_size
-        self._outputs, self._out_size = [_Place.of(slot) for slot in layout.outputs], layout.out_size
+        self._slots = layout.inputs
+        self._arranged: dict[tuple[bool, ...], tuple[Inputs, list[_Place]]] = {}
+        self._inputs = [_Place.of(slot, slot.offset) for slot in layout.inputs]
+        self._outputs, self._out_size = [_Place.of(slot, slot.offset) for slot in layout.outputs], layout.out_size
         self._work_size = layout.work_size * lanes + 1
         self._loaded = Loaded(code)
         self._pace = math.inf  # seconds a group, the last time
 
     def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
-        if size == self.lanes == 1:
+        if size == self.lanes == 1 and any(own) == all(own):
             return self._alone(leaves)
         groups = -(-size // self.lanes)
-        packed = np.empty((groups, self._in_size, self.lanes))
-        for place, leaf, each in zip(self._inputs, leaves, own, strict=True):
-            target = packed.view(place.inside)[:, place.elements]
-            if each:
-                target[...] = _spread(leaf, target, size)
-            else:
-                target[...] = np.repeat(leaf.reshape(-1), self.lanes).reshape(target.shape[1:])
+        packed = self._packed(leaves, own, groups, size)
         results = np.empty((groups, self._out_size, self.lanes))
         self._run(packed, results, groups)
         return [_gathered(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
+
+    def _packed(self, leaves: list[np.ndarray], own: Sequence[bool], groups: int, size: int) -> np.ndarray:
+        """What is shared, then the rows in groups of lanes."""
+        if tuple(own) not in self._arranged:
+            inputs = arranged(self._slots, [not each for each in own])
+            self._arranged[tuple(own)] = inputs, list(map(_Place.of, self._slots, inputs.offsets))
+        inputs, places = self._arranged[tuple(own)]
+        packed = np.empty(inputs.shared + groups * inputs.own * self.lanes)
+        together, rows = packed[: inputs.shared], packed[inputs.shared :].reshape(groups, inputs.own, self.lanes)
+        for place, leaf, each in zip(places, leaves, own, strict=True):
+            if each:
+                target = rows.view(place.inside)[:, place.elements]
+                target[...] = _spread(leaf, target, size)
+            else:
+                together.view(place.inside)[place.elements] = leaf.reshape(-1)
+        return packed
 
     def _alone(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
         """One trajectory in one lane: its arrays lie one after the other, and are taken as they lie, for anything else

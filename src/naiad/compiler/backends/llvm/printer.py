@@ -2,11 +2,13 @@
 
 In lanes, a loop goes on while any lane does, and lanes that are done keep their values; of a branch, each arm runs if
 any lane takes it. So every lane computes what it would compute alone. Values that are the same in all lanes (loop
-counters, indices into tables) stay scalars.
+counters, indices into tables, arguments that all rows share) stay scalars.
 """
 
+import bisect
 from collections.abc import Iterable, Sequence
 
+from naiad.compiler.backends.llvm.inputs import arranged
 from naiad.compiler.backends.llvm.lines import Lines, bits
 from naiad.compiler.backends.llvm.operations import SCALARS, write
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
@@ -18,11 +20,14 @@ VECTORISED = 1000  # operations of a loop over elements that LLVM may vectorise
 FIRST_LOOP = 1 + 3 * MARKED  # the marks of loops come after those of buffers
 
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
+POINTERS = ("%same", "%in", "%out", "%work")
+"""What a function is given: the arguments that all rows share, those of its rows, their results, memory to work in."""
+GIVEN, PASSED = (", ".join(f"{type} {name}" for name in POINTERS) for type in ("ptr noalias", "ptr"))
 
 
 def print_llvm(program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
     """A module with `run(in, out, work, first, last)`, which treats groups of `lanes` trajectories one by one; of the
-    inputs those that are `shared` are the same for all."""
+    inputs those that are `shared` are the same for all, and lie in front of the others."""
     return _Printer(program, lanes, shared).module()
 
 
@@ -33,6 +38,8 @@ class _Printer:
         self.lines = Lines(lanes)
         self.names: dict[int, str] = {}
         self.uniform = uniform(program, shared) if lanes > 1 else set[int]()
+        self.shared = shared
+        self.inputs = arranged(program.inputs, shared)
         self.parts: list[str] = []
         self.in_part = False
         self.buffers: list[tuple[str, int]] = []
@@ -50,23 +57,23 @@ class _Printer:
         group = 8 * self.lanes
         driver = f"""define void @run(ptr noalias %in, ptr noalias %out, ptr noalias %work, i64 %first, i64 %last) {{
 entry:
+  %rows = getelementptr i64, ptr %in, i64 {self.inputs.shared}
   %some = icmp slt i64 %first, %last
   br i1 %some, label %loop, label %end
 loop:
   %i = phi i64 [%first, %entry], [%next, %loop]
-  %a = mul i64 %i, {group * self.program.in_size}
+  %a = mul i64 %i, {group * self.inputs.own}
   %b = mul i64 %i, {group * self.program.out_size}
-  %ins = getelementptr i8, ptr %in, i64 %a
+  %ins = getelementptr i8, ptr %rows, i64 %a
   %outs = getelementptr i8, ptr %out, i64 %b
-  call void @one(ptr %ins, ptr %outs, ptr %work)
+  call void @one(ptr %in, ptr %ins, ptr %outs, ptr %work)
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %last
   br i1 %more, label %loop, label %end
 end:
   ret void
 }}"""
-        head = "define internal void @one(ptr noalias %in, ptr noalias %out, ptr noalias %work) {\nentry:"
-        one = f"{head}\n{body}\n  ret void\n}}"
+        one = f"define internal void @one({GIVEN}) {{\nentry:\n{body}\n  ret void\n}}"
         called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
         return "\n".join([*tables, *called, one, driver, *self._marks(), ""])
 
@@ -89,7 +96,7 @@ end:
     def _recalled(self, node: Node) -> str:
         """A value that another part has made, from the frame."""
         if node.op == "input":
-            name = self._read(self._pointer("%in", str(node.value)), node.type, not self._same(node))
+            name = self._input(node)
         else:
             pointer = self._pointer("%work", str(self.program.frame[node.number]))
             name = self._read(pointer, node.type, not self._same(node))
@@ -113,12 +120,9 @@ end:
         outside, self.lines.text, names, self.names, self.in_part = self.lines.text, [], self.names, {}, True
         self._region(part.body, None)
         name, body = f"@part{len(self.parts)}", "\n".join(self.lines.text)
-        self.parts.append(
-            f"define internal void {name}(ptr noalias %in, ptr noalias %out, ptr noalias %work) noinline {{\n"
-            f"entry:\n{body}\n  ret void\n}}"
-        )
+        self.parts.append(f"define internal void {name}({GIVEN}) noinline {{\nentry:\n{body}\n  ret void\n}}")
         self.lines.text, self.names, self.in_part = outside, names, False
-        self.lines.say(f"call void {name}(ptr %in, ptr %out, ptr %work)")
+        self.lines.say(f"call void {name}({PASSED})")
 
     # -- statements
 
@@ -135,8 +139,7 @@ end:
             elif node.op == "load":
                 self._define(node, self._load(node))
             elif node.op == "input":
-                pointer = self._pointer("%in", str(node.value))
-                self._define(node, self._read(pointer, node.type, not self._same(node)))
+                self._define(node, self._input(node))
             elif node.op not in ("param", "result"):
                 wide = not self._same(node)
                 self._define(node, write(self.lines, node, wide, [self._use(a, wide) for a in node.args]))
@@ -305,11 +308,29 @@ end:
             index = self.lines.emit(f"mul i64 {index}, {self.lanes}")
         return self.lines.emit(f"getelementptr i64, ptr {base}, i64 {index}")
 
+    def _input(self, node: Node) -> str:
+        """An element of the arguments."""
+        space, number = self._place(node.value)
+        number *= 1 if space == "same" else self.lanes
+        pointer = self.lines.emit(f"getelementptr i64, ptr %{space}, i64 {number}")
+        return self._read(pointer, node.type, not self._same(node))
+
     def _base(self, buffer: Buffer) -> str:
         if buffer.space == "table":
             return f"@table{buffer.offset}"
-        shift = buffer.offset * self.lanes
-        return self.lines.emit(f"getelementptr i64, ptr %{buffer.space}, i64 {shift}") if shift else f"%{buffer.space}"
+        space, first = self._place(buffer.offset) if buffer.space == "in" else (buffer.space, buffer.offset)
+        shift = first if space == "same" else first * self.lanes
+        return self.lines.emit(f"getelementptr i64, ptr %{space}, i64 {shift}") if shift else f"%{space}"
+
+    def _once(self, buffer: Buffer) -> bool:
+        """Whether there is one for all lanes."""
+        return buffer.space == "table" or (buffer.space == "in" and self._place(buffer.offset)[0] == "same")
+
+    def _place(self, element: int) -> tuple[str, int]:
+        """The space that an element of the inputs lies in, and its number there."""
+        number = bisect.bisect_right(self.program.inputs, element, key=lambda slot: slot.offset) - 1
+        first = self.inputs.offsets[number] + element - self.program.inputs[number].offset
+        return "same" if self.shared and self.shared[number] else "in", first
 
     def _alone(self, buffer: Buffer) -> str:
         """A mark that says which buffer is meant: buffers do not overlap, and so loops over them may be vectorised."""
@@ -352,7 +373,7 @@ end:
         base = self._base(buffer)
         if self._same(index):
             place = self._use(index, False)
-            if buffer.space == "table" or self.lanes == 1:
+            if self._once(buffer) or self.lanes == 1:
                 pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}")
                 return self._read(pointer, node.type, False, self._alone(buffer))
             return self._read(self._pointer(base, place), node.type, True)
@@ -360,7 +381,7 @@ end:
         vector, value = self.lines.type(type), "poison"
         for lane in range(self.lanes):
             place = self.lines.emit(f"extractelement {self.lines.type('i64')} {indices}, i64 {lane}")
-            if buffer.space != "table":
+            if not self._once(buffer):
                 place = self.lines.emit(f"mul i64 {place}, {self.lanes}")
                 place = self.lines.emit(f"add i64 {place}, {lane}")
             one = self._read(self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}"), node.type, False)
