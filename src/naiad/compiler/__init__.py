@@ -5,11 +5,15 @@ from naiad.compiler.compiled import Compiled, compile
 from naiad.compiler.device import Device, chosen_device
 from naiad.compiler.engine import Engine, check_engine, execute, execute_rows
 from naiad.compiler.front.rules import Unsupported
+from naiad.compiler.tables import Fields, OverTables, Table
 
 __all__ = [
     "Compiled",
     "Device",
     "Engine",
+    "Fields",
+    "OverTables",
+    "Table",
     "Unsupported",
     "WasmModule",
     "check_engine",

@@ -5,6 +5,7 @@ any lane takes it. So every lane computes what it would compute alone. Values th
 counters, indices into tables) stay scalars.
 """
 
+import bisect
 from collections.abc import Iterable, Sequence
 
 from naiad.compiler.backends.llvm.lines import Lines, bits
@@ -22,7 +23,7 @@ MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
 
 def print_llvm(program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
     """A module with `run(in, out, work, first, last)`, which treats groups of `lanes` trajectories one by one; of the
-    inputs those that are `shared` are the same for all."""
+    inputs those that are `shared` are the same for all. If the program has `memories`, `in` is a list of these."""
     return _Printer(program, lanes, shared).module()
 
 
@@ -44,11 +45,18 @@ class _Printer:
         self._region(self.program.region, None)
         for offset, node in self.program.results:
             stored, type = self._in_memory_form(node)
-            self.lines.say(f"store {type} {stored}, ptr {self._pointer('%out', str(offset))}, align 8")
+            self.lines.say(f"store {type} {stored}, ptr {self._place('out', offset)}, align 8")
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
+        one = f"define internal void @one({self._memories('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
+        called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
+        driver = self._driver() if self.program.memories is None else self._driver_of_memories()
+        return "\n".join([*tables, *called, one, driver, *self._marks(), ""])
+
+    def _driver(self) -> str:
+        """Group after group, the arguments of each in one stretch of memory, and so the results."""
         group = 8 * self.lanes
-        driver = f"""define void @run(ptr noalias %in, ptr noalias %out, ptr noalias %work, i64 %first, i64 %last) {{
+        return f"""define void @run(ptr noalias %in, ptr noalias %out, ptr noalias %work, i64 %first, i64 %last) {{
 entry:
   %some = icmp slt i64 %first, %last
   br i1 %some, label %loop, label %end
@@ -65,10 +73,60 @@ loop:
 end:
   ret void
 }}"""
-        head = "define internal void @one(ptr noalias %in, ptr noalias %out, ptr noalias %work) {\nentry:"
-        one = f"{head}\n{body}\n  ret void\n}}"
-        called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
-        return "\n".join([*tables, *called, one, driver, *self._marks(), ""])
+
+    def _driver_of_memories(self) -> str:
+        """Group after group; `places` has for each memory where it begins and how many bytes further the next group's
+        is."""
+        names = self._memories().replace("ptr ", "").split(", ")[:-1]
+        given, moved = [], []
+        for number, name in enumerate(names):
+            given += [
+                f"  {name}.p = getelementptr i64, ptr %places, i64 {2 * number}",
+                f"  {name}.a = load ptr, ptr {name}.p, align 8",
+                f"  {name}.q = getelementptr i64, ptr %places, i64 {2 * number + 1}",
+                f"  {name}.s = load i64, ptr {name}.q, align 8",
+            ]
+            moved += [f"  {name}.m = mul i64 %i, {name}.s", f"  {name} = getelementptr i8, ptr {name}.a, i64 {name}.m"]
+        return "\n".join(
+            [
+                "define void @run(ptr %places, ptr %unused, ptr %work, i64 %first, i64 %last) {",
+                "entry:",
+                *given,
+                "  %some = icmp slt i64 %first, %last",
+                "  br i1 %some, label %loop, label %end",
+                "loop:",
+                "  %i = phi i64 [%first, %entry], [%next, %loop]",
+                *moved,
+                f"  call void @one({self._memories()})",
+                "  %next = add i64 %i, 1",
+                "  %more = icmp slt i64 %next, %last",
+                "  br i1 %more, label %loop, label %end",
+                "end:",
+                "  ret void",
+                "}",
+            ]
+        )
+
+    def _memories(self, word: str = "") -> str:
+        """The stretches of memory that a function is given, with a word on each."""
+        memories = self.program.memories
+        names = ["in", "out"]
+        if memories is not None:
+            names = [f"in{j}" for j in range(len(memories.inputs))] + [f"out{j}" for j in range(len(memories.outputs))]
+        return ", ".join(f"ptr {word}%{name}" for name in (*names, "work"))
+
+    def _memory(self, space: str, offset: int) -> tuple[str, int]:
+        """The memory of an element, and its place there."""
+        memories = self.program.memories
+        if memories is None or space not in ("in", "out"):
+            return f"%{space}", offset
+        starts = memories.inputs if space == "in" else memories.outputs
+        number = bisect.bisect_right(starts, offset) - 1
+        return f"%{space}{number}", offset - starts[number]
+
+    def _place(self, space: str, offset: int) -> str:
+        base, own = self._memory(space, offset)
+        return self._pointer(base, str(own))
 
     def _same(self, node: Node) -> bool:
         """Whether a value is the same in all lanes, and so a scalar."""
@@ -89,7 +147,7 @@ end:
     def _recalled(self, node: Node) -> str:
         """A value that another part has made, from the frame."""
         if node.op == "input":
-            name = self._read(self._pointer("%in", str(node.value)), node.type, not self._same(node))
+            name = self._read(self._place("in", node.value), node.type, not self._same(node))
         else:
             pointer = self._pointer("%work", str(self.program.frame[node.number]))
             name = self._read(pointer, node.type, not self._same(node))
@@ -114,11 +172,10 @@ end:
         self._region(part.body, None)
         name, body = f"@part{len(self.parts)}", "\n".join(self.lines.text)
         self.parts.append(
-            f"define internal void {name}(ptr noalias %in, ptr noalias %out, ptr noalias %work) noinline {{\n"
-            f"entry:\n{body}\n  ret void\n}}"
+            f"define internal void {name}({self._memories('noalias ')}) noinline {{\nentry:\n{body}\n  ret void\n}}"
         )
         self.lines.text, self.names, self.in_part = outside, names, False
-        self.lines.say(f"call void {name}(ptr %in, ptr %out, ptr %work)")
+        self.lines.say(f"call void {name}({self._memories()})")
 
     # -- statements
 
@@ -135,7 +192,7 @@ end:
             elif node.op == "load":
                 self._define(node, self._load(node))
             elif node.op == "input":
-                pointer = self._pointer("%in", str(node.value))
+                pointer = self._place("in", node.value)
                 self._define(node, self._read(pointer, node.type, not self._same(node)))
             elif node.op not in ("param", "result"):
                 wide = not self._same(node)
@@ -308,8 +365,9 @@ end:
     def _base(self, buffer: Buffer) -> str:
         if buffer.space == "table":
             return f"@table{buffer.offset}"
-        shift = buffer.offset * self.lanes
-        return self.lines.emit(f"getelementptr i64, ptr %{buffer.space}, i64 {shift}") if shift else f"%{buffer.space}"
+        base, offset = self._memory(buffer.space, buffer.offset)
+        shift = offset * self.lanes
+        return self.lines.emit(f"getelementptr i64, ptr {base}, i64 {shift}") if shift else base
 
     def _alone(self, buffer: Buffer) -> str:
         """A mark that says which buffer is meant: buffers do not overlap, and so loops over them may be vectorised."""

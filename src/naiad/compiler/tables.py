@@ -1,0 +1,167 @@
+"""Tables of rows in the memory of compiled code, and functions over them: nothing is copied on the way in or out.
+
+A row is a tree of arrays, and a table has groups of rows, `lanes` side by side. Code is compiled for the form of a row;
+how many groups there are is not part of it.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from naiad.compiler.backends.llvm.kernel import Place, address
+from naiad.compiler.compiled import Compiled, is_number
+from naiad.compiler.engine import rows_by_xla, warn_of_xla
+from naiad.compiler.front.rules import Unsupported
+from naiad.compiler.ir.program import Slot
+
+
+class Fields(NamedTuple):
+    """The form of a row: that of its tree, where each array lies, the elements of the parts of the tree by name (if it
+    has names), and of all."""
+
+    tree: Any
+    places: tuple[Place, ...]
+    parts: dict[str, slice]
+    size: int
+
+    @classmethod
+    def of(cls, row: Any) -> "Fields":
+        """Those of a row like this one; what is not a number in it is not in tables."""
+        tree = jax.tree.structure(row)
+        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(row) if is_number(leaf)]
+        ends = [0, *np.cumsum([leaf.size for leaf in leaves], dtype=int).tolist()]
+        slots = [Slot(leaf.shape, leaf.dtype.name, end) for leaf, end in zip(leaves, ends, strict=False)]
+        counts = [0, *np.cumsum([child.num_leaves for child in tree.children()], dtype=int).tolist()]
+        names = getattr(row, "_fields", ())
+        parts = {name: slice(ends[counts[k]], ends[counts[k + 1]]) for k, name in enumerate(names)}
+        return cls(tree, tuple(map(Place.of, slots)), parts, ends[-1])
+
+    @property
+    def example(self) -> Any:
+        """A row of zeros; for trees of nothing but numbers."""
+        return self.tree.unflatten([np.zeros(place.row[1:], place.outside) for place in self.places])
+
+
+class Table:
+    """Rows in memory: `memory` has groups, elements, and lanes."""
+
+    def __init__(self, fields: Fields, groups: int, lanes: int, *, same: bool = False):
+        self.fields, self.lanes = fields, lanes
+        self.memory = np.zeros((groups, fields.size, lanes))
+        self.address = address(self.memory)
+        self.stride = 0 if same else 8 * fields.size * lanes
+        self.thing: Any = None  # what a table of one row has
+
+    @classmethod
+    def same(cls, thing: Any, lanes: int) -> "Table":
+        """One row that is the same for all others."""
+        made = cls(Fields.of(thing), 1, lanes, same=True)
+        made.share(thing)
+        return made
+
+    def share(self, thing: Any) -> None:
+        """The one row anew."""
+        self.thing = thing
+        leaves = [leaf for leaf in jax.tree.leaves(thing) if is_number(leaf)]
+        for place, leaf in zip(self.fields.places, leaves, strict=True):
+            self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1))
+
+    def part(self, name: str) -> np.ndarray:
+        """A part of all rows, where it lies."""
+        return self.memory[:, self.fields.parts[name]]
+
+    def fill(self, rows: Any) -> None:
+        """All rows, from arrays with a leading axis; the last one fills the lanes that are left."""
+        leaves = jax.tree.leaves(rows)
+        count = len(leaves[0])
+        matrix = np.empty((len(self.memory) * self.lanes, self.fields.size))
+        for place, leaf in zip(self.fields.places, leaves, strict=True):
+            matrix[:count, place.elements] = leaf.reshape(count, -1)
+        matrix[count:] = matrix[count - 1]
+        self.memory[...] = matrix.reshape(-1, self.lanes, self.fields.size).transpose(0, 2, 1)
+
+    def rows(self, count: int) -> Any:
+        """So many rows as arrays with a leading axis."""
+        matrix = by_rows(self.memory, count)
+        return self.fields.tree.unflatten(
+            [matrix[:, place.elements].reshape(count, *place.row[1:]) for place in self.fields.places]
+        )
+
+
+def by_rows(memory: np.ndarray, count: int) -> np.ndarray:
+    """Groups, elements and lanes as rows of elements."""
+    groups, size, lanes = memory.shape
+    return memory.transpose(0, 2, 1).reshape(groups * lanes, size)[:count]
+
+
+class OverTables:
+    """A function(shared, *rows), which gives a tuple, for all rows of tables: of each argument one, of each result one.
+
+    `fields` are those of the arguments but the first, `results` those of the results. `most_scalars` is that of a back
+    end: larger arrays live in memory, and loops over them run in vector registers.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., tuple[Any, ...]],
+        shared: Any,
+        *fields: Fields,
+        lanes: int,
+        most_scalars: int | None = None,
+    ):
+        self._function, self.lanes = function, lanes
+        examples = [each.example for each in fields]
+        self._kernel: Any = None
+        try:
+            entry = _compiled(function, most_scalars).over_tables(shared, *examples, lanes=lanes)
+            self._kernel, slots = entry.kernel, iter(entry.kernel.layout.outputs)
+            forms = entry.tree.unflatten([np.zeros(slot.shape, slot.dtype) for slot in slots])
+        except Unsupported as reason:
+            warn_of_xla(str(reason))
+            rows = jax.tree.map(lambda a: a[None], examples)
+            forms = jax.tree.map(lambda a: a[0], rows_by_xla(function, shared, *rows))
+        self.results = tuple(map(Fields.of, forms))
+
+    def tables(self, groups: int) -> list[Table]:
+        """Tables for the results."""
+        return [Table(fields, groups, self.lanes) for fields in self.results]
+
+    def __call__(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
+        """Every row of the outputs from the same one of the inputs."""
+        groups = len(outputs[0].memory)
+        if self._kernel is None:
+            return self._by_xla(shared, inputs, outputs)
+        return self._kernel(_places([(t.address, t.stride) for t in (shared, *inputs, *outputs)]), groups)
+
+    def scan(
+        self, shared: Table, carried: Table, inputs: Sequence[Table], outputs: Sequence[Table], *, reverse: bool = False
+    ) -> None:
+        """Group after group, or the last first; the first argument and the first result are `carried` on, in a table
+        with one group more: of the first group, or of the last, it is given there."""
+        count = len(carried.memory) - 1
+        tables = [(t.address, t.stride) for t in (*inputs, *outputs)]
+        if reverse:
+            tables = [(at + (count - 1) * stride, -stride) for at, stride in tables]
+            ends = [(carried.address + k * carried.stride, -carried.stride) for k in (count, count - 1)]
+        else:
+            ends = [(carried.address + k * carried.stride, carried.stride) for k in (0, 1)]
+        given = [(shared.address, shared.stride), ends[0], *tables[: len(inputs)], ends[1], *tables[len(inputs) :]]
+        self._kernel(_places(given), count, in_order=True)
+
+    def _by_xla(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
+        count = len(outputs[0].memory) * self.lanes
+        found = rows_by_xla(self._function, shared.thing, *(table.rows(count) for table in inputs))
+        for table, rows in zip(outputs, found, strict=True):
+            table.fill(rows)
+
+
+def _places(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+    return np.array(pairs, np.int64)
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any], most_scalars: int | None) -> Compiled:
+    return Compiled(function, most_scalars=most_scalars)
