@@ -4,6 +4,7 @@ A row is a tree of arrays, and a table has groups of rows, `lanes` side by side.
 how many groups there are is not part of it.
 """
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -11,9 +12,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from naiad.compiler.backends import default_backend
 from naiad.compiler.backends.llvm.kernel import Place, address
-from naiad.compiler.compiled import Compiled, is_number
+from naiad.compiler.compiled import Compiled, is_number, nodes
 from naiad.compiler.engine import rows_by_xla, warn_of_xla
+from naiad.compiler.fingerprint import Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Slot
 
@@ -69,32 +72,40 @@ class Table:
         for place, leaf in zip(self.fields.places, leaves, strict=True):
             self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1))
 
-    def part(self, name: str) -> np.ndarray:
-        """A part of all rows, where it lies."""
-        return self.memory[:, self.fields.parts[name]]
+    def after(self) -> "Table":
+        """The same without its first group."""
+        later = copy.copy(self)
+        later.memory = self.memory[1:]
+        later.address = self.address + self.stride
+        return later
 
     def fill(self, rows: Any) -> None:
-        """All rows, from arrays with a leading axis; the last one fills the lanes that are left."""
+        """All rows, from arrays with a leading axis."""
         leaves = jax.tree.leaves(rows)
         count = len(leaves[0])
-        matrix = np.empty((len(self.memory) * self.lanes, self.fields.size))
+        matrix = np.empty((count, self.fields.size))
         for place, leaf in zip(self.fields.places, leaves, strict=True):
-            matrix[:count, place.elements] = leaf.reshape(count, -1)
-        matrix[count:] = matrix[count - 1]
-        self.memory[...] = matrix.reshape(-1, self.lanes, self.fields.size).transpose(0, 2, 1)
+            matrix[:, place.elements] = leaf.reshape(count, -1)
+        self.put(matrix)
 
     def rows(self, count: int) -> Any:
         """So many rows as arrays with a leading axis."""
-        matrix = by_rows(self.memory, count)
+        matrix = self.matrix(count)
         return self.fields.tree.unflatten(
             [matrix[:, place.elements].reshape(count, *place.row[1:]) for place in self.fields.places]
         )
 
+    def put(self, matrix: np.ndarray) -> None:
+        """All rows, from a matrix; the last one fills the lanes that are left."""
+        missing = len(self.memory) * self.lanes - len(matrix)
+        if missing:
+            matrix = np.concatenate([matrix, np.repeat(matrix[-1:], missing, axis=0)])
+        self.memory[...] = matrix.reshape(-1, self.lanes, self.fields.size).transpose(0, 2, 1)
 
-def by_rows(memory: np.ndarray, count: int) -> np.ndarray:
-    """Groups, elements and lanes as rows of elements."""
-    groups, size, lanes = memory.shape
-    return memory.transpose(0, 2, 1).reshape(groups * lanes, size)[:count]
+    def matrix(self, count: int) -> np.ndarray:
+        """So many rows as a matrix."""
+        groups, size, lanes = self.memory.shape
+        return self.memory.transpose(0, 2, 1).reshape(groups * lanes, size)[:count]
 
 
 class OverTables:
@@ -165,3 +176,26 @@ def _places(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
 @functools.cache
 def _compiled(function: Callable[..., Any], most_scalars: int | None) -> Compiled:
     return Compiled(function, most_scalars=most_scalars)
+
+
+def default_lanes() -> int:
+    """How many rows lie side by side where nobody says otherwise."""
+    return default_backend().lanes
+
+
+def form_of(thing: Any) -> Any:
+    """What code for a thing depends on: its tree, what is not a number in it, and the shapes of numbers."""
+    leaves, structure = jax.tree.flatten(thing)
+    return structure, tuple((np.shape(x), np.asarray(x).dtype) if is_number(x) else x for x in leaves)
+
+
+class Current:
+    """Which version of what a thing computes is in force: see `Version`."""
+
+    def __init__(self, thing: Any):
+        leaves, structure = jax.tree.flatten(thing)
+        self._version = Version(nodes(structure), tuple(leaf for leaf in leaves if not is_number(leaf)))
+
+    def current(self) -> Any:
+        """The same as long as nothing has changed."""
+        return self._version.current()

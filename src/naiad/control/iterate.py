@@ -61,8 +61,8 @@ class Iterate(NamedTuple):
             np.broadcast_to(np.arange(N, dtype=float), (P, N)),
             np.broadcast_to(numbers.step[:, None], (P, N)),
             jax.tree.map(lambda a: a[:, :-1], self.g),
-            jax.tree.map(lambda a: a[:, 1:], self.g),
             self.m[:, :-1],
+            jax.tree.map(lambda a: a[:, 1:], self.g),
             self.m[:, 1:],
             np.broadcast_to(self.theta[:, None], (P, N, self.theta.shape[1])),
             self.K,
@@ -72,14 +72,20 @@ class Iterate(NamedTuple):
             self.gamma,
             self.rho,
             self.slack,
+            self.low,
+            self.high,
+            *(np.broadcast_to(each[:, None], (P, N, each.shape[1])) for each in (numbers.lower, numbers.upper)),
         )
         return jax.tree.map(flat, each)
 
-    @property
-    def first(self) -> tuple[Any, Any, Any]:
-        """The first nodes, and the constants."""
-        g, m = jax.tree.map(lambda a: np.ascontiguousarray(a[:, 0]), (self.g, self.m))
-        return g, m, self.theta
+    @classmethod
+    def of(cls, each: Interval, least: Any, most: Any, nu: Any) -> "Iterate":
+        """From the steps of each problem, and what belongs to problems."""
+        g, m = jax.tree.map(
+            lambda a, b: np.concatenate([a, b[:, -1:]], axis=1), (each.g, each.m), (each.g_next, each.m_next)
+        )
+        own = {name: getattr(each, name) for name in ("K", "U", "sigma", "lam", "gamma", "rho", "slack", "low", "high")}
+        return cls(g=g, m=m, theta=each.theta[:, 0], **own, least=least, most=most, nu=nu)
 
     def ends(self, numbers: Numbers) -> End:
         """The last nodes."""

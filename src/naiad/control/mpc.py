@@ -11,6 +11,7 @@ from naiad.control.doors import end_state
 from naiad.control.guess import centred
 from naiad.control.interior import Method
 from naiad.control.iterate import Iterate, chosen, stacked
+from naiad.control.newton import Newton
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
 from naiad.errors import InputError
@@ -64,6 +65,7 @@ class MPC:
         self._goal = None if goal is None else end_state(system, "goal", goal)
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
+        self._newton: Newton | None = None
 
     @double
     def __call__(self, state: State, t: float = 0.0) -> np.ndarray:
@@ -81,7 +83,12 @@ class MPC:
         else:
             at, rules = self._shifted(self._plan, state), task.rules._replace(barrier=self._barrier)
             at, rules = centred(task.problem, numbers, at, self._barrier), rules._replace(iterations=self._iterations)
-        outcome = Method(task.problem, stacked([at]), stacked([numbers]), rules).run()
+        at, numbers = stacked([at]), stacked([numbers])
+        if self._newton is None:
+            self._newton = Newton(task.problem, at, numbers)
+        else:
+            self._newton.begin(at, numbers)
+        outcome = Method(self._newton, at, rules).run()
         plan: Iterate = chosen(outcome.at, 0)
         self._plan = jax.tree.map(np.array, plan)
         return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])

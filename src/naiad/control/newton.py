@@ -1,142 +1,280 @@
-"""Newton's step of the discretised problem: blocks of all steps, the two sweeps, and the step's multipliers."""
+"""Newton's equations of problems of one form, in tables: blocks of all steps, the two sweeps, the step, and trials."""
 
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
-from naiad.compiler import execute, execute_rows
-from naiad.control.ending import EndBlocks, end_blocks, end_values
+from naiad.compiler import Table, default_lanes, execute_rows
+from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
-from naiad.control.interval import Blocks, Values, blocks, values
-from naiad.control.iterate import Iterate, Numbers, flat, folded
-from naiad.control.problem import CHART, Problem
-from naiad.control.riccati import PIECE, Change, Feedback, Sizes, Value, backward, forward
+from naiad.control.interval import Interval, Values, values
+from naiad.control.iterate import Iterate, Numbers, chosen, folded
+from naiad.control.kernels import kernels
+from naiad.control.measures import Duals
+from naiad.control.problem import Problem
+from naiad.control.riccati import Change, Swept
 from naiad.control.stages import staged_blocks, staged_values
+from naiad.control.step import Kept
+from naiad.control.sweeps import Sweeps
 from naiad.control.transcription import GaussSteps
 
-CONDITION_SLACK = 1e-6  # the conditions of the end stand as |r|^2 / (2 CONDITION_SLACK), besides their multipliers
+BLOCKS = ("weights", "swept", "kept", "bounded", "duals")  # what `linearise` makes, in tables of steps
 
 
-class Linearised(NamedTuple):
-    """The blocks of all problems, and those of their first nodes and their ends."""
+class Totals(NamedTuple):
+    """The equations at an iterate, for each problem: the cost, what is missed (the sum and the largest), and the
+    logarithms of slacks and gaps."""
 
-    starts: Start
-    steps: Blocks
+    cost: np.ndarray
+    missed: np.ndarray
+    largest: np.ndarray
+    logs: np.ndarray
+
+
+class Newton:
+    """The equations of problems at an iterate, whose steps lie in lanes: those of all problems, one after the other.
+
+    `nu` are the multipliers of the conditions of the end; after `linearise`, `starts` and `ends` are the blocks of the
+    first and the last nodes; after `sweep`, `x_end` are the increments of the last nodes.
+    """
+
     ends: EndBlocks
+    starts: Start
+    x_end: np.ndarray
+
+    def __init__(self, problem: Problem, at: Iterate, numbers: Numbers):
+        self.problem, self.numbers, self.nu = problem, numbers, at.nu
+        self.P, self.N = at.problems, at.steps
+        intervals, end = at.intervals(numbers), at.ends(numbers)
+        lanes = 1 if self.P == 1 else default_lanes()
+        self.kernels = k = kernels(problem, chosen(intervals, 0), chosen(end, 0), lanes)
+        groups, sets = -(-self.P * self.N // k.width), -(-self.P // lanes)
+        self.owner = np.minimum(np.arange(groups * k.width) // self.N, self.P - 1).reshape(groups, k.width)
+        self.shared, self.shared_alone = Table.same(problem, k.width), Table.same(problem, lanes)
+        self.at, self.weights, self.lengths, self.change = (
+            Table(form, groups, k.width) for form in (k.forms.at, k.forms.weights, k.forms.lengths, k.forms.change)
+        )
+        self.step, self.limits = k.stepped.tables(groups)
+        if k.staged:
+            self.swept, self.kept, self.dual, self.values = (
+                Table(form, groups, k.width) for form in (k.forms.swept, k.forms.kept, k.forms.dual, k.forms.values)
+            )
+            self.bounded, self.duals = k.rest.tables(groups)
+            (self.trial,), (self.measured,) = k.taken.tables(groups), k.measured.tables(groups)
+        else:
+            self.swept, self.kept, self.bounded, self.duals = k.blocks.tables(groups)
+            self.trial, self.measured = k.tried.tables(groups)
+        self.end, self.end_weights = (Table(form, sets, lanes) for form in (k.forms.end, k.forms.weights))
+        (self.end_values,), (self.end_blocks,) = k.end_values.tables(sets), k.end_blocks.tables(sets)
+        self.sweeps = Sweeps(k, self.P, self.N, groups)
+        self.begin(at, numbers)
+
+    def begin(self, at: Iterate, numbers: Numbers) -> None:
+        """Another iterate, of as many problems and steps."""
+        self.numbers, self.nu = numbers, at.nu
+        self.at.fill(at.intervals(numbers))
+        self.end.fill(at.ends(numbers))
+
+    @property
+    def places(self) -> slice:
+        """Where the constants are in x."""
+        n = self.problem.group.dim
+        return slice(n, n + self.problem.constants)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether there are inequalities along the motion."""
+        return self.problem.path is not None
+
+    @property
+    def multipliers(self) -> int:
+        """How many a problem has, but those of balances and constants."""
+        parts = self.at.fields.parts
+        each = sum(parts[name].stop - parts[name].start for name in ("lam", "gamma", "rho", "low", "high"))
+        return self.N * each + self.nu.shape[1]
+
+    # -- the iterate
+
+    def iterate(self, least: np.ndarray, most: np.ndarray) -> Iterate:
+        """As arrays, with the multipliers of the bounds of constants."""
+        return Iterate.of(self.rows(self.at), least, most, self.nu)
+
+    def rows(self, table: Table) -> Any:
+        """A table of steps as arrays; rows are problems and their steps."""
+        return folded(table.rows(self.P * self.N), self.P)
+
+    def matrix(self, table: Table) -> np.ndarray:
+        """A table of steps, of problems and their steps, all elements side by side."""
+        return table.matrix(self.P * self.N).reshape(self.P, self.N, -1)
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The constants of each problem."""
+        return self._picked(self.at, 0)[:, self.at.fields.parts["theta"]]
+
+    def _picked(self, table: Table, step: int) -> np.ndarray:
+        """A step of each problem."""
+        rows = np.arange(step, self.P * self.N, self.N)
+        return table.memory[rows // table.lanes, :, rows % table.lanes]
+
+    def _to_steps(self, table: Table, *each: np.ndarray) -> None:
+        """Numbers of problems to the rows of their steps."""
+        for column, numbers in enumerate(each):
+            table.memory[:, column] = numbers[self.owner]
+
+    def chosen(self, rows: np.ndarray) -> "Newton":
+        """Some of the problems, with their blocks."""
+        none = np.zeros((self.P, 0))
+        part = Newton(self.problem, chosen(self.iterate(none, none), rows), chosen(self.numbers, rows))
+        for name in BLOCKS:
+            table = getattr(self, name)
+            getattr(part, name).put(self.matrix(table)[rows].reshape(-1, table.fields.size))
+        part.ends, part.starts = chosen((self.ends, self.starts), rows)
+        return part
+
+    def merge(self, rows: np.ndarray, tables: dict[str, np.ndarray]) -> None:
+        """Of these problems, the memory of other tables of steps."""
+        mask = rows[self.owner][:, None]
+        for name, memory in tables.items():
+            np.copyto(getattr(self, name).memory, memory, where=mask)
+
+    # -- equations
+
+    def measure(self) -> Totals:
+        """What is missed at the iterate."""
+        self.step.memory[...] = 0.0
+        none = np.zeros(self.P)
+        found = self.tried(none, none, self.nu)
+        self.take(np.ones(self.P, bool))
+        return found
+
+    def tried(self, primal: np.ndarray, dual: np.ndarray, nu: np.ndarray) -> Totals:
+        """The iterate at the end of so much of the step, and what is missed there."""
+        k = self.kernels
+        self._to_steps(self.lengths, primal, dual)
+        given = [self.at, self.step, self.lengths]
+        if k.staged:
+            k.taken(self.shared, given, [self.trial])
+            self.values.fill(staged_values(self.problem, self.trial.rows(self.P * self.N)))
+            k.measured(self.shared, [self.trial, self.values], [self.measured])
+        else:
+            k.tried(self.shared, given, [self.trial, self.measured])
+        self._place_end(self.trial, nu)
+        k.end_values(self.shared_alone, [self.end], [self.end_values])
+        end: EndValues = self.end_values.rows(self.P)
+        steps = self.matrix(self.measured)
+        (cost, missed, _, logs), largest = steps.sum(axis=1).T, steps[..., 2].max(axis=1)
+        parts = [end.miss]
+        if self.problem.begin is not None:
+            parts.append(execute_rows(start_values, self.problem, *self._first(self.trial), parameters=()))
+        for part in parts:
+            sizes = np.abs(part)
+            missed, largest = missed + sizes.sum(axis=1), np.maximum(largest, sizes.max(axis=1, initial=0.0))
+        return Totals(cost + end.cost, missed, largest, logs)
+
+    def take(self, rows: np.ndarray) -> None:
+        """The trials of these problems are their iterates from now on."""
+        if rows.all():
+            self.at, self.trial = self.trial, self.at
+        else:
+            self.merge(rows, {"at": self.trial.memory})
+
+    def _place_end(self, table: Table, nu: np.ndarray) -> None:
+        """The last nodes of an iterate."""
+        own, parts = self.end.fields.parts, table.fields.parts
+        nodes = self._picked(table, self.N - 1)[:, parts["g_next"].start : parts["theta"].stop]
+        self.end.memory[:, own["g"].start : own["nu"].stop] = self.sweeps.packed(np.concatenate([nodes, nu], axis=1))
+
+    def _first(self, table: Table) -> tuple[Any, Any, Any]:
+        """The first nodes of an iterate, and the constants."""
+        first: Interval = chosen(self.rows(table), (slice(None), 0))
+        return first.g, first.m, first.theta
+
+    def weigh(self, barrier: np.ndarray, curvature: np.ndarray) -> None:
+        """Another barrier, which blocks depend on where there are inequalities, and the curvature."""
+        self._to_steps(self.weights, barrier, curvature)
+
+    def linearise(self, barrier: np.ndarray, curvature: np.ndarray) -> None:
+        """The blocks at the iterate."""
+        k = self.kernels
+        self.weigh(barrier, curvature)
+        if k.staged:
+            self._staged()
+        else:
+            blocks = [self.swept, self.kept, self.bounded, self.duals]
+            k.blocks(self.shared, [self.at, self.weights], blocks)
+        self._place_end(self.at, self.nu)
+        self.end_weights.memory[...] = self.sweeps.packed(np.stack([barrier, curvature], axis=1))
+        k.end_blocks(self.shared_alone, [self.end, self.end_weights], [self.end_blocks])
+        self.ends = self.end_blocks.rows(self.P)
+        self.starts = given(self.problem, self.P)
+        if self.problem.begin is not None:
+            self.starts = execute_rows(start_blocks, self.problem, *self._first(self.at), parameters=())
+
+    def _staged(self) -> None:
+        """The blocks of steps with several stages, which NumPy puts together."""
+        weights = self.weights.rows(self.P * self.N)
+        found = staged_blocks(self.problem, self.at.rows(self.P * self.N), *weights)
+        last = (found.H[:, -1] + found.q[:, :-1])[..., None]
+        self.swept.fill(Swept(found.A.transpose(0, 2, 1), np.concatenate([found.H[:, :-1], last], axis=2)))
+        self.kept.fill(Kept(*(getattr(found, name) for name in Kept._fields)))
+        self.dual.fill(found.dual)
+        self.kernels.rest(self.shared, [self.at, self.dual], [self.bounded, self.duals])
+
+    def gradient(self) -> Duals:
+        """What steps add to the dual errors; rows are problems and their steps."""
+        rows = self.matrix(self.duals)
+        return Duals(*(rows[..., part] for part in self.duals.fields.parts.values()))
+
+    # -- the step
+
+    def sweep(self, barrier: np.ndarray, shift: np.ndarray, stiff: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Solve for the changes; the smallest pivot of each problem. `stiff` and `slope` are what the bounds of the
+        constants add to the diagonal and to the slope."""
+        n, c = self.problem.group.dim, self.problem.constants
+        slopes = self.ends.slopes
+        V = self.ends.second + slopes @ slopes.transpose(0, 2, 1) / CONDITION_SLACK
+        V, v = 0.5 * (V + V.transpose(0, 2, 1)), self.ends.v
+        if c:
+            places, v = np.arange(n, n + c), v.copy()
+            V[:, places, places] += stiff
+            v[:, places] += slope
+        V, v, pivot = self.sweeps.back(self.swept, self.bounded, V, v, np.stack([barrier, shift], axis=1))
+        first, pivot = _started(V, v, pivot, self.starts)
+        self.x_end = self.sweeps.on(first, self.change)
+        return pivot
+
+    def direct(self) -> tuple[np.ndarray, np.ndarray]:
+        """The step, and the multiples of it at which a slack or a bound is met, and at which one of their multipliers
+        vanishes."""
+        given = [self.at, self.weights, self.kept, self.change]
+        self.kernels.stepped(self.shared, given, [self.step, self.limits])
+        limits = self.matrix(self.limits).min(axis=1)
+        return limits[:, 0], limits[:, 1]
+
+    def conditions(self) -> np.ndarray:
+        """The new multipliers of the conditions of the end."""
+        return self.nu + (self.ends.miss + np.einsum("px,pxr->pr", self.x_end, self.ends.slopes)) / CONDITION_SLACK
+
+    def changes(self) -> Change:
+        """The changes of all steps; rows are problems and their steps."""
+        return self.rows(self.change)
 
 
-class Evaluated(NamedTuple):
-    """The equations: what first nodes miss, the steps, the costs of the ends, and what their conditions miss."""
-
-    starts: Any
-    steps: Values
-    end_cost: Any
-    conditions: Any
+def step_values(problem: Problem, intervals: Interval) -> Values:
+    """The equations of steps, in rows."""
+    if isinstance(problem.steps, GaussSteps):
+        return staged_values(problem, intervals)
+    return execute_rows(values, problem, intervals, parameters=())
 
 
-class Barriers(NamedTuple):
-    """What bounds add in the controls and in the constants: to the diagonal, and to the slope."""
-
-    diagonal: Any
-    slope: Any
-    constants: Any
-    constants_slope: Any
-
-
-def evaluated(problem: Problem, at: Iterate, numbers: Numbers) -> Evaluated:
-    """The equations at an iterate."""
-    intervals = at.intervals(numbers)
-    staged = isinstance(problem.steps, GaussSteps)
-    steps = staged_values(problem, intervals) if staged else _rows(values, problem, intervals)
-    starts = given(problem, at.problems).miss if problem.begin is None else _each(start_values, problem, *at.first)
-    return Evaluated(starts, folded(steps, at.problems), *_each(end_values, problem, at.ends(numbers)))
-
-
-def linearised(problem: Problem, at: Iterate, numbers: Numbers, barrier: Any, curvature: Any) -> Linearised:
-    """The blocks; barrier and curvature are numbers, one for each problem."""
-    each = [np.repeat(value, at.steps) for value in (barrier, curvature)]
-    intervals = at.intervals(numbers)
-    staged = isinstance(problem.steps, GaussSteps)
-    steps = staged_blocks(problem, intervals, *each) if staged else _rows(blocks, problem, intervals, *each)
-    steps = folded(steps, at.problems)
-    slack = np.full(at.problems, CONDITION_SLACK)
-    starts = given(problem, at.problems) if problem.begin is None else Start(*_each(start_blocks, problem, *at.first))
-    return Linearised(starts, steps, EndBlocks(*_each(end_blocks, problem, at.ends(numbers), slack, curvature)))
-
-
-def swept(problem: Problem, found: Linearised, barriers: Barriers) -> tuple[Change, Any, np.ndarray]:
-    """The change of all steps, the increments x of the last nodes, and the smallest pivot of each problem."""
-    n, c = problem.group.dim, problem.constants
-    sizes = Sizes(problem.state_size, problem.control_size)
-    P, N = barriers.diagonal.shape[:2]
-    slopes = found.ends.slopes
-    V = found.ends.second + slopes @ slopes.transpose(0, 2, 1) / CONDITION_SLACK
-    V, v = 0.5 * (V + V.transpose(0, 2, 1)), found.ends.v.copy()
-    places = np.arange(n, n + c)
-    V[:, places, places] += barriers.constants
-    v[:, places] += barriers.constants_slope
-    value, feedbacks = Value(V, v, np.full(P, np.inf)), {}
-    pieces = range(0, N, PIECE)
-    for first in reversed(pieces):
-        given = (found.steps.A, found.steps.H, found.steps.q, barriers.diagonal, barriers.slope)
-        piece = [_piece(array, first) for array in given]
-        value, feedbacks[first] = _each(backward, sizes, value, *piece, _count(N, first, P))
-    x, pivot = _started(value, found.starts)
-    changes = []
-    for first in pieces:
-        piece = jax.tree.map(lambda array, first=first: _piece(array, first), found.steps)
-        x, change = _each(forward, sizes, x, Feedback(*feedbacks[first]), piece, _count(N, first, P))
-        changes.append(jax.tree.map(lambda a, first=first: a[:, : min(PIECE, N - first)], change))
-    return jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), *changes), x, pivot
-
-
-def _started(value: Value, starts: Start) -> tuple[np.ndarray, np.ndarray]:
+def _started(V: np.ndarray, v: np.ndarray, pivot: np.ndarray, starts: Start) -> tuple[np.ndarray, np.ndarray]:
     """The increments of the first node, with the best constants, and the smallest pivot with theirs."""
-    x, pivot, by = starts.miss, value.pivot, starts.slopes
+    x, by = starts.miss, starts.slopes
     if by.shape[1]:
-        own = by @ value.V @ by.transpose(0, 2, 1)
-        slope = by @ (value.v[..., None] + value.V @ x[..., None])
+        own = by @ V @ by.transpose(0, 2, 1)
+        slope = by @ (v[..., None] + V @ x[..., None])
         pivot = np.minimum(pivot, np.linalg.eigvalsh(np.nan_to_num(own, nan=-1.0))[:, 0])
         safe = np.where((pivot > 0)[:, None, None], own, np.eye(by.shape[1]))
         x = x - (np.linalg.solve(safe, slope).transpose(0, 2, 1) @ by)[:, 0]
     return x, pivot
-
-
-def _piece(array: np.ndarray, first: int) -> np.ndarray:
-    """The steps of a piece, filled up with zeros."""
-    part = array[:, first : first + PIECE]
-    if part.shape[1] == PIECE:
-        return part
-    whole = np.zeros((part.shape[0], PIECE, *part.shape[2:]))
-    whole[:, : part.shape[1]] = part
-    return whole
-
-
-def _count(N: int, first: int, P: int) -> np.ndarray:
-    return np.full(P, min(PIECE, N - first))
-
-
-def moved(problem: Problem, g: Any, eta: np.ndarray, lam: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Nodes and their multipliers, moved by increments: rows are problems and nodes."""
-    given = jax.tree.map(flat, (g, eta, lam))
-    return folded(_rows(_moved, problem, *given), eta.shape[0])
-
-
-def _moved(problem: Problem, g: Any, eta: Any, lam: Any) -> tuple[Any, Any]:
-    """g cay(eta), and the multiplier of increments from there: (dcay^-1_{-eta})* lam."""
-    group = problem.group
-    return group.renormalise(problem.moved(g, eta)), CHART.dtau_inv_dual(group, -eta, lam)
-
-
-def _rows(function: Any, problem: Any, *args: Any) -> Any:
-    """A function of the problem and rows, for every row."""
-    return execute_rows(function, problem, *args, parameters=())
-
-
-def _each(function: Any, shared: Any, *args: Any) -> Any:
-    """A function of what all share and of what belongs to a problem, for each: in lanes, if there are several."""
-    if jax.tree.leaves(args)[0].shape[0] > 1:
-        return _rows(function, shared, *args)
-    alone = execute(function, shared, *jax.tree.map(lambda a: a[0], args), parameters=())
-    return jax.tree.map(lambda a: np.asarray(a)[None], alone)

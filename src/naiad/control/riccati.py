@@ -1,18 +1,13 @@
-"""Newton's equations of all steps, solved stage by stage: a backward and a forward sweep, O(N).
-
-Both go through a piece of `PIECE` steps at a time, of which the first `count` are there, so that their code does not
-depend on the number of steps. y = (U, x) as in `Blocks`.
-"""
+"""Newton's equations of all steps, solved step by step: a backward and a forward sweep, O(N). y = (U, x) as in
+`Blocks`."""
 
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 
-from naiad.control.interval import Blocks
 from naiad.numerics import Module, static
 
-PIECE = 64
+MOST_SCALARS = 64  # larger matrices live in memory, where loops over their columns run in vector registers
 
 
 class Value(NamedTuple):
@@ -23,22 +18,41 @@ class Value(NamedTuple):
     pivot: Any
 
 
-class Feedback(NamedTuple):
-    """U = gains^T (x, 1) of a step, and the cost to go after it."""
+class Swept(NamedTuple):
+    """What a step is for the sweeps: x_{k+1} = lead (y, 1), and the model of the cost y . cost (y, 2) / 2; columns are
+    those of y and a last one of what is there at y = 0."""
+
+    lead: Any
+    cost: Any
+
+
+class Bounded(NamedTuple):
+    """What bounds add in the controls: to the diagonal, and to the slope for a barrier of one."""
+
+    stiff: Any
+    push: Any
+
+
+class Barrier(NamedTuple):
+    """The barrier, and what is added to the diagonal of the controls."""
+
+    barrier: Any
+    shift: Any
+
+
+class Gains(NamedTuple):
+    """U = gains (x, 1) of a step."""
 
     gains: Any
-    V: Any
-    v: Any
 
 
 class Change(NamedTuple):
-    """Newton's step: increments of x, U and K, and the new multipliers (of x and of the balance)."""
+    """Newton's step: increments of x before and after a step, those of U, and the multipliers of x after it."""
 
     x: Any
+    after: Any
     U: Any
-    K: Any
     costate: Any
-    sigma: Any
 
 
 class Sizes(Module):
@@ -48,72 +62,27 @@ class Sizes(Module):
     control: int = static()
 
 
-def backward(
-    sizes: Sizes, after: Value, A: Any, H: Any, q: Any, diagonal: Any, slope: Any, count: Any
-) -> tuple[Value, Feedback]:
-    """The cost to go before a piece, and the feedbacks of its steps; `diagonal` and `slope` are what bounds and a shift
-    add in U."""
+def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier) -> tuple[Value, Gains]:
+    """The cost to go before a step, and its feedback."""
     nu, ny = sizes.control, sizes.control + sizes.state
-
-    def step(after: Value, k: Any) -> tuple[Value, Feedback]:
-        leading = A[k][:ny]
-
-        def row(index):
-            led = A[k, index]
-            return H[k, index] + leading @ (after.V @ led)
-
-        rows = jax.lax.map(row, jnp.arange(ny + 1))
-        gradient = q[k][:ny] + rows[ny] + leading @ after.v
-        gradient = gradient + jnp.concatenate([slope[k], jnp.zeros(sizes.state)])
-        solve, pivot = _factorised(rows[:nu, :nu] + jnp.diag(diagonal[k]))
-
-        def gain(index):
-            coupling = jnp.where(index < sizes.state, rows[jnp.minimum(nu + index, ny - 1), :nu], gradient[:nu])
-            return -solve(coupling)
-
-        gains = jax.lax.map(gain, jnp.arange(sizes.state + 1))
-        coupled = rows[:nu, nu:]
-        V = jax.lax.map(lambda index: rows[nu + index, nu:] + gains[index] @ coupled, jnp.arange(sizes.state))
-        v = gradient[nu:] + gains[sizes.state] @ coupled
-        before = Value(0.5 * (V + V.T), v, jnp.minimum(after.pivot, pivot))
-        return before, Feedback(gains, after.V, after.v)
-
-    def at(after: Value, k: Any) -> tuple[Value, Feedback]:
-        nothing = Feedback(jnp.zeros((sizes.state + 1, nu)), after.V, after.v)
-        return jax.lax.cond(k < count, step, lambda after, _: (after, nothing), after, k)
-
-    return jax.lax.scan(at, after, jnp.arange(A.shape[0]), reverse=True)
+    lead = row.lead[:, :ny].T
+    matrix = row.cost + lead @ (after.V @ row.lead)
+    gradient = matrix[:, ny] + lead @ after.v
+    solve, pivot = _factorised(matrix[:nu, :nu] + jnp.diag(bound.stiff + at.shift))
+    coupled = matrix[:nu, nu:ny]
+    own = gradient[:nu] + at.barrier * bound.push
+    gains = -solve(jnp.concatenate([coupled, own[:, None]], axis=1))
+    V = matrix[nu:, nu:ny] + coupled.T @ gains[:, : sizes.state]
+    v = gradient[nu:] + coupled.T @ gains[:, sizes.state]
+    return Value(0.5 * (V + V.T), v, jnp.minimum(after.pivot, pivot)), Gains(gains)
 
 
-def forward(sizes: Sizes, x: Any, feedback: Feedback, blocks: Blocks, count: Any) -> tuple[Any, Change]:
-    """The increments of x after a piece, and the changes of its steps."""
-    nu, ny = sizes.control, sizes.control + sizes.state
-    inner = blocks.E.shape[-1]
-
-    def step(x: Any, k: Any) -> tuple[Any, Change]:
-        U = _affine(feedback.gains[k], x)
-        y = jnp.concatenate([U, x])
-        after, K = _affine(blocks.A[k], y), _affine(blocks.E[k][: ny + 1], y)
-        costate = feedback.V[k] @ after + feedback.v[k]
-        bent = blocks.slope[k] + _affine(blocks.bend[k], y) + blocks.leading[k] @ _equations(costate, blocks, k)
-        return after, Change(x, U, K, costate, -(blocks.inverse[k] @ bent))
-
-    def at(x: Any, k: Any) -> tuple[Any, Change]:
-        zeros = Change(x, jnp.zeros(nu), jnp.zeros(inner), jnp.zeros_like(x), jnp.zeros(inner))
-        return jax.lax.cond(k < count, step, lambda x, _: (x, zeros), x, k)
-
-    return jax.lax.scan(at, x, jnp.arange(blocks.A.shape[0]))
-
-
-def _equations(costate: Any, blocks: Blocks, k: Any) -> Any:
-    """The multipliers of the two equations of a step, without those of the constants."""
-    n = blocks.leading.shape[-1] // 2
-    return jnp.concatenate([costate[:n], costate[costate.shape[0] - n :]])
-
-
-def _affine(rows: Any, x: Any) -> Any:
-    """rows^T (x, 1)."""
-    return x @ rows[:-1] + rows[-1]
+def forward(sizes: Sizes, x: Any, row: Swept, feedback: Gains, to_go: Value) -> tuple[Any, Change]:
+    """The increments of x after a step, and the changes with it; `to_go` is the cost to go after it."""
+    U = feedback.gains[:, : sizes.state] @ x + feedback.gains[:, sizes.state]
+    y = jnp.concatenate([U, x, jnp.ones(1)])
+    after = row.lead @ y
+    return after, Change(x, after, U, to_go.V @ after + to_go.v)
 
 
 def _factorised(A: Any) -> tuple[Any, Any]:
@@ -124,11 +93,11 @@ def _factorised(A: Any) -> tuple[Any, Any]:
         columns.append(A[1:, 0] / A[0, 0])
         A = A[1:, 1:] - columns[-1][:, None] * A[0, 1:]
 
-    def solve(b: Any) -> Any:
-        y, x = [], jnp.zeros(0)
+    def solve(B: Any) -> Any:
+        y, x = [], jnp.zeros((0, B.shape[1]))
         for column in columns:
-            y.append(b[0])
-            b = b[1:] - column * b[0]
+            y.append(B[0])
+            B = B[1:] - column[:, None] * B[0]
         for value, pivot, column in zip(reversed(y), reversed(pivots), reversed(columns), strict=True):
             x = jnp.concatenate([(value / pivot - column @ x)[None], x])
         return x
