@@ -148,13 +148,13 @@ class Compiled:
         given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
         return jax.tree.unflatten(tree, kernel(given, own, size))
 
-    def over_tables(self, shared: Any, *rows: Any, lanes: int) -> Entry:
+    def over_tables(self, shared: Any, *rows: Any, lanes: int, apart: frozenset[str] = frozenset()) -> Entry:
         """The code for tables of rows like these, so many side by side, every argument and result in one of its own;
-        the first argument is the same for all rows."""
+        the first argument is the same for all rows, and rows lie `apart` in some (see `Memories`)."""
         args = (shared, *rows)
         signature, leaves = self._signature(args)
         first = sum(map(is_number, jax.tree.leaves(shared)))
-        return self._entry(signature, args, lanes, (*[True] * first, *[False] * (len(leaves) - first)), tabled=True)
+        return self._entry(signature, args, lanes, (*[True] * first, *[False] * (len(leaves) - first)), apart=apart)
 
     def wasm(self, *args: Any) -> WasmModule:
         """The function of arguments like these as a module of WebAssembly, for browsers and Node; the numbers that are
@@ -219,20 +219,20 @@ class Compiled:
         lanes: int = 1,
         shared: tuple[bool, ...] = (),
         *,
-        tabled: bool = False,
+        apart: frozenset[str] | None = None,
     ) -> Entry:
         structure, static, *forms = signature
         made = self._made.get((structure, static))
         if made is None:
             made = self._made[structure, static] = Made(Version(self.function, nodes(structure), static), {})
         version = made.version.current()
-        entry = made.entries.get((version, *forms, lanes, shared, tabled))
+        entry = made.entries.get((version, *forms, lanes, shared, apart))
         if entry is None:
             try:
-                entry = self._make(version, signature, args, lanes, shared, tabled)
+                entry = self._make(version, signature, args, lanes, shared, apart)
             except Unsupported as refusal:
                 entry = refusal
-            made.entries[version, *forms, lanes, shared, tabled] = entry
+            made.entries[version, *forms, lanes, shared, apart] = entry
         if isinstance(entry, Unsupported):
             raise entry
         self._last = (entry, signature, args)
@@ -245,12 +245,10 @@ class Compiled:
         args: tuple[Any, ...],
         lanes: int,
         shared: tuple[bool, ...],
-        tabled: bool,
+        apart: frozenset[str] | None,
     ) -> Entry:
         cache = default_cache() if self._caches else None
-        key = (
-            self._key(version, signature.shapes, signature.known, lanes, shared, tabled) if cache is not None else None
-        )
+        key = self._key(version, signature.shapes, signature.known, lanes, shared, apart) if cache is not None else None
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
@@ -258,7 +256,7 @@ class Compiled:
                 return Entry(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
         with making():
-            program, tree, traced = self._traced(signature, args, tabled=tabled)
+            program, tree, traced = self._traced(signature, args, apart=apart)
             source = self._backend.source(program, lanes, shared)
             scalarised = time.perf_counter()
             code = interruptible(self._backend.build, source)
@@ -275,7 +273,7 @@ class Compiled:
         return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
 
     def _traced(
-        self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False, tabled: bool = False
+        self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False, apart: frozenset[str] | None = None
     ) -> tuple[Program, Any, float]:
         everything, structure = jax.tree.flatten(args)
         numbers = [_numbers(leaf) for leaf in everything if is_number(leaf)]
@@ -294,8 +292,8 @@ class Compiled:
         platform = "cpu" if wasm else self._backend.platform
         most = self._most_scalars or self._backend.most_scalars
         program = trace(jaxpr, _masks(signature, numbers), platform=platform, most_scalars=most)
-        if tabled:
-            program.memories = Memories(_starts(args, program.inputs), _starts(trees[0], program.outputs))
+        if apart is not None:
+            program.memories = Memories(_starts(args, program.inputs), _starts(trees[0], program.outputs), apart)
         finish(program, fma=not wasm and self._fma and self._backend.fma)
         return program, trees[0], traced
 

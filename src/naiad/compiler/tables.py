@@ -6,7 +6,7 @@ how many groups there are is not part of it.
 
 import copy
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -111,8 +111,10 @@ class Table:
 class OverTables:
     """A function(shared, *rows), which gives a tuple, for all rows of tables: of each argument one, of each result one.
 
-    `fields` are those of the arguments but the first, `results` those of the results. `most_scalars` is that of a back
-    end: larger arrays live in memory, and loops over them run in vector registers.
+    `fields` are those of the arguments but the first, `results` those of the results. Tables lie in `lanes`, but those
+    that are `apart` ("in1" is the first after `shared`, "out0" the first result) have rows one after the other, in one
+    lane. `most_scalars` is that of a back end: larger arrays live in memory, where loops over them run in vector
+    registers. Tables must live as long as the calls that are made for them.
     """
 
     def __init__(
@@ -121,13 +123,14 @@ class OverTables:
         shared: Any,
         *fields: Fields,
         lanes: int,
+        apart: Collection[str] = (),
         most_scalars: int | None = None,
     ):
-        self._function, self.lanes = function, lanes
+        self._function, self.lanes, self._apart = function, lanes, frozenset(apart)
         examples = [each.example for each in fields]
         self._kernel: Any = None
         try:
-            entry = _compiled(function, most_scalars).over_tables(shared, *examples, lanes=lanes)
+            entry = _compiled(function, most_scalars).over_tables(shared, *examples, lanes=lanes, apart=self._apart)
             self._kernel, slots = entry.kernel, iter(entry.kernel.layout.outputs)
             forms = entry.tree.unflatten([np.zeros(slot.shape, slot.dtype) for slot in slots])
         except Unsupported as reason:
@@ -138,20 +141,25 @@ class OverTables:
 
     def tables(self, groups: int) -> list[Table]:
         """Tables for the results."""
-        return [Table(fields, groups, self.lanes) for fields in self.results]
+        return [
+            Table(fields, groups * self.lanes, 1) if f"out{k}" in self._apart else Table(fields, groups, self.lanes)
+            for k, fields in enumerate(self.results)
+        ]
 
-    def __call__(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
-        """Every row of the outputs from the same one of the inputs."""
-        groups = len(outputs[0].memory)
+    def over(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> Callable[[], None]:
+        """A call that makes every row of the outputs from the same one of the inputs."""
         if self._kernel is None:
-            return self._by_xla(shared, inputs, outputs)
-        return self._kernel(_places([(t.address, t.stride) for t in (shared, *inputs, *outputs)]), groups)
+            return lambda: self._by_xla(shared, inputs, outputs)
+        lanes, tables = self.lanes, (shared, *inputs, *outputs)
+        groups = len(outputs[0].memory) * outputs[0].lanes // lanes
+        places = [(t.address, t.stride * (lanes // t.lanes)) for t in tables]
+        return self._kernel.bound(np.array(places, np.int64), groups, in_order=False)
 
     def scan(
         self, shared: Table, carried: Table, inputs: Sequence[Table], outputs: Sequence[Table], *, reverse: bool = False
-    ) -> None:
-        """Group after group, or the last first; the first argument and the first result are `carried` on, in a table
-        with one group more: of the first group, or of the last, it is given there."""
+    ) -> Callable[[], None]:
+        """A call that goes from group to group, or the last first; the first argument and the first result are
+        `carried` on, in a table with one group more: of the first group, or of the last, it is given there."""
         count = len(carried.memory) - 1
         tables = [(t.address, t.stride) for t in (*inputs, *outputs)]
         if reverse:
@@ -160,17 +168,13 @@ class OverTables:
         else:
             ends = [(carried.address + k * carried.stride, carried.stride) for k in (0, 1)]
         given = [(shared.address, shared.stride), ends[0], *tables[: len(inputs)], ends[1], *tables[len(inputs) :]]
-        self._kernel(_places(given), count, in_order=True)
+        return self._kernel.bound(np.array(given, np.int64), count, in_order=True)
 
     def _by_xla(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
-        count = len(outputs[0].memory) * self.lanes
+        count = len(outputs[0].memory) * outputs[0].lanes
         found = rows_by_xla(self._function, shared.thing, *(table.rows(count) for table in inputs))
         for table, rows in zip(outputs, found, strict=True):
             table.fill(rows)
-
-
-def _places(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
-    return np.array(pairs, np.int64)
 
 
 @functools.cache

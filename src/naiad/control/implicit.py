@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from naiad.control.direction import Constants
+from naiad.control.constants import Bounds
 from naiad.control.doors import parameters
 from naiad.control.ending import CONDITION_SLACK
 from naiad.control.first_node import Start
@@ -71,12 +71,12 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     newton.linearise(barrier, np.ones(count + 1))
     cost = newton.gradient().by_theta[0, :, c:].sum(axis=0) + newton.ends.dual[0, n + c : n + c + count]
     gaps = (at.theta - numbers.least, numbers.most - at.theta)
-    bounds = Constants.of(gaps, at.least, at.most, barrier)
+    bounds = Bounds(*gaps, at.least, at.most, barrier[:, None])
     miss, slopes = newton.starts
     miss[1:] += slopes[0, c:]
     newton.starts = Start(miss, slopes[:, :c])
     for _ in range(ROUNDS):
-        newton.sweep(barrier, none, bounds.stiff, bounds.slope)
+        newton.sweep(barrier, none, bounds)
         slopes, x_end = newton.ends.slopes, newton.x_end
         missed = np.einsum("px,pxr->pr", x_end - x_end[:1], slopes) / CONDITION_SLACK
         newton.ends = newton.ends._replace(v=newton.ends.v + np.einsum("pxr,pr->px", slopes, missed))

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.control.direction import Constants, directed
+from naiad.control.constants import Bounds
+from naiad.control.direction import directed
 from naiad.control.iterate import Iterate, Numbers, chosen, stacked
 from naiad.control.measures import Duals
 from naiad.control.newton import Newton, Totals
@@ -105,7 +106,7 @@ class Method:
 
     def __init__(self, newton: Newton, at: Iterate, rules: Rules):
         self.newton, self.rules = newton, rules
-        self.least, self.most = at.least, at.most
+        self.least, self.most, self.constants = at.least, at.most, bool(at.least.shape[1])
         P, numbers = newton.P, newton.numbers
         self.bounded = bool(at.rho.size or any(np.isfinite(each).any() for each in numbers[2:6]))
         self.barrier = np.full(P, rules.barrier if self.bounded else 0.0)
@@ -186,12 +187,13 @@ class Method:
         return changed
 
     def _products(self, gradient: Duals) -> Products:
-        smallest, largest = gradient.least.min(axis=(1, 2)), gradient.most.max(axis=(1, 2))
-        for multiplier, gap in zip((self.least, self.most), self._gaps(self.newton.theta), strict=True):
-            there = np.isfinite(gap)
-            product = multiplier * np.where(there, gap, 0.0)
-            smallest = np.minimum(smallest, np.where(there, product, np.inf).min(axis=1, initial=np.inf))
-            largest = np.maximum(largest, np.where(there, product, -np.inf).max(axis=1, initial=-np.inf))
+        smallest, largest = gradient.least[..., 0].min(axis=1), gradient.most[..., 0].max(axis=1)
+        if self.constants:
+            for multiplier, gap in zip((self.least, self.most), self._gaps(self.newton.theta), strict=True):
+                there = np.isfinite(gap)
+                product = multiplier * np.where(there, gap, 0.0)
+                smallest = np.minimum(smallest, np.where(there, product, np.inf).min(axis=1))
+                largest = np.maximum(largest, np.where(there, product, -np.inf).max(axis=1))
         return Products(smallest, largest)
 
     def _gaps(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -214,7 +216,7 @@ class Method:
             by_theta = gradient.by_theta.sum(axis=1) + end[:, n : n + c] + self._by_start(gradient)
             parts.append(by_theta + self.most - self.least)
         largest = np.concatenate([part.reshape(newton.P, -1) for part in parts], axis=1)
-        size = gradient.size.sum(axis=(1, 2)) + np.abs(newton.nu).sum(axis=1)
+        size = gradient.size[..., 0].sum(axis=1) + np.abs(newton.nu).sum(axis=1)
         mean = size / max(1, newton.multipliers)
         return np.abs(largest).max(axis=1) / np.maximum(1.0, mean / 100.0)
 
@@ -243,12 +245,14 @@ class Method:
     def _advance(self) -> None:
         """Go along Newton's step as far as the bounds and the filter allow; where that is nowhere, shift the next."""
         newton, part = self.newton, np.minimum(BOUNDARY, 1.0 - self.barrier)
-        theta = newton.theta
-        bounds = Constants.of(self._gaps(theta), self.least, self.most, self.barrier)
+        theta, bounds, change = newton.theta, None, None
+        if self.constants:
+            bounds = Bounds(*self._gaps(theta), self.least, self.most, self.barrier[:, None])
         possible = directed(newton, self.barrier, self.shift, bounds, self.rules.halvings) > 0
         primal, dual = newton.direct()
-        change = bounds.step(newton.x_end[:, newton.places])
-        primal, dual = (np.minimum(a, b) for a, b in zip((primal, dual), bounds.limits(change), strict=True))
+        if bounds is not None:
+            change = bounds.step(newton.x_end[:, newton.places])
+            primal, dual = (np.minimum(a, b) for a, b in zip((primal, dual), bounds.limits(change), strict=True))
         whole, dual = np.minimum(1.0, part * primal), np.minimum(1.0, part * dual)
         nu = newton.conditions()
         taken, looking = np.zeros(newton.P), possible.copy()
@@ -258,14 +262,14 @@ class Method:
             ahead = length * looking
             towards = newton.nu + ahead[:, None] * (nu - newton.nu)
             result = newton.tried(ahead, dual * looking, towards)
-            good = looking & self._accepts(before, result, theta + ahead[:, None] * change.theta)
-            if good.any():
-                newton.take(good)
-                newton.nu = np.where(good[:, None], towards, newton.nu)
+            there = theta if change is None else theta + ahead[:, None] * change.theta
+            good = looking & self._accepts(before, result, there)
+            newton.take(good, towards)
+            if change is not None:
                 far = np.where(good, dual, 0.0)[:, None]
                 self.least, self.most = self.least + far * change.least, self.most + far * change.most
-                measured = Totals(*(np.where(good, a, b) for a, b in zip(result, measured, strict=True)))
-                taken[good] = length[good]
+            measured = result if good.all() else Totals(*map(np.where, [good] * 4, result, measured))
+            taken[good] = length[good]
             length = np.where(looking & ~good, 0.5 * length, length)
             looking &= ~good & (length > SMALLEST_STEP * whole)
         for k in np.flatnonzero(taken > 0):
@@ -281,7 +285,7 @@ class Method:
     def _objective(self, measured: Totals, theta: np.ndarray) -> np.ndarray:
         """The cost with the barrier."""
         logs = measured.logs
-        for gap in self._gaps(theta):
+        for gap in self._gaps(theta) if self.constants else ():
             logs = logs + np.where(np.isfinite(gap), np.log(gap), 0.0).sum(axis=1)
         return measured.cost - self.barrier * logs
 

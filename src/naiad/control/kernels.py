@@ -84,15 +84,17 @@ class Kernels:
         self.sizes = Sizes(problem.state_size, problem.control_size)
         self.staged = isinstance(problem.steps, GaussSteps)
         f, width = forms, self.width
-        self.stepped = OverTables(stepped, problem, f.at, f.weights, f.kept, f.change, lanes=width)
+        self.stepped = OverTables(
+            stepped, problem, f.at, f.weights, f.kept, f.change, lanes=width, apart=("in4", "out1")
+        )
         step = self.stepped.results[0]
         if self.staged:
-            self.rest = OverTables(_rest, problem, f.at, f.dual, lanes=width)
+            self.rest = OverTables(_rest, problem, f.at, f.dual, lanes=width, apart=("in2", "out0", "out1"))
             self.taken = OverTables(_taken, problem, f.at, step, f.lengths, lanes=width)
-            self.measured = OverTables(_measured, problem, f.at, f.values, lanes=width)
+            self.measured = OverTables(_measured, problem, f.at, f.values, lanes=width, apart=("in2", "out0"))
         else:
-            self.blocks = OverTables(_blocks, problem, f.at, f.weights, lanes=width)
-            self.tried = OverTables(_tried, problem, f.at, step, f.lengths, lanes=width)
+            self.blocks = OverTables(_blocks, problem, f.at, f.weights, lanes=width, apart=("out0", "out2", "out3"))
+            self.tried = OverTables(_tried, problem, f.at, step, f.lengths, lanes=width, apart=("out1",))
         self.end_values = OverTables(end_values, problem, f.end, lanes=lanes)
         self.end_blocks = OverTables(end_blocks, problem, f.end, f.weights, lanes=lanes)
         scanned = (f.swept, f.bounded, f.barrier)

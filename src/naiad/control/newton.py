@@ -1,10 +1,12 @@
 """Newton's equations of problems of one form, in tables: blocks of all steps, the two sweeps, the step, and trials."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from naiad.compiler import Table, default_lanes, execute_rows
+from naiad.control.constants import Bounds
 from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
 from naiad.control.interval import Interval, Values, values
@@ -51,14 +53,17 @@ class Newton:
         groups, sets = -(-self.P * self.N // k.width), -(-self.P // lanes)
         self.owner = np.minimum(np.arange(groups * k.width) // self.N, self.P - 1).reshape(groups, k.width)
         self.shared, self.shared_alone = Table.same(problem, k.width), Table.same(problem, lanes)
-        self.at, self.weights, self.lengths, self.change = (
-            Table(form, groups, k.width) for form in (k.forms.at, k.forms.weights, k.forms.lengths, k.forms.change)
+        self.at, self.weights, self.lengths = (
+            Table(form, groups, k.width) for form in (k.forms.at, k.forms.weights, k.forms.lengths)
         )
+        room = groups * k.width
+        self.change = Table(k.forms.change, room, 1)
         self.step, self.limits = k.stepped.tables(groups)
         if k.staged:
-            self.swept, self.kept, self.dual, self.values = (
-                Table(form, groups, k.width) for form in (k.forms.swept, k.forms.kept, k.forms.dual, k.forms.values)
+            self.swept, self.dual, self.values = (
+                Table(form, room, 1) for form in (k.forms.swept, k.forms.dual, k.forms.values)
             )
+            self.kept = Table(k.forms.kept, groups, k.width)
             self.bounded, self.duals = k.rest.tables(groups)
             (self.trial,), (self.measured,) = k.taken.tables(groups), k.measured.tables(groups)
         else:
@@ -66,7 +71,9 @@ class Newton:
             self.trial, self.measured = k.tried.tables(groups)
         self.end, self.end_weights = (Table(form, sets, lanes) for form in (k.forms.end, k.forms.weights))
         (self.end_values,), (self.end_blocks,) = k.end_values.tables(sets), k.end_blocks.tables(sets)
-        self.sweeps = Sweeps(k, self.P, self.N, groups)
+        self.sweeps = Sweeps(k, self.P, self.N, self.swept, self.bounded, self.change)
+        self.given = given(problem, self.P)
+        self.calls: dict[Any, Callable[[], None]] = {}
         self.begin(at, numbers)
 
     def begin(self, at: Iterate, numbers: Numbers) -> None:
@@ -74,6 +81,14 @@ class Newton:
         self.numbers, self.nu = numbers, at.nu
         self.at.fill(at.intervals(numbers))
         self.end.fill(at.ends(numbers))
+        self.at_end: Any = None  # the table and the multipliers of the present end
+
+    def _run(self, name: str, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
+        """A compiled function; `at` and `trial` change places, all other tables stay."""
+        key = (name, self.at.address)
+        if key not in self.calls:
+            self.calls[key] = getattr(self.kernels, name).over(shared, inputs, outputs)
+        self.calls[key]()
 
     @property
     def places(self) -> slice:
@@ -114,13 +129,15 @@ class Newton:
 
     def _picked(self, table: Table, step: int) -> np.ndarray:
         """A step of each problem."""
+        if self.P == 1:
+            return table.memory[None, step // table.lanes, :, step % table.lanes]
         rows = np.arange(step, self.P * self.N, self.N)
         return table.memory[rows // table.lanes, :, rows % table.lanes]
 
     def _to_steps(self, table: Table, *each: np.ndarray) -> None:
         """Numbers of problems to the rows of their steps."""
         for column, numbers in enumerate(each):
-            table.memory[:, column] = numbers[self.owner]
+            table.memory[:, column] = numbers[0] if self.P == 1 else numbers[self.owner]
 
     def chosen(self, rows: np.ndarray) -> "Newton":
         """Some of the problems, with their blocks."""
@@ -132,11 +149,10 @@ class Newton:
         part.ends, part.starts = chosen((self.ends, self.starts), rows)
         return part
 
-    def merge(self, rows: np.ndarray, tables: dict[str, np.ndarray]) -> None:
-        """Of these problems, the memory of other tables of steps."""
-        mask = rows[self.owner][:, None]
-        for name, memory in tables.items():
-            np.copyto(getattr(self, name).memory, memory, where=mask)
+    def of_steps(self, each: np.ndarray, name: str) -> np.ndarray:
+        """Something of each problem, for the memory of a table of steps."""
+        spread = each[self.owner]
+        return spread[:, None] if getattr(self, name).lanes > 1 else spread.reshape(-1, 1, 1)
 
     # -- equations
 
@@ -145,22 +161,21 @@ class Newton:
         self.step.memory[...] = 0.0
         none = np.zeros(self.P)
         found = self.tried(none, none, self.nu)
-        self.take(np.ones(self.P, bool))
+        self.take(np.ones(self.P, bool), self.nu)
         return found
 
     def tried(self, primal: np.ndarray, dual: np.ndarray, nu: np.ndarray) -> Totals:
         """The iterate at the end of so much of the step, and what is missed there."""
-        k = self.kernels
         self._to_steps(self.lengths, primal, dual)
         given = [self.at, self.step, self.lengths]
-        if k.staged:
-            k.taken(self.shared, given, [self.trial])
+        if self.kernels.staged:
+            self._run("taken", self.shared, given, [self.trial])
             self.values.fill(staged_values(self.problem, self.trial.rows(self.P * self.N)))
-            k.measured(self.shared, [self.trial, self.values], [self.measured])
+            self._run("measured", self.shared, [self.trial, self.values], [self.measured])
         else:
-            k.tried(self.shared, given, [self.trial, self.measured])
+            self._run("tried", self.shared, given, [self.trial, self.measured])
         self._place_end(self.trial, nu)
-        k.end_values(self.shared_alone, [self.end], [self.end_values])
+        self._run("end_values", self.shared_alone, [self.end], [self.end_values])
         end: EndValues = self.end_values.rows(self.P)
         steps = self.matrix(self.measured)
         (cost, missed, _, logs), largest = steps.sum(axis=1).T, steps[..., 2].max(axis=1)
@@ -172,15 +187,17 @@ class Newton:
             missed, largest = missed + sizes.sum(axis=1), np.maximum(largest, sizes.max(axis=1, initial=0.0))
         return Totals(cost + end.cost, missed, largest, logs)
 
-    def take(self, rows: np.ndarray) -> None:
-        """The trials of these problems are their iterates from now on."""
+    def take(self, rows: np.ndarray, nu: np.ndarray) -> None:
+        """The trials of these problems, with these multipliers of the end, are their iterates from now on."""
         if rows.all():
-            self.at, self.trial = self.trial, self.at
-        else:
-            self.merge(rows, {"at": self.trial.memory})
+            self.at, self.trial, self.nu = self.trial, self.at, nu
+        elif rows.any():
+            self.nu = np.where(rows[:, None], nu, self.nu)
+            np.copyto(self.at.memory, self.trial.memory, where=self.of_steps(rows, "at"))
 
     def _place_end(self, table: Table, nu: np.ndarray) -> None:
         """The last nodes of an iterate."""
+        self.at_end = (table, nu)
         own, parts = self.end.fields.parts, table.fields.parts
         nodes = self._picked(table, self.N - 1)[:, parts["g_next"].start : parts["theta"].stop]
         self.end.memory[:, own["g"].start : own["nu"].stop] = self.sweeps.packed(np.concatenate([nodes, nu], axis=1))
@@ -196,18 +213,18 @@ class Newton:
 
     def linearise(self, barrier: np.ndarray, curvature: np.ndarray) -> None:
         """The blocks at the iterate."""
-        k = self.kernels
         self.weigh(barrier, curvature)
-        if k.staged:
+        if self.kernels.staged:
             self._staged()
         else:
             blocks = [self.swept, self.kept, self.bounded, self.duals]
-            k.blocks(self.shared, [self.at, self.weights], blocks)
-        self._place_end(self.at, self.nu)
-        self.end_weights.memory[...] = self.sweeps.packed(np.stack([barrier, curvature], axis=1))
-        k.end_blocks(self.shared_alone, [self.end, self.end_weights], [self.end_blocks])
+            self._run("blocks", self.shared, [self.at, self.weights], blocks)
+        if self.at_end is None or self.at_end[0] is not self.at or self.at_end[1] is not self.nu:
+            self._place_end(self.at, self.nu)
+        self.end_weights.memory[...] = self.sweeps.packed(np.array([barrier, curvature]).T)
+        self._run("end_blocks", self.shared_alone, [self.end, self.end_weights], [self.end_blocks])
         self.ends = self.end_blocks.rows(self.P)
-        self.starts = given(self.problem, self.P)
+        self.starts = self.given
         if self.problem.begin is not None:
             self.starts = execute_rows(start_blocks, self.problem, *self._first(self.at), parameters=())
 
@@ -219,7 +236,7 @@ class Newton:
         self.swept.fill(Swept(found.A.transpose(0, 2, 1), np.concatenate([found.H[:, :-1], last], axis=2)))
         self.kept.fill(Kept(*(getattr(found, name) for name in Kept._fields)))
         self.dual.fill(found.dual)
-        self.kernels.rest(self.shared, [self.at, self.dual], [self.bounded, self.duals])
+        self._run("rest", self.shared, [self.at, self.dual], [self.bounded, self.duals])
 
     def gradient(self) -> Duals:
         """What steps add to the dual errors; rows are problems and their steps."""
@@ -228,33 +245,32 @@ class Newton:
 
     # -- the step
 
-    def sweep(self, barrier: np.ndarray, shift: np.ndarray, stiff: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """Solve for the changes; the smallest pivot of each problem. `stiff` and `slope` are what the bounds of the
-        constants add to the diagonal and to the slope."""
+    def sweep(self, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None) -> np.ndarray:
+        """Solve for the changes; the smallest pivot of each problem. `bounds` are those of the constants."""
         n, c = self.problem.group.dim, self.problem.constants
         slopes = self.ends.slopes
         V = self.ends.second + slopes @ slopes.transpose(0, 2, 1) / CONDITION_SLACK
         V, v = 0.5 * (V + V.transpose(0, 2, 1)), self.ends.v
-        if c:
+        if bounds is not None:
             places, v = np.arange(n, n + c), v.copy()
-            V[:, places, places] += stiff
-            v[:, places] += slope
-        V, v, pivot = self.sweeps.back(self.swept, self.bounded, V, v, np.stack([barrier, shift], axis=1))
+            V[:, places, places] += bounds.stiff
+            v[:, places] += bounds.slope
+        V, v, pivot = self.sweeps.back(V, v, np.array([barrier, shift]).T)
         first, pivot = _started(V, v, pivot, self.starts)
-        self.x_end = self.sweeps.on(first, self.change)
+        self.x_end = self.sweeps.on(first)
         return pivot
 
     def direct(self) -> tuple[np.ndarray, np.ndarray]:
         """The step, and the multiples of it at which a slack or a bound is met, and at which one of their multipliers
         vanishes."""
         given = [self.at, self.weights, self.kept, self.change]
-        self.kernels.stepped(self.shared, given, [self.step, self.limits])
+        self._run("stepped", self.shared, given, [self.step, self.limits])
         limits = self.matrix(self.limits).min(axis=1)
         return limits[:, 0], limits[:, 1]
 
     def conditions(self) -> np.ndarray:
         """The new multipliers of the conditions of the end."""
-        return self.nu + (self.ends.miss + np.einsum("px,pxr->pr", self.x_end, self.ends.slopes)) / CONDITION_SLACK
+        return self.nu + (self.ends.miss + (self.x_end[:, None] @ self.ends.slopes)[:, 0]) / CONDITION_SLACK
 
     def changes(self) -> Change:
         """The changes of all steps; rows are problems and their steps."""

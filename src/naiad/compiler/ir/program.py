@@ -100,10 +100,12 @@ class Slot(NamedTuple):
 
 
 class Memories(NamedTuple):
-    """Arguments and results with a stretch of memory each: the first element of every one, among all."""
+    """Arguments and results with a stretch of memory each: the first element of every one, among all. In those that are
+    `apart` ("in0", "out1") rows lie one after the other, and not side by side in lanes."""
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    apart: frozenset[str] = frozenset()
 
 
 class Layout(NamedTuple):

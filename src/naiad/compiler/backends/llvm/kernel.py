@@ -18,6 +18,7 @@ from naiad.compiler.ir.program import Layout, Slot
 
 TASKS_PER_CORE = 4
 QUICK = 2e-3  # seconds of work that are not worth the way to other cores
+FEW = 16  # groups that are not worth it in any case
 COLD = 1e-4  # seconds that code may take to come into the caches
 
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
@@ -118,17 +119,24 @@ class TableKernel:
         self._loaded = Loaded(code)
         self._pace = Pace()
 
-    def __call__(self, places: np.ndarray, groups: int, *, in_order: bool = False) -> None:
-        """All groups; `places` has for each memory the address of its first group, and the bytes to the next."""
-        if in_order:
-            self._task(places, 0, groups)
-        else:
-            self._pace.run(functools.partial(self._task, places), groups)
+    def bound(self, places: np.ndarray, groups: int, *, in_order: bool) -> Callable[[], None]:
+        """A call for all groups; `places` has for each memory the address of its first group, and the bytes to the
+        next. They go to all cores, unless they have to be treated in order."""
+        run, where, work = self._loaded.run, address(places), np.empty(self._work_size)
+        own = address(work)
 
-    def _task(self, places: np.ndarray, first: int, last: int) -> float:
-        work, started = np.empty(self._work_size), time.perf_counter()
-        self._loaded.run(address(places), 0, address(work), int(first), int(last))
-        return time.perf_counter() - started
+        def task(first: int, last: int) -> float:
+            work, started = np.empty(self._work_size), time.perf_counter()
+            run(where, 0, address(work), int(first), int(last))
+            return time.perf_counter() - started
+
+        def call(places: np.ndarray = places, work: np.ndarray = work) -> None:  # which have to stay
+            if in_order or groups < FEW or available() == 1:
+                run(where, 0, own, 0, groups)
+            else:
+                self._pace.run(task, groups)
+
+        return call
 
 
 def _spread(leaf: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:

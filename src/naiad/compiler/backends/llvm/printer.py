@@ -44,8 +44,7 @@ class _Printer:
     def module(self) -> str:
         self._region(self.program.region, None)
         for offset, node in self.program.results:
-            stored, type = self._in_memory_form(node)
-            self.lines.say(f"store {type} {stored}, ptr {self._place('out', offset)}, align 8")
+            self._result(offset, node)
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
         one = f"define internal void @one({self._memories('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
@@ -115,18 +114,31 @@ end:
             names = [f"in{j}" for j in range(len(memories.inputs))] + [f"out{j}" for j in range(len(memories.outputs))]
         return ", ".join(f"ptr {word}%{name}" for name in (*names, "work"))
 
-    def _memory(self, space: str, offset: int) -> tuple[str, int]:
-        """The memory of an element, and its place there."""
+    def _memory(self, space: str, offset: int) -> tuple[str, int, int]:
+        """The memory of an element, its place there, and the size of its rows if they lie apart, else 0."""
         memories = self.program.memories
         if memories is None or space not in ("in", "out"):
-            return f"%{space}", offset
+            return f"%{space}", offset, 0
         starts = memories.inputs if space == "in" else memories.outputs
         number = bisect.bisect_right(starts, offset) - 1
-        return f"%{space}{number}", offset - starts[number]
+        ends = (*starts[1:], self.program.in_size if space == "in" else self.program.out_size)
+        apart = self.lanes > 1 and f"{space}{number}" in memories.apart
+        return f"%{space}{number}", offset - starts[number], ends[number] - starts[number] if apart else 0
 
-    def _place(self, space: str, offset: int) -> str:
-        base, own = self._memory(space, offset)
-        return self._pointer(base, str(own))
+    def _input(self, node: Node) -> str:
+        base, own, apart = self._memory("in", node.value)
+        if apart and not self._same(node):
+            return self._gather(base, [str(own + lane * apart) for lane in range(self.lanes)], node.type)
+        return self._read(self._pointer(base, str(own)), node.type, not self._same(node))
+
+    def _result(self, offset: int, node: Node) -> None:
+        base, own, apart = self._memory("out", offset)
+        stored, type = self._in_memory_form(node)
+        if apart:
+            places = [str(own + lane * apart) for lane in range(self.lanes)]
+            self._scatter(base, places, stored, MEMORY[node.type], None)
+        else:
+            self.lines.say(f"store {type} {stored}, ptr {self._pointer(base, str(own))}, align 8")
 
     def _same(self, node: Node) -> bool:
         """Whether a value is the same in all lanes, and so a scalar."""
@@ -147,7 +159,7 @@ end:
     def _recalled(self, node: Node) -> str:
         """A value that another part has made, from the frame."""
         if node.op == "input":
-            name = self._read(self._place("in", node.value), node.type, not self._same(node))
+            name = self._input(node)
         else:
             pointer = self._pointer("%work", str(self.program.frame[node.number]))
             name = self._read(pointer, node.type, not self._same(node))
@@ -192,8 +204,7 @@ end:
             elif node.op == "load":
                 self._define(node, self._load(node))
             elif node.op == "input":
-                pointer = self._place("in", node.value)
-                self._define(node, self._read(pointer, node.type, not self._same(node)))
+                self._define(node, self._input(node))
             elif node.op not in ("param", "result"):
                 wide = not self._same(node)
                 self._define(node, write(self.lines, node, wide, [self._use(a, wide) for a in node.args]))
@@ -365,8 +376,8 @@ end:
     def _base(self, buffer: Buffer) -> str:
         if buffer.space == "table":
             return f"@table{buffer.offset}"
-        base, offset = self._memory(buffer.space, buffer.offset)
-        shift = offset * self.lanes
+        base, offset, apart = self._memory(buffer.space, buffer.offset)
+        shift = offset if apart else offset * self.lanes
         return self.lines.emit(f"getelementptr i64, ptr {base}, i64 {shift}") if shift else base
 
     def _alone(self, buffer: Buffer) -> str:
@@ -408,21 +419,32 @@ end:
     def _load(self, node: Node) -> str:
         buffer, index = node.value, node.args[0]
         base = self._base(buffer)
-        if self._same(index):
-            place = self._use(index, False)
-            if buffer.space == "table" or self.lanes == 1:
-                pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}")
-                return self._read(pointer, node.type, False, self._alone(buffer))
-            return self._read(self._pointer(base, place), node.type, True)
-        indices, type = self._use(index, True), SCALARS[node.type]
-        vector, value = self.lines.type(type), "poison"
+        if self._same(index) and (buffer.space == "table" or self.lanes == 1):
+            pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
+            return self._read(pointer, node.type, False, self._alone(buffer))
+        if self._same(index) and not self._memory(buffer.space, buffer.offset)[2]:
+            return self._read(self._pointer(base, self._use(index, False)), node.type, True)
+        return self._gather(base, self._lane_places(buffer, index), node.type)
+
+    def _lane_places(self, buffer: Buffer, index: Node) -> list[str]:
+        """Where an element of a buffer is, for every lane."""
+        same, found = self._same(index), []
+        given = self._use(index, not same)
+        apart = self._memory(buffer.space, buffer.offset)[2]
         for lane in range(self.lanes):
-            place = self.lines.emit(f"extractelement {self.lines.type('i64')} {indices}, i64 {lane}")
+            place = given if same else self.lines.emit(f"extractelement {self.lines.type('i64')} {given}, i64 {lane}")
             if buffer.space != "table":
-                place = self.lines.emit(f"mul i64 {place}, {self.lanes}")
-                place = self.lines.emit(f"add i64 {place}, {lane}")
-            one = self._read(self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}"), node.type, False)
-            value = self.lines.emit(f"insertelement {vector} {value}, {type} {one}, i64 {lane}")
+                if not apart:
+                    place = self.lines.emit(f"mul i64 {place}, {self.lanes}")
+                place = self.lines.emit(f"add i64 {place}, {lane * (apart or 1)}")
+            found.append(place)
+        return found
+
+    def _gather(self, base: str, places: list[str], kind: str) -> str:
+        type, value = SCALARS[kind], "poison"
+        for lane, place in enumerate(places):
+            one = self._read(self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}"), kind, False)
+            value = self.lines.emit(f"insertelement {self.lines.type(type)} {value}, {type} {one}, i64 {lane}")
         return value
 
     def _store(self, node: Node, mask: str | None) -> None:
@@ -432,20 +454,17 @@ end:
         if self.lanes == 1:
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8{self._alone(node.value)}")
-        elif self._same(index):
+        elif self._same(index) and not self._memory(node.value.space, node.value.offset)[2]:
             pointer = self._pointer(base, self._use(index, False))
             if mask is not None:
                 old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
                 stored = self.lines.emit(f"select {self.lines.type('i1')} {mask}, {type} {stored}, {type} {old}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8")
         else:
-            self._scatter(base, self._use(index, True), stored, MEMORY[value.type], mask)
+            self._scatter(base, self._lane_places(node.value, index), stored, MEMORY[value.type], mask)
 
-    def _scatter(self, base: str, indices: str, stored: str, type: str, mask: str | None) -> None:
-        for lane in range(self.lanes):
-            place = self.lines.emit(f"extractelement {self.lines.type('i64')} {indices}, i64 {lane}")
-            place = self.lines.emit(f"mul i64 {place}, {self.lanes}")
-            place = self.lines.emit(f"add i64 {place}, {lane}")
+    def _scatter(self, base: str, places: list[str], stored: str, type: str, mask: str | None) -> None:
+        for lane, place in enumerate(places):
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}")
             one = self.lines.emit(f"extractelement {self.lines.type(type)} {stored}, i64 {lane}")
             if mask is not None:
