@@ -74,12 +74,12 @@ def ended(
 ) -> Ended:
     """The method from iterates to its end; where that is no optimum, once more from the beginning, with a
     share of the curvature wherever all of it is too much."""
-    first = Method(Newton(problem, at, numbers), at, rules).run(tell)
+    first = Method(Newton.of(problem, at, numbers), at, rules).run(tell)
     failed = np.flatnonzero([status is not Status.SOLVED for status in first.status])
     if not failed.size:
         return first
     at, numbers = chosen(at, failed), chosen(numbers, failed)
-    again = Method(Newton(problem, at, numbers), at, rules._replace(halvings=HALVINGS)).run(tell)
+    again = Method(Newton.of(problem, at, numbers), at, rules._replace(halvings=HALVINGS)).run(tell)
     status = list(first.status)
     for k, row in enumerate(failed):
         status[row] = again.status[k]
@@ -144,6 +144,7 @@ class Method:
                 self._keep(going)
             with np.errstate(all="ignore"):
                 self._advance()
+        self.newton.release()
         results = [ended[k] for k in sorted(ended)]
         at, status, *numbers = zip(*results, strict=True)
         iterations, cost, primal, dual = map(np.array, numbers)

@@ -29,6 +29,7 @@ from naiad.control.transcription import GaussSteps
 class Forms(NamedTuple):
     """The forms of the rows of all tables."""
 
+    shared: Fields
     at: Fields
     end: Fields
     weights: Fields
@@ -51,6 +52,7 @@ class Forms(NamedTuple):
         nx, q = problem.state_size, np.size(at.rho)
         ny, zeros, one = own + nx, np.zeros, np.zeros(())
         forms = (
+            problem,
             at,
             end,
             Weights(one, one),
@@ -81,6 +83,7 @@ class Kernels:
 
     def __init__(self, problem: Problem, forms: Forms, lanes: int):
         self.forms, self.lanes, self.width = forms, lanes, default_lanes()
+        self.spare: dict[tuple[int, int], Any] = {}  # tables that nobody uses, for so many problems and steps
         self.sizes = Sizes(problem.state_size, problem.control_size)
         self.staged = isinstance(problem.steps, GaussSteps)
         f, width = forms, self.width

@@ -65,7 +65,6 @@ class MPC:
         self._goal = None if goal is None else end_state(system, "goal", goal)
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
-        self._newton: Newton | None = None
 
     @double
     def __call__(self, state: State, t: float = 0.0) -> np.ndarray:
@@ -84,11 +83,7 @@ class MPC:
             at, rules = self._shifted(self._plan, state), task.rules._replace(barrier=self._barrier)
             at, rules = centred(task.problem, numbers, at, self._barrier), rules._replace(iterations=self._iterations)
         at, numbers = stacked([at]), stacked([numbers])
-        if self._newton is None:
-            self._newton = Newton(task.problem, at, numbers)
-        else:
-            self._newton.begin(at, numbers)
-        outcome = Method(self._newton, at, rules).run()
+        outcome = Method(Newton.of(task.problem, at, numbers), at, rules).run()
         plan: Iterate = chosen(outcome.at, 0)
         self._plan = jax.tree.map(np.array, plan)
         return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])

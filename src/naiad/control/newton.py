@@ -11,7 +11,7 @@ from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
 from naiad.control.interval import Interval, Values, values
 from naiad.control.iterate import Iterate, Numbers, chosen, folded
-from naiad.control.kernels import kernels
+from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals
 from naiad.control.problem import Problem
 from naiad.control.riccati import Change, Swept
@@ -40,48 +40,57 @@ class Newton:
     first and the last nodes; after `sweep`, `x_end` are the increments of the last nodes.
     """
 
-    ends: EndBlocks
+    problem: Problem
+    numbers: Numbers
+    nu: np.ndarray
+    given: Start
     starts: Start
+    ends: EndBlocks
     x_end: np.ndarray
+    at_end: Any  # the table whose ends are those in `end`, and their multipliers
 
-    def __init__(self, problem: Problem, at: Iterate, numbers: Numbers):
-        self.problem, self.numbers, self.nu = problem, numbers, at.nu
-        self.P, self.N = at.problems, at.steps
+    @classmethod
+    def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "Newton":
+        """The equations at an iterate of problems: in tables that nobody uses any more, if there are such."""
         intervals, end = at.intervals(numbers), at.ends(numbers)
-        lanes = 1 if self.P == 1 else default_lanes()
-        self.kernels = k = kernels(problem, chosen(intervals, 0), chosen(end, 0), lanes)
-        groups, sets = -(-self.P * self.N // k.width), -(-self.P // lanes)
-        self.owner = np.minimum(np.arange(groups * k.width) // self.N, self.P - 1).reshape(groups, k.width)
-        self.shared, self.shared_alone = Table.same(problem, k.width), Table.same(problem, lanes)
-        self.at, self.weights, self.lengths = (
-            Table(form, groups, k.width) for form in (k.forms.at, k.forms.weights, k.forms.lengths)
-        )
-        room = groups * k.width
-        self.change = Table(k.forms.change, room, 1)
+        own = kernels(problem, chosen(intervals, 0), chosen(end, 0), 1 if at.problems == 1 else default_lanes())
+        found = own.spare.pop((at.problems, at.steps), None) or cls(own, at.problems, at.steps)
+        found.problem, found.numbers, found.nu = problem, numbers, at.nu
+        found.shared.share(problem)
+        found.shared_alone.share(problem)
+        found.at.fill(intervals)
+        found.end.fill(end)
+        found.given, found.at_end = given(problem, at.problems), None
+        return found
+
+    def release(self) -> None:
+        """The tables are not used any more."""
+        self.kernels.spare.clear()
+        self.kernels.spare[self.P, self.N] = self
+
+    def __init__(self, k: Kernels, P: int, N: int):
+        self.kernels, self.P, self.N = k, P, N
+        groups, sets = -(-P * N // k.width), -(-P // k.lanes)
+        room, forms = groups * k.width, k.forms
+        self.owner = np.minimum(np.arange(room) // N, P - 1).reshape(groups, k.width)
+        self.shared, self.shared_alone = (Table(forms.shared, 1, lanes, same=True) for lanes in (k.width, k.lanes))
+        in_lanes = (forms.at, forms.weights, forms.lengths)
+        self.at, self.weights, self.lengths = (Table(form, groups, k.width) for form in in_lanes)
+        self.change = Table(forms.change, room, 1)
         self.step, self.limits = k.stepped.tables(groups)
         if k.staged:
-            self.swept, self.dual, self.values = (
-                Table(form, room, 1) for form in (k.forms.swept, k.forms.dual, k.forms.values)
-            )
-            self.kept = Table(k.forms.kept, groups, k.width)
+            apart = (forms.swept, forms.dual, forms.values)
+            self.swept, self.dual, self.values = (Table(form, room, 1) for form in apart)
+            self.kept = Table(forms.kept, groups, k.width)
             self.bounded, self.duals = k.rest.tables(groups)
             (self.trial,), (self.measured,) = k.taken.tables(groups), k.measured.tables(groups)
         else:
             self.swept, self.kept, self.bounded, self.duals = k.blocks.tables(groups)
             self.trial, self.measured = k.tried.tables(groups)
-        self.end, self.end_weights = (Table(form, sets, lanes) for form in (k.forms.end, k.forms.weights))
+        self.end, self.end_weights = (Table(form, sets, k.lanes) for form in (forms.end, forms.weights))
         (self.end_values,), (self.end_blocks,) = k.end_values.tables(sets), k.end_blocks.tables(sets)
-        self.sweeps = Sweeps(k, self.P, self.N, self.swept, self.bounded, self.change)
-        self.given = given(problem, self.P)
+        self.sweeps = Sweeps(k, P, N, self.swept, self.bounded, self.change)
         self.calls: dict[Any, Callable[[], None]] = {}
-        self.begin(at, numbers)
-
-    def begin(self, at: Iterate, numbers: Numbers) -> None:
-        """Another iterate, of as many problems and steps."""
-        self.numbers, self.nu = numbers, at.nu
-        self.at.fill(at.intervals(numbers))
-        self.end.fill(at.ends(numbers))
-        self.at_end: Any = None  # the table and the multipliers of the present end
 
     def _run(self, name: str, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
         """A compiled function; `at` and `trial` change places, all other tables stay."""
@@ -142,7 +151,7 @@ class Newton:
     def chosen(self, rows: np.ndarray) -> "Newton":
         """Some of the problems, with their blocks."""
         none = np.zeros((self.P, 0))
-        part = Newton(self.problem, chosen(self.iterate(none, none), rows), chosen(self.numbers, rows))
+        part = Newton.of(self.problem, chosen(self.iterate(none, none), rows), chosen(self.numbers, rows))
         for name in BLOCKS:
             table = getattr(self, name)
             getattr(part, name).put(self.matrix(table)[rows].reshape(-1, table.fields.size))
