@@ -11,7 +11,6 @@ from naiad.control.interval import Interval, Values, blocks, values
 from naiad.control.measures import Duals, Measured, duals, measured
 from naiad.control.problem import Problem
 from naiad.control.riccati import (
-    MOST_SCALARS,
     Barrier,
     Bounded,
     Change,
@@ -24,6 +23,11 @@ from naiad.control.riccati import (
 )
 from naiad.control.step import Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
 from naiad.control.transcription import GaussSteps
+
+
+def sizes_of(problem: Problem) -> Sizes:
+    """The sizes of the sweeps of a problem."""
+    return Sizes(problem.state_size, problem.control_size)
 
 
 class Forms(NamedTuple):
@@ -51,13 +55,14 @@ class Forms(NamedTuple):
         n, c, own, inner = problem.group.dim, problem.constants, problem.control_size, problem.inner_size
         nx, q = problem.state_size, np.size(at.rho)
         ny, zeros, one = own + nx, np.zeros, np.zeros(())
+        columns = sizes_of(problem).columns
         forms = (
             problem,
             at,
             end,
             Weights(one, one),
             Lengths(one, one),
-            Swept(zeros((nx, ny + 1)), zeros((ny, ny + 1))),
+            Swept(zeros((nx + 1, columns)), zeros((ny, columns))),
             Kept(
                 zeros((ny + 1 + inner, inner)),
                 zeros((ny + 1, inner)),
@@ -67,10 +72,10 @@ class Forms(NamedTuple):
                 zeros(q),
             ),
             Bounded(zeros(own), zeros(own)),
-            Value(zeros((nx, nx)), zeros(nx), one),
+            Value(zeros((nx, columns)), one),
             zeros(nx),
             Change(zeros(nx), zeros(nx), zeros(own), zeros(nx)),
-            Gains(zeros((own, nx + 1))),
+            Gains(zeros((own, columns))),
             Barrier(one, one),
             zeros(own + n + c + inner),
             Values(one, zeros(inner), zeros(n), zeros(n), zeros(q)),
@@ -84,7 +89,7 @@ class Kernels:
     def __init__(self, problem: Problem, forms: Forms, lanes: int):
         self.forms, self.lanes, self.width = forms, lanes, default_lanes()
         self.spare: dict[tuple[int, int], Any] = {}  # tables that nobody uses, for so many problems and steps
-        self.sizes = Sizes(problem.state_size, problem.control_size)
+        self.sizes = sizes_of(problem)
         self.staged = isinstance(problem.steps, GaussSteps)
         f, width = forms, self.width
         self.stepped = OverTables(
@@ -101,9 +106,11 @@ class Kernels:
         self.end_values = OverTables(end_values, problem, f.end, lanes=lanes)
         self.end_blocks = OverTables(end_blocks, problem, f.end, f.weights, lanes=lanes)
         scanned = (f.swept, f.bounded, f.barrier)
-        self.backward = OverTables(backward, self.sizes, f.value, *scanned, lanes=lanes, most_scalars=MOST_SCALARS)
+        self.backward = OverTables(
+            backward, self.sizes, f.value, *scanned, lanes=lanes, most_scalars=self.sizes.most_scalars
+        )
         self.forward = OverTables(
-            forward, self.sizes, f.x, f.swept, f.gains, f.value, lanes=lanes, most_scalars=MOST_SCALARS
+            forward, self.sizes, f.x, f.swept, f.gains, f.value, lanes=lanes, most_scalars=self.sizes.most_scalars
         )
 
 
@@ -125,7 +132,7 @@ _MADE: dict[Any, Any] = {}
 
 def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded, Duals]:
     found = blocks(problem, at, weights.barrier, weights.curvature)
-    return swept_of(found), kept_of(found), bounded(at), duals(problem, at, found.dual)
+    return swept_of(sizes_of(problem), found), kept_of(found), bounded(at), duals(problem, at, found.dual)
 
 
 def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval, Measured]:

@@ -14,9 +14,9 @@ from naiad.control.iterate import Iterate, Numbers, chosen, folded
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals
 from naiad.control.problem import Problem
-from naiad.control.riccati import Change, Swept
+from naiad.control.riccati import Change
 from naiad.control.stages import staged_blocks, staged_values
-from naiad.control.step import Kept
+from naiad.control.step import Kept, swept_of
 from naiad.control.sweeps import Sweeps
 from naiad.control.transcription import GaussSteps
 
@@ -241,8 +241,7 @@ class Newton:
         """The blocks of steps with several stages, which NumPy puts together."""
         weights = self.weights.rows(self.P * self.N)
         found = staged_blocks(self.problem, self.at.rows(self.P * self.N), *weights)
-        last = (found.H[:, -1] + found.q[:, :-1])[..., None]
-        self.swept.fill(Swept(found.A.transpose(0, 2, 1), np.concatenate([found.H[:, :-1], last], axis=2)))
+        self.swept.fill(execute_rows(swept_of, self.kernels.sizes, found, parameters=()))
         self.kept.fill(Kept(*(getattr(found, name) for name in Kept._fields)))
         self.dual.fill(found.dual)
         self._run("rest", self.shared, [self.at, self.dual], [self.bounded, self.duals])

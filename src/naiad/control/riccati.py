@@ -1,26 +1,51 @@
-"""Newton's equations of all steps, solved step by step: a backward and a forward sweep, O(N). y = (U, x) as in
-`Blocks`."""
+"""Newton's equations of all steps, solved step by step: a backward and a forward sweep, O(N).
+
+Matrices have columns for (x, 1, U), with as many of zeros before U as fill vector registers.
+"""
 
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from naiad.compiler import default_lanes
 from naiad.numerics import Module, static
 
-MOST_SCALARS = 64  # larger matrices live in memory, where loops over their columns run in vector registers
+FEW = 16  # columns up to which all elements are written out, and none is added
+
+
+class Sizes(Module):
+    """How many numbers of each kind a step has."""
+
+    state: int = static()
+    control: int = static()
+
+    @property
+    def columns(self) -> int:
+        """How many columns matrices have."""
+        count, lanes = self.state + 1 + self.control, default_lanes()
+        return count if count <= FEW else -(-count // lanes) * lanes
+
+    @property
+    def most_scalars(self) -> int | None:
+        """Larger matrices live in memory, where loops over their columns run in vector registers."""
+        return 64 if self.columns > FEW else None
+
+    def spread(self, of_x: Any, of_one: Any, of_U: Any) -> Any:
+        """A matrix from its columns."""
+        none = jnp.zeros((len(of_x), self.columns - self.state - 1 - self.control))
+        return jnp.concatenate([of_x, of_one[:, None], none, of_U], axis=1)
 
 
 class Value(NamedTuple):
-    """The cost to go x . V x / 2 + v . x after a step, and the smallest pivot met so far."""
+    """The cost to go x . V (x, 2) / 2 after a step, without columns for U, and the smallest pivot met so far."""
 
     V: Any
-    v: Any
     pivot: Any
 
 
 class Swept(NamedTuple):
-    """What a step is for the sweeps: x_{k+1} = lead (y, 1), and the model of the cost y . cost (y, 2) / 2; columns are
-    those of y and a last one of what is there at y = 0."""
+    """What a step is for the sweeps: (x_{k+1}, 1) = lead (x, 1, U), and the slopes cost (x, 1, U) of the model of the
+    cost in x and U."""
 
     lead: Any
     cost: Any
@@ -41,7 +66,7 @@ class Barrier(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """U = gains (x, 1) of a step."""
+    """U = gains (x, 1) of a step, without columns for U."""
 
     gains: Any
 
@@ -55,42 +80,39 @@ class Change(NamedTuple):
     costate: Any
 
 
-class Sizes(Module):
-    """How many numbers of each kind a step has."""
-
-    state: int = static()
-    control: int = static()
-
-
 def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier) -> tuple[Value, Gains]:
     """The cost to go before a step, and its feedback."""
-    nu, ny = sizes.control, sizes.control + sizes.state
-    lead = row.lead[:, :ny].T
-    matrix = row.cost + lead @ (after.V @ row.lead)
-    gradient = matrix[:, ny] + lead @ after.v
-    solve, pivot = _factorised(matrix[:nu, :nu] + jnp.diag(bound.stiff + at.shift))
-    coupled = matrix[:nu, nu:ny]
-    own = gradient[:nu] + at.barrier * bound.push
-    gains = -solve(jnp.concatenate([coupled, own[:, None]], axis=1))
-    V = matrix[nu:, nu:ny] + coupled.T @ gains[:, : sizes.state]
-    v = gradient[nu:] + coupled.T @ gains[:, sizes.state]
-    return Value(0.5 * (V + V.T), v, jnp.minimum(after.pivot, pivot)), Gains(gains)
+    n, own = sizes.state, slice(sizes.columns - sizes.control, sizes.columns)
+    by = jnp.concatenate([row.lead[:n, :n], row.lead[:n, own]], axis=1)
+    matrix = row.cost + by.T @ (after.V[:, : n + 1] @ row.lead)
+    solve, pivot = _factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
+    slope = matrix[n:, n] + at.barrier * bound.push
+    found = solve(jnp.concatenate([matrix[n:, :n], slope[:, None]], axis=1))
+    gains = sizes.spread(-found[:, :n], -found[:, n], jnp.zeros((sizes.control, sizes.control)))
+    V = matrix[:n] + matrix[n:, :n].T @ gains
+    V = 0.5 * (V + jnp.concatenate([V[:, :n].T, V[:, n:]], axis=1))
+    return Value(V, jnp.minimum(after.pivot, pivot)), Gains(gains)
 
 
 def forward(sizes: Sizes, x: Any, row: Swept, feedback: Gains, to_go: Value) -> tuple[Any, Change]:
     """The increments of x after a step, and the changes with it; `to_go` is the cost to go after it."""
-    U = feedback.gains[:, : sizes.state] @ x + feedback.gains[:, sizes.state]
-    y = jnp.concatenate([U, x, jnp.ones(1)])
-    after = row.lead @ y
-    return after, Change(x, after, U, to_go.V @ after + to_go.v)
+    n = sizes.state
+
+    def of(matrix: Any, x: Any) -> Any:
+        return matrix[: sizes.state, :n] @ x + matrix[: sizes.state, n]
+
+    U = of(feedback.gains, x)
+    after = of(row.lead, x) + row.lead[:n, sizes.columns - sizes.control :] @ U
+    return after, Change(x, after, U, of(to_go.V, after))
 
 
 def _factorised(A: Any) -> tuple[Any, Any]:
     """The solution map of a symmetric matrix by A = L D L^T, every operation written out, and the smallest pivot."""
-    pivots, columns = [], []
+    pivots, inverses, columns = [], [], []
     for _ in range(A.shape[0]):
         pivots.append(A[0, 0])
-        columns.append(A[1:, 0] / A[0, 0])
+        inverses.append(1.0 / A[0, 0])
+        columns.append(A[1:, 0] * inverses[-1])
         A = A[1:, 1:] - columns[-1][:, None] * A[0, 1:]
 
     def solve(B: Any) -> Any:
@@ -98,8 +120,8 @@ def _factorised(A: Any) -> tuple[Any, Any]:
         for column in columns:
             y.append(B[0])
             B = B[1:] - column[:, None] * B[0]
-        for value, pivot, column in zip(reversed(y), reversed(pivots), reversed(columns), strict=True):
-            x = jnp.concatenate([(value / pivot - column @ x)[None], x])
+        for value, inverse, column in zip(reversed(y), reversed(inverses), reversed(columns), strict=True):
+            x = jnp.concatenate([(value * inverse - column @ x)[None], x])
         return x
 
     return solve, jnp.min(jnp.stack(pivots))

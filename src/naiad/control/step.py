@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from naiad.control.interval import Blocks, Interval
 from naiad.control.measures import gaps
 from naiad.control.problem import CHART, Problem
-from naiad.control.riccati import Bounded, Change, Swept
+from naiad.control.riccati import Bounded, Change, Sizes, Swept
 
 
 class Kept(NamedTuple):
@@ -56,9 +56,15 @@ class Step(NamedTuple):
     high: Any
 
 
-def swept_of(blocks: Blocks) -> Swept:
+def swept_of(sizes: Sizes, blocks: Blocks) -> Swept:
     """What the sweeps need."""
-    return Swept(blocks.A.T, jnp.concatenate([blocks.H[:-1], (blocks.H[-1] + blocks.q[:-1])[:, None]], axis=1))
+    own, ny = sizes.control, sizes.control + sizes.state
+    H = jnp.concatenate([blocks.H[own:ny], blocks.H[:own]])
+    slope = blocks.H[ny] + blocks.q[:ny]
+    lead = sizes.spread(blocks.A[own:ny].T, blocks.A[ny], blocks.A[:own].T)
+    one = jnp.where(jnp.arange(sizes.columns) == sizes.state, 1.0, 0.0)
+    cost = sizes.spread(H[:, own:], jnp.concatenate([slope[own:], slope[:own]]), H[:, :own])
+    return Swept(jnp.concatenate([lead, one[None]]), cost)
 
 
 def kept_of(blocks: Blocks) -> Kept:

@@ -14,7 +14,7 @@ class Sweeps:
     def __init__(self, kernels: Kernels, problems: int, steps: int, swept: Table, bounded: Table, change: Table):
         """For steps of all problems in these tables, one after the other."""
         self.P, self.N, self.lanes, forms = problems, steps, kernels.lanes, kernels.forms
-        self.sets = -(-problems // self.lanes)
+        self.sets, self.columns = -(-problems // self.lanes), kernels.sizes.columns
         self.steps = (swept, bounded, change)
 
         def tables(form: Fields, count: int, **options: Any) -> list[Table]:
@@ -44,9 +44,12 @@ class Sweeps:
 
     def back(self, V: np.ndarray, v: np.ndarray, barrier: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The cost to go of each problem before its first step, and its smallest pivot, from that at its end."""
-        nx, P = v.shape[1], self.P
-        last = self.packed(np.concatenate([V.reshape(P, -1), v, np.full((P, 1), np.inf)], axis=1))
-        barriers = self.packed(barrier)
+        nx, P, columns = v.shape[1], self.P, self.columns
+        last = np.zeros((P, nx * columns + 1))
+        last[:, -1] = np.inf
+        whole = last[:, :-1].reshape(P, nx, columns)
+        whole[..., :nx], whole[..., nx] = V, v
+        last, barriers = self.packed(last), self.packed(barrier)
         if P > 1:  # one alone lies as it is wanted
             self._from_steps(self.steps[0], self.swept)
             self._from_steps(self.steps[1], self.bounded)
@@ -54,7 +57,8 @@ class Sweeps:
             self.values[k].memory[-1], self.barrier[k].memory[0] = last[k], barriers[k]
             call()
         found = self._unpacked([table.memory[0] for table in self.values])
-        return found[:, : nx * nx].reshape(P, nx, nx), found[:, nx * nx : -1], found[:, -1]
+        whole = found[:, :-1].reshape(P, nx, columns)
+        return whole[..., :nx], whole[..., nx], found[:, -1]
 
     def on(self, x: np.ndarray) -> np.ndarray:
         """The changes of all steps from increments of the first nodes, and the increments of the last ones."""

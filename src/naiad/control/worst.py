@@ -78,10 +78,10 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
         return None
     newton = Newton.of(problem, at, numbers)
     newton.linearise(np.zeros(1), np.zeros(1))
-    nu, n, c = problem.control_size, problem.group.dim, problem.constants
+    nu, nx, n, c = problem.control_size, problem.state_size, problem.group.dim, problem.constants
     reached = np.zeros((problem.state_size, 0))
     for lead in newton.rows(newton.swept).lead[0]:
-        step, by_u = lead[:, nu:-1], lead[:, :nu]
+        step, by_u = lead[:nx, :nx], lead[:nx, -nu:]
         reached = np.concatenate([step @ reached, by_u], axis=1)
         if reached.shape[1] > 4 * len(reached):
             left, sizes, _ = np.linalg.svd(reached, full_matrices=False)
