@@ -14,7 +14,7 @@ import numpy as np
 
 from naiad.control.constants import Bounds
 from naiad.control.direction import directed
-from naiad.control.iterate import Iterate, Numbers, chosen, stacked
+from naiad.control.iterate import Iterate, Numbers, chosen
 from naiad.control.measures import Duals
 from naiad.control.newton import Newton, Totals
 from naiad.control.problem import Problem
@@ -34,12 +34,14 @@ class Status(enum.StrEnum):
 
 
 class Rules(NamedTuple):
-    """When to stop, how large the barrier is in the beginning, and `halvings` as in `directed`."""
+    """When to stop, how large the barrier is in the beginning, `halvings` as in `directed`, and whether the errors at
+    the end are wanted where it ends for its number of iterations."""
 
     tolerance: float
     iterations: int
     barrier: float
     halvings: int = 0
+    checked: bool = True
 
 
 class Products(NamedTuple):
@@ -90,6 +92,14 @@ def ended(
     return Ended(_with_rows(first.at, failed, again.at), status, count, cost, primal, dual, [*first.history, *rows])
 
 
+def _in_order(parts: list[tuple[np.ndarray, Iterate]]) -> Iterate:
+    """Iterates of some problems each, with their numbers, as one."""
+    if len(parts) == 1:
+        return parts[0][1]
+    order = np.argsort(np.concatenate([rows for rows, _ in parts]))
+    return jax.tree.map(lambda *arrays: np.concatenate(arrays)[order], *(at for _, at in parts))
+
+
 def _with_rows(whole: Any, rows: np.ndarray, part: Any) -> Any:
     """With these rows replaced."""
 
@@ -117,10 +127,16 @@ class Method:
 
     def run(self, tell: Callable[[int, dict[str, np.ndarray]], None] | None = None) -> Ended:
         """Iterate until every problem has come to its end."""
-        ended: dict[int, tuple[Any, ...]] = {}
-        rows, history = np.arange(self.newton.P), []
+        count = self.newton.P
+        parts: list[tuple[np.ndarray, Iterate]] = []
+        ends: dict[int, tuple[Any, ...]] = {}
+        rows, history = np.arange(count), []
         for iteration in range(self.rules.iterations + 1):
-            dual, products = self._newton_matrix()
+            if not self.rules.checked and iteration == self.rules.iterations:
+                none = np.full(self.newton.P, np.nan)
+                dual, products = none, Products(none, none)
+            else:
+                dual, products = self._newton_matrix()
             errors = {
                 "cost": self.measured.cost,
                 "primal": self.measured.largest,
@@ -133,10 +149,11 @@ class Method:
                 tell(iteration, errors)
             done = self._status(dual, products, iteration)
             if any(done):
+                over = np.flatnonzero([status is not None for status in done])
                 at = self.newton.iterate(self.least, self.most)
-                for k in np.flatnonzero([status is not None for status in done]):
-                    values = (self.measured.cost[k], self.measured.largest[k], dual[k])
-                    ended[int(rows[k])] = (chosen(at, k), done[k], iteration, *values)
+                parts.append((rows[over], at if over.size == len(rows) else chosen(at, over)))
+                for k in over:
+                    ends[int(rows[k])] = (done[k], iteration, self.measured.cost[k], self.measured.largest[k], dual[k])
                 going = np.flatnonzero([status is None for status in done])
                 if not going.size:
                     break
@@ -145,10 +162,9 @@ class Method:
             with np.errstate(all="ignore"):
                 self._advance()
         self.newton.release()
-        results = [ended[k] for k in sorted(ended)]
-        at, status, *numbers = zip(*results, strict=True)
+        status, *numbers = zip(*(ends[k] for k in range(count)), strict=True)
         iterations, cost, primal, dual = map(np.array, numbers)
-        return Ended(stacked(list(at)), list(status), iterations, cost, primal, dual, history)
+        return Ended(_in_order(parts), list(status), iterations, cost, primal, dual, history)
 
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these problems only."""

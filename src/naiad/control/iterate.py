@@ -5,8 +5,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from naiad.compiler import Fields
 from naiad.control.ending import End
 from naiad.control.interval import Interval
+
+OF_STEPS = ("K", "U", "sigma", "lam", "gamma", "rho", "slack", "low", "high")
 
 
 class Numbers(NamedTuple):
@@ -84,7 +87,7 @@ class Iterate(NamedTuple):
         g, m = jax.tree.map(
             lambda a, b: np.concatenate([a, b[:, -1:]], axis=1), (each.g, each.m), (each.g_next, each.m_next)
         )
-        own = {name: getattr(each, name) for name in ("K", "U", "sigma", "lam", "gamma", "rho", "slack", "low", "high")}
+        own = {name: getattr(each, name) for name in OF_STEPS}
         return cls(g=g, m=m, theta=each.theta[:, 0], **own, least=least, most=most, nu=nu)
 
     def ends(self, numbers: Numbers) -> End:
@@ -99,6 +102,24 @@ class Iterate(NamedTuple):
             self.nu,
             numbers.goal,
         )
+
+
+def table_rows(at: Iterate, numbers: Numbers, form: Fields) -> np.ndarray:
+    """The steps of all problems as rows of a table of `Interval`."""
+    P, N = at.problems, at.steps
+    rows = np.empty((P, N, form.size))
+    parts = form.parts
+    nodes = np.concatenate([leaf.reshape(P, N + 1, -1) for leaf in (*jax.tree.leaves(at.g), at.m)], axis=2)
+    rows[..., parts["g"].start : parts["m"].stop] = nodes[:, :-1]
+    rows[..., parts["g_next"].start : parts["m_next"].stop] = nodes[:, 1:]
+    rows[..., parts["k"]] = np.arange(N)[:, None]
+    for name in ("begin", "step"):
+        rows[..., parts[name]] = getattr(numbers, name)[:, None, None]
+    for name, each in (("theta", at.theta), ("lower", numbers.lower), ("upper", numbers.upper)):
+        rows[..., parts[name]] = each[:, None]
+    for name in OF_STEPS:
+        rows[..., parts[name]] = getattr(at, name).reshape(P, N, -1)
+    return rows.reshape(P * N, -1)
 
 
 def flat(array: np.ndarray) -> np.ndarray:
@@ -118,4 +139,6 @@ def chosen(tree: Any, rows: Any) -> Any:
 
 def stacked(trees: list[Any]) -> Any:
     """Trees of arrays of the same form as rows."""
+    if len(trees) == 1:
+        return jax.tree.map(lambda part: np.asarray(part, float)[None], trees[0])
     return jax.tree.map(lambda *parts: np.stack([np.asarray(part, float) for part in parts]), *trees)

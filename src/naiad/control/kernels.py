@@ -8,6 +8,7 @@ import numpy as np
 from naiad.compiler import Current, Fields, OverTables, default_lanes, form_of
 from naiad.control.ending import End, end_blocks, end_values
 from naiad.control.interval import Interval, Values, blocks, values
+from naiad.control.iterate import Iterate, Numbers, chosen
 from naiad.control.measures import Duals, Measured, duals, measured
 from naiad.control.problem import Problem
 from naiad.control.riccati import (
@@ -114,16 +115,18 @@ class Kernels:
         )
 
 
-def kernels(problem: Problem, at: Interval, end: End, lanes: int) -> Kernels:
-    """The functions of a problem with a step and an end like these, which are made once for all of a form."""
-    form = (form_of((problem, at, end)), lanes)
+def kernels(problem: Problem, at: Iterate, numbers: Numbers) -> Kernels:
+    """The functions of problems, at iterates like these: made once for all of a form."""
+    lanes = 1 if at.problems == 1 else default_lanes()
+    form = (form_of(problem), at.rho.shape[2], at.nu.shape[1], lanes)
     made = _MADE.get(form)
     if made is None:
         made = _MADE[form] = (Current(problem), {})
     version = made[0].current()
     if version not in made[1]:
         made[1].clear()
-        made[1][version] = Kernels(problem, Forms.of(problem, at, end), lanes)
+        step, end = chosen(at.intervals(numbers), 0), chosen(at.ends(numbers), 0)
+        made[1][version] = Kernels(problem, Forms.of(problem, step, end), lanes)
     return made[1][version]
 
 

@@ -81,11 +81,14 @@ class MPC:
             at, rules = task.beginning(numbers, state, N), task.rules
         else:
             at, rules = self._shifted(self._plan, state), task.rules._replace(barrier=self._barrier)
-            at, rules = centred(task.problem, numbers, at, self._barrier), rules._replace(iterations=self._iterations)
+            at, rules = (
+                centred(task.problem, numbers, at, self._barrier),
+                rules._replace(iterations=self._iterations, checked=False),
+            )
         at, numbers = stacked([at]), stacked([numbers])
         outcome = Method(Newton.of(task.problem, at, numbers), at, rules).run()
         plan: Iterate = chosen(outcome.at, 0)
-        self._plan = jax.tree.map(np.array, plan)
+        self._plan = plan
         return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:

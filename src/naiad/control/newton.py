@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from naiad.compiler import Table, default_lanes, execute_rows
+from naiad.compiler import Table, execute_rows
 from naiad.control.constants import Bounds
 from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
 from naiad.control.interval import Interval, Values, values
-from naiad.control.iterate import Iterate, Numbers, chosen, folded
+from naiad.control.iterate import Iterate, Numbers, chosen, folded, table_rows
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals
 from naiad.control.problem import Problem
@@ -52,14 +52,13 @@ class Newton:
     @classmethod
     def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "Newton":
         """The equations at an iterate of problems: in tables that nobody uses any more, if there are such."""
-        intervals, end = at.intervals(numbers), at.ends(numbers)
-        own = kernels(problem, chosen(intervals, 0), chosen(end, 0), 1 if at.problems == 1 else default_lanes())
+        own = kernels(problem, at, numbers)
         found = own.spare.pop((at.problems, at.steps), None) or cls(own, at.problems, at.steps)
         found.problem, found.numbers, found.nu = problem, numbers, at.nu
         found.shared.share(problem)
         found.shared_alone.share(problem)
-        found.at.fill(intervals)
-        found.end.fill(end)
+        found.at.put(table_rows(at, numbers, own.forms.at))
+        found.end.fill(at.ends(numbers))
         found.given, found.at_end = given(problem, at.problems), None
         return found
 
