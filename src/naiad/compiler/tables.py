@@ -57,18 +57,18 @@ class Table:
         self.address = address(self.memory)
         self.stride = 0 if same else 8 * fields.size * lanes
         self.thing: Any = None  # what a table of one row has
+        self._rows: dict[int, Any] = {}
 
     @classmethod
     def same(cls, thing: Any, lanes: int) -> "Table":
         """One row that is the same for all others."""
         made = cls(Fields.of(thing), 1, lanes, same=True)
-        made.share(thing)
+        made.share(thing, numbers_of(thing))
         return made
 
-    def share(self, thing: Any) -> None:
-        """The one row anew."""
+    def share(self, thing: Any, leaves: Sequence[Any]) -> None:
+        """The one row anew, of a thing with these numbers."""
         self.thing = thing
-        leaves = [leaf for leaf in jax.tree.leaves(thing) if is_number(leaf)]
         for place, leaf in zip(self.fields.places, leaves, strict=True):
             self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1))
 
@@ -76,7 +76,7 @@ class Table:
         """The same without its first group."""
         later = copy.copy(self)
         later.memory = self.memory[1:]
-        later.address = self.address + self.stride
+        later.address, later._rows = self.address + self.stride, {}
         return later
 
     def fill(self, rows: Any) -> None:
@@ -89,11 +89,16 @@ class Table:
         self.put(matrix)
 
     def rows(self, count: int) -> Any:
-        """So many rows as arrays with a leading axis."""
+        """So many rows as arrays with a leading axis; in one lane, they are where the table is."""
+        if self.lanes == 1 and count in self._rows:
+            return self._rows[count]
         matrix = self.matrix(count)
-        return self.fields.tree.unflatten(
+        found = self.fields.tree.unflatten(
             [matrix[:, place.elements].reshape(count, *place.row[1:]) for place in self.fields.places]
         )
+        if self.lanes == 1:
+            self._rows[count] = found
+        return found
 
     def put(self, matrix: np.ndarray) -> None:
         """All rows, from a matrix; the last one fills the lanes that are left."""
@@ -185,6 +190,11 @@ def _compiled(function: Callable[..., Any], most_scalars: int | None) -> Compile
 def default_lanes() -> int:
     """How many rows lie side by side where nobody says otherwise."""
     return default_backend().lanes
+
+
+def numbers_of(thing: Any) -> list[Any]:
+    """The numbers and arrays in a tree."""
+    return [leaf for leaf in jax.tree.leaves(thing) if is_number(leaf)]
 
 
 def form_of(thing: Any) -> Any:

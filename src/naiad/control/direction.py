@@ -21,9 +21,9 @@ def directed(
     help, the controls' diagonal is shifted more and more.
     """
     pivot = newton.sweep(barrier, shift, bounds)
-    wrong = np.flatnonzero(~(pivot > 0))
-    if not wrong.size:
+    if (pivot > 0).all():
         return pivot
+    wrong = np.flatnonzero(~(pivot > 0))
     part = newton.chosen(wrong)
     own, best = _softened(
         part, barrier[wrong], shift[wrong], None if bounds is None else bounds.chosen(wrong), halvings
@@ -36,6 +36,7 @@ def directed(
         rows[wrong] = part.matrix(getattr(part, name))
         table.put(rows.reshape(-1, table.fields.size))
     newton.x_end[wrong] = part.x_end
+    part.release()
     return pivot
 
 

@@ -6,6 +6,7 @@ and end.
 """
 
 import enum
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -148,7 +149,7 @@ class Method:
             if tell is not None:
                 tell(iteration, errors)
             done = self._status(dual, products, iteration)
-            if any(done):
+            if any(status is not None for status in done):
                 over = np.flatnonzero([status is not None for status in done])
                 at = self.newton.iterate(self.least, self.most)
                 parts.append((rows[over], at if over.size == len(rows) else chosen(at, over)))
@@ -220,28 +221,23 @@ class Method:
 
     def _dual_error(self, gradient: Duals) -> np.ndarray:
         """The largest entry of the gradient of the Lagrange function, relative to large multipliers."""
-        newton = self.newton
-        n, c, end = newton.problem.group.dim, newton.problem.constants, newton.ends.dual
-        parts = [
-            gradient.own,
-            gradient.by_eta[:, 1:] - gradient.lam[:, :-1],
-            gradient.sigma[:, 1:] + gradient.gamma[:, :-1],
-            end[:, :n] - gradient.lam[:, -1],
-            end[:, n + c :] - gradient.gamma[:, -1],
-        ]
+        newton, end = self.newton, self.newton.ends.dual
+        n, c = newton.problem.group.dim, newton.problem.constants
+        parts = [gradient.own, gradient.first[:, 1:] - gradient.last[:, :-1]]
         if c:
             by_theta = gradient.by_theta.sum(axis=1) + end[:, n : n + c] + self._by_start(gradient)
             parts.append(by_theta + self.most - self.least)
-        largest = np.concatenate([part.reshape(newton.P, -1) for part in parts], axis=1)
-        size = gradient.size[..., 0].sum(axis=1) + np.abs(newton.nu).sum(axis=1)
-        mean = size / max(1, newton.multipliers)
-        return np.abs(largest).max(axis=1) / np.maximum(1.0, mean / 100.0)
+            end = np.concatenate([end[:, :n], end[:, n + c :]], axis=1)
+        parts.append(end - gradient.last[:, -1])
+        sizes = [np.abs(part).reshape(newton.P, -1).max(axis=1, initial=0.0) for part in parts]
+        mean = (gradient.size[..., 0].sum(axis=1) + np.abs(newton.nu).sum(axis=1)) / max(1, newton.multipliers)
+        return functools.reduce(np.maximum, sizes) / np.maximum(1.0, mean / 100.0)
 
     def _by_start(self, gradient: Duals) -> np.ndarray:
         """The slope in the constants by which the first node moves with them."""
         n, c, slopes = self.newton.problem.group.dim, self.newton.problem.constants, self.newton.starts.slopes
-        by_eta, by_m = gradient.by_eta[:, 0], -gradient.sigma[:, 0]
-        return np.einsum("pcx,px->pc", slopes[..., :n], by_eta) + np.einsum("pcx,px->pc", slopes[..., n + c :], by_m)
+        nodes = np.concatenate([slopes[..., :n], slopes[..., n + c :]], axis=2)
+        return np.einsum("pcx,px->pc", nodes, gradient.first[:, 0])
 
     def _status(self, dual: np.ndarray, products: Products, iteration: int) -> list[Status | None]:
         tolerance = self.rules.tolerance
@@ -289,8 +285,8 @@ class Method:
             taken[good] = length[good]
             length = np.where(looking & ~good, 0.5 * length, length)
             looking &= ~good & (length > SMALLEST_STEP * whole)
-        for k in np.flatnonzero(taken > 0):
-            if self.measured.missed[k] > self.rules.tolerance:
+        for k in range(newton.P):
+            if taken[k] > 0 and self.measured.missed[k] > self.rules.tolerance:
                 self.filters[k].append((self.measured.missed[k], before[k]))
         still = taken == 0.0
         self.failures = np.where(still, self.failures + 1, 0)
@@ -311,12 +307,9 @@ class Method:
         after = self._objective(result, theta)
         rounding = 1e-13 * (1.0 + np.abs(before))
         good = np.isfinite(after) & np.isfinite(result.missed)
-        for k in np.flatnonzero(good):
-            entries = [*self.filters[k], (self.measured.missed[k], before[k])]
-            level = 0.1 * self.rules.tolerance
-            good[k] = all(
-                result.missed[k] <= max((1.0 - 1e-5) * missed, level * (missed <= level))
-                or after[k] <= objective - 1e-5 * missed + 10.0 * rounding[k]
-                for missed, objective in entries
-            )
+        level = 0.1 * self.rules.tolerance
+        for k in range(len(good)):
+            for missed, objective in (*self.filters[k], (self.measured.missed[k], before[k])):
+                less = result.missed[k] <= max((1.0 - 1e-5) * missed, level * (missed <= level))
+                good[k] &= less or after[k] <= objective - 1e-5 * missed + 10.0 * rounding[k]
         return good

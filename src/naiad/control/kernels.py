@@ -89,7 +89,7 @@ class Kernels:
 
     def __init__(self, problem: Problem, forms: Forms, lanes: int):
         self.forms, self.lanes, self.width = forms, lanes, default_lanes()
-        self.spare: dict[tuple[int, int], Any] = {}  # tables that nobody uses, for so many problems and steps
+        self.spare: dict[tuple[int, int], list[Any]] = {}  # tables that nobody uses, for so many problems and steps
         self.sizes = sizes_of(problem)
         self.staged = isinstance(problem.steps, GaussSteps)
         f, width = forms, self.width

@@ -18,16 +18,15 @@ class Measured(NamedTuple):
 
 
 class Duals(NamedTuple):
-    """The gradient of the Lagrange function: the largest slope in the step's own unknowns, the slopes in its first node
-    and in the constants, and the multipliers which these meet at the nodes; the sum of the sizes of all multipliers;
-    the least and the largest product of a multiplier and what it belongs to."""
+    """The gradient of the Lagrange function: the largest slope in the step's own unknowns, the slopes in its `first`
+    node (configuration and momentum), what they are at its `last` one by the multipliers, where they must agree with
+    those of the next step, and the slopes in the constants; the sum of the sizes of all multipliers; the least and the
+    largest product of a multiplier and what it belongs to."""
 
     own: Any
-    by_eta: Any
+    first: Any
+    last: Any
     by_theta: Any
-    lam: Any
-    gamma: Any
-    sigma: Any
     size: Any
     least: Any
     most: Any
@@ -59,4 +58,5 @@ def duals(problem: Problem, at: Interval, dual: Any) -> Duals:
         least = jnp.min(jnp.where(there, product, jnp.inf), initial=least)
         most = jnp.max(jnp.where(there, product, -jnp.inf), initial=most)
     size = sum(jnp.sum(jnp.abs(each)) for each in (at.lam, at.gamma, at.rho, at.low, at.high))
-    return Duals(largest, by_eta, by_theta, at.lam, at.gamma, at.sigma[-1], size, least, most)
+    first, last = jnp.concatenate([by_eta, -at.sigma[-1]]), jnp.concatenate([at.lam, at.gamma])
+    return Duals(largest, first, last, by_theta, size, least, most)

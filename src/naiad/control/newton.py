@@ -1,11 +1,12 @@
 """Newton's equations of problems of one form, in tables: blocks of all steps, the two sweeps, the step, and trials."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from naiad.compiler import Table, execute_rows
+from naiad.compiler import Table, execute_rows, numbers_of
 from naiad.control.constants import Bounds
 from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
@@ -20,6 +21,7 @@ from naiad.control.step import Kept, swept_of
 from naiad.control.sweeps import Sweeps
 from naiad.control.transcription import GaussSteps
 
+LARGEST_SPARE = 2**25  # bytes of tables that are kept
 BLOCKS = ("weights", "swept", "kept", "bounded", "duals")  # what `linearise` makes, in tables of steps
 
 
@@ -53,19 +55,26 @@ class Newton:
     def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "Newton":
         """The equations at an iterate of problems: in tables that nobody uses any more, if there are such."""
         own = kernels(problem, at, numbers)
-        found = own.spare.pop((at.problems, at.steps), None) or cls(own, at.problems, at.steps)
+        spare = own.spare.get((at.problems, at.steps))
+        found = spare.pop() if spare else cls(own, at.problems, at.steps)
         found.problem, found.numbers, found.nu = problem, numbers, at.nu
-        found.shared.share(problem)
-        found.shared_alone.share(problem)
+        leaves = numbers_of(problem)
+        found.shared.share(problem, leaves)
+        found.shared_alone.share(problem, leaves)
         found.at.put(table_rows(at, numbers, own.forms.at))
         found.end.fill(at.ends(numbers))
         found.given, found.at_end = given(problem, at.problems), None
         return found
 
     def release(self) -> None:
-        """The tables are not used any more."""
-        self.kernels.spare.clear()
-        self.kernels.spare[self.P, self.N] = self
+        """The tables are not used any more: they are kept for the next problem of the same size, if they are small."""
+        spare, size = self.kernels.spare, (self.P, self.N)
+        if self.bytes > LARGEST_SPARE:
+            return
+        if size not in spare:
+            spare.clear()
+        if len(kept := spare.setdefault(size, [])) < 2:
+            kept.append(self)
 
     def __init__(self, k: Kernels, P: int, N: int):
         self.kernels, self.P, self.N = k, P, N
@@ -90,6 +99,9 @@ class Newton:
         (self.end_values,), (self.end_blocks,) = k.end_values.tables(sets), k.end_blocks.tables(sets)
         self.sweeps = Sweeps(k, P, N, self.swept, self.bounded, self.change)
         self.calls: dict[Any, Callable[[], None]] = {}
+        self.bytes = sum(table.memory.nbytes for table in vars(self).values() if isinstance(table, Table))
+        rows = self.matrix(self.duals)  # which lie apart, so that these are where they lie
+        self._gradient = Duals(*(rows[..., part] for part in self.duals.fields.parts.values()))
 
     def _run(self, name: str, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
         """A compiled function; `at` and `trial` change places, all other tables stay."""
@@ -109,7 +121,7 @@ class Newton:
         """Whether there are inequalities along the motion."""
         return self.problem.path is not None
 
-    @property
+    @functools.cached_property
     def multipliers(self) -> int:
         """How many a problem has, but those of balances and constants."""
         parts = self.at.fields.parts
@@ -247,8 +259,7 @@ class Newton:
 
     def gradient(self) -> Duals:
         """What steps add to the dual errors; rows are problems and their steps."""
-        rows = self.matrix(self.duals)
-        return Duals(*(rows[..., part] for part in self.duals.fields.parts.values()))
+        return self._gradient
 
     # -- the step
 
