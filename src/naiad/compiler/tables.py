@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler.backends import default_backend
-from naiad.compiler.backends.llvm.kernel import Place, address
+from naiad.compiler.backends import Place, address, default_backend
 from naiad.compiler.compiled import Compiled, is_number, nodes
 from naiad.compiler.engine import rows_by_xla, warn_of_xla
 from naiad.compiler.fingerprint import Version
@@ -33,12 +32,16 @@ class Fields(NamedTuple):
     @classmethod
     def of(cls, row: Any) -> "Fields":
         """Those of a row like this one; what is not a number in it is not in tables."""
-        tree = jax.tree.structure(row)
-        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(row) if is_number(leaf)]
-        ends = [0, *np.cumsum([leaf.size for leaf in leaves], dtype=int).tolist()]
-        slots = [Slot(leaf.shape, leaf.dtype.name, end) for leaf, end in zip(leaves, ends, strict=False)]
+        everything, tree = jax.tree.flatten(row)
+        leaves = [np.asarray(leaf) if is_number(leaf) else None for leaf in everything]
+        ends = [0, *np.cumsum([0 if leaf is None else leaf.size for leaf in leaves], dtype=int).tolist()]
+        slots = [
+            Slot(leaf.shape, leaf.dtype.name, start)
+            for leaf, start in zip(leaves, ends, strict=False)
+            if leaf is not None
+        ]
         counts = [0, *np.cumsum([child.num_leaves for child in tree.children()], dtype=int).tolist()]
-        names = getattr(row, "_fields", ())
+        names: tuple[str, ...] = getattr(row, "_fields", ())
         parts = {name: slice(ends[counts[k]], ends[counts[k + 1]]) for k, name in enumerate(names)}
         return cls(tree, tuple(map(Place.of, slots)), parts, ends[-1])
 
@@ -119,7 +122,7 @@ class OverTables:
     `fields` are those of the arguments but the first, `results` those of the results. Tables lie in `lanes`, but those
     that are `apart` ("in1" is the first after `shared`, "out0" the first result) have rows one after the other, in one
     lane. `most_scalars` is that of a back end: larger arrays live in memory, where loops over them run in vector
-    registers. Tables must live as long as the calls that are made for them.
+    registers.
     """
 
     def __init__(
@@ -158,7 +161,7 @@ class OverTables:
         lanes, tables = self.lanes, (shared, *inputs, *outputs)
         groups = len(outputs[0].memory) * outputs[0].lanes // lanes
         places = [(t.address, t.stride * (lanes // t.lanes)) for t in tables]
-        return self._kernel.bound(np.array(places, np.int64), groups, in_order=False)
+        return self._kernel.bound(np.array(places, np.int64), groups, tables, in_order=False)
 
     def scan(
         self, shared: Table, carried: Table, inputs: Sequence[Table], outputs: Sequence[Table], *, reverse: bool = False
@@ -173,7 +176,8 @@ class OverTables:
         else:
             ends = [(carried.address + k * carried.stride, carried.stride) for k in (0, 1)]
         given = [(shared.address, shared.stride), ends[0], *tables[: len(inputs)], ends[1], *tables[len(inputs) :]]
-        return self._kernel.bound(np.array(given, np.int64), count, in_order=True)
+        owners = (shared, carried, *inputs, *outputs)
+        return self._kernel.bound(np.array(given, np.int64), count, owners, in_order=True)
 
     def _by_xla(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
         count = len(outputs[0].memory) * outputs[0].lanes

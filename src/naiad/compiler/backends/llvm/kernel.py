@@ -1,6 +1,5 @@
 """Machine code with its calling convention: packs arguments, runs on all cores, unpacks results."""
 
-import ctypes
 import functools
 import itertools
 import math
@@ -8,34 +7,19 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from naiad.compiler.backends.llvm.machine import Loaded
+from naiad.compiler.backends.places import Place, address
 from naiad.compiler.cores import all_cores, available
-from naiad.compiler.ir.program import Layout, Slot
+from naiad.compiler.ir.program import Layout
 
 TASKS_PER_CORE = 4
 QUICK = 2e-3  # seconds of work that are not worth the way to other cores
 FEW = 16  # groups that are not worth it in any case
 COLD = 1e-4  # seconds that code may take to come into the caches
-
-_FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
-
-
-class Place(NamedTuple):
-    """Where an array lies among the elements of a trajectory, the shape of one row, and its types there and outside."""
-
-    elements: slice
-    row: tuple[int, ...]
-    inside: np.dtype
-    outside: np.dtype
-
-    @classmethod
-    def of(cls, slot: Slot) -> "Place":
-        outside, elements = np.dtype(slot.dtype), slice(slot.offset, slot.offset + math.prod(slot.shape))
-        return cls(elements, (1, *slot.shape), outside if outside == _FLOAT else _WHOLE, outside)
 
 
 class Pace:
@@ -119,9 +103,9 @@ class TableKernel:
         self._loaded = Loaded(code)
         self._pace = Pace()
 
-    def bound(self, places: np.ndarray, groups: int, *, in_order: bool) -> Callable[[], None]:
+    def bound(self, places: np.ndarray, groups: int, owners: Any, *, in_order: bool) -> Callable[[], None]:
         """A call for all groups; `places` has for each memory the address of its first group, and the bytes to the
-        next. They go to all cores, unless they have to be treated in order."""
+        next, `owners` are what they belong to. They go to all cores, unless they have to be treated in order."""
         run, where, work = self._loaded.run, address(places), np.empty(self._work_size)
         own = address(work)
 
@@ -130,7 +114,7 @@ class TableKernel:
             run(where, 0, address(work), int(first), int(last))
             return time.perf_counter() - started
 
-        def call(places: np.ndarray = places, work: np.ndarray = work) -> None:  # which have to stay
+        def call(_: Any = (places, work, owners)) -> None:  # which have to stay as long as the call does
             if in_order or groups < FEW or available() == 1:
                 run(where, 0, own, 0, groups)
             else:
@@ -152,12 +136,6 @@ def _gathered(part: np.ndarray, place: Place, size: int) -> np.ndarray:
     groups, count, lanes = part.shape
     rows = part.transpose(0, 2, 1).reshape(groups * lanes, count)[:size]
     return rows.reshape(size, *place.row[1:]).astype(place.outside, copy=False)
-
-
-def address(memory: np.ndarray) -> int:
-    """Where the first element is: `memory.ctypes.data`, in a third of the time."""
-    data: Any = memory
-    return ctypes.addressof(ctypes.c_char.from_buffer(data)) if memory.size else 0
 
 
 @functools.cache

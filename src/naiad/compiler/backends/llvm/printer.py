@@ -5,10 +5,10 @@ any lane takes it. So every lane computes what it would compute alone. Values th
 counters, indices into tables) stay scalars.
 """
 
-import bisect
 from collections.abc import Iterable, Sequence
 
 from naiad.compiler.backends.llvm.lines import Lines, bits
+from naiad.compiler.backends.llvm.memory import Memory
 from naiad.compiler.backends.llvm.operations import SCALARS, write
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region
@@ -32,6 +32,7 @@ class _Printer:
         self.program = program
         self.lanes = lanes
         self.lines = Lines(lanes)
+        self.memory = Memory(program, lanes)
         self.names: dict[int, str] = {}
         self.uniform = uniform(program, shared) if lanes > 1 else set[int]()
         self.parts: list[str] = []
@@ -47,92 +48,18 @@ class _Printer:
             self._result(offset, node)
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
-        one = f"define internal void @one({self._memories('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
+        one = f"define internal void @one({self.memory.arguments('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
         called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
-        driver = self._driver() if self.program.memories is None else self._driver_of_memories()
-        return "\n".join([*tables, *called, one, driver, *self._marks(), ""])
-
-    def _driver(self) -> str:
-        """Group after group, the arguments of each in one stretch of memory, and so the results."""
-        group = 8 * self.lanes
-        return f"""define void @run(ptr noalias %in, ptr noalias %out, ptr noalias %work, i64 %first, i64 %last) {{
-entry:
-  %some = icmp slt i64 %first, %last
-  br i1 %some, label %loop, label %end
-loop:
-  %i = phi i64 [%first, %entry], [%next, %loop]
-  %a = mul i64 %i, {group * self.program.in_size}
-  %b = mul i64 %i, {group * self.program.out_size}
-  %ins = getelementptr i8, ptr %in, i64 %a
-  %outs = getelementptr i8, ptr %out, i64 %b
-  call void @one(ptr %ins, ptr %outs, ptr %work)
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %last
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}}"""
-
-    def _driver_of_memories(self) -> str:
-        """Group after group; `places` has for each memory where it begins and how many bytes further the next group's
-        is."""
-        names = self._memories().replace("ptr ", "").split(", ")[:-1]
-        given, moved = [], []
-        for number, name in enumerate(names):
-            given += [
-                f"  {name}.p = getelementptr i64, ptr %places, i64 {2 * number}",
-                f"  {name}.a = load ptr, ptr {name}.p, align 8",
-                f"  {name}.q = getelementptr i64, ptr %places, i64 {2 * number + 1}",
-                f"  {name}.s = load i64, ptr {name}.q, align 8",
-            ]
-            moved += [f"  {name}.m = mul i64 %i, {name}.s", f"  {name} = getelementptr i8, ptr {name}.a, i64 {name}.m"]
-        return "\n".join(
-            [
-                "define void @run(ptr %places, ptr %unused, ptr %work, i64 %first, i64 %last) {",
-                "entry:",
-                *given,
-                "  %some = icmp slt i64 %first, %last",
-                "  br i1 %some, label %loop, label %end",
-                "loop:",
-                "  %i = phi i64 [%first, %entry], [%next, %loop]",
-                *moved,
-                f"  call void @one({self._memories()})",
-                "  %next = add i64 %i, 1",
-                "  %more = icmp slt i64 %next, %last",
-                "  br i1 %more, label %loop, label %end",
-                "end:",
-                "  ret void",
-                "}",
-            ]
-        )
-
-    def _memories(self, word: str = "") -> str:
-        """The stretches of memory that a function is given, with a word on each."""
-        memories = self.program.memories
-        names = ["in", "out"]
-        if memories is not None:
-            names = [f"in{j}" for j in range(len(memories.inputs))] + [f"out{j}" for j in range(len(memories.outputs))]
-        return ", ".join(f"ptr {word}%{name}" for name in (*names, "work"))
-
-    def _memory(self, space: str, offset: int) -> tuple[str, int, int]:
-        """The memory of an element, its place there, and the size of its rows if they lie apart, else 0."""
-        memories = self.program.memories
-        if memories is None or space not in ("in", "out"):
-            return f"%{space}", offset, 0
-        starts = memories.inputs if space == "in" else memories.outputs
-        number = bisect.bisect_right(starts, offset) - 1
-        ends = (*starts[1:], self.program.in_size if space == "in" else self.program.out_size)
-        apart = self.lanes > 1 and f"{space}{number}" in memories.apart
-        return f"%{space}{number}", offset - starts[number], ends[number] - starts[number] if apart else 0
+        return "\n".join([*tables, *called, one, self.memory.driver(), *self._marks(), ""])
 
     def _input(self, node: Node) -> str:
-        base, own, apart = self._memory("in", node.value)
+        base, own, apart = self.memory.place("in", node.value)
         if apart and not self._same(node):
             return self._gather(base, [str(own + lane * apart) for lane in range(self.lanes)], node.type)
         return self._read(self._pointer(base, str(own)), node.type, not self._same(node))
 
     def _result(self, offset: int, node: Node) -> None:
-        base, own, apart = self._memory("out", offset)
+        base, own, apart = self.memory.place("out", offset)
         stored, type = self._in_memory_form(node)
         if apart:
             places = [str(own + lane * apart) for lane in range(self.lanes)]
@@ -183,11 +110,10 @@ end:
         outside, self.lines.text, names, self.names, self.in_part = self.lines.text, [], self.names, {}, True
         self._region(part.body, None)
         name, body = f"@part{len(self.parts)}", "\n".join(self.lines.text)
-        self.parts.append(
-            f"define internal void {name}({self._memories('noalias ')}) noinline {{\nentry:\n{body}\n  ret void\n}}"
-        )
+        given = self.memory.arguments("noalias ")
+        self.parts.append(f"define internal void {name}({given}) noinline {{\nentry:\n{body}\n  ret void\n}}")
         self.lines.text, self.names, self.in_part = outside, names, False
-        self.lines.say(f"call void {name}({self._memories()})")
+        self.lines.say(f"call void {name}({self.memory.arguments()})")
 
     # -- statements
 
@@ -376,7 +302,7 @@ end:
     def _base(self, buffer: Buffer) -> str:
         if buffer.space == "table":
             return f"@table{buffer.offset}"
-        base, offset, apart = self._memory(buffer.space, buffer.offset)
+        base, offset, apart = self.memory.place(buffer.space, buffer.offset)
         shift = offset if apart else offset * self.lanes
         return self.lines.emit(f"getelementptr i64, ptr {base}, i64 {shift}") if shift else base
 
@@ -422,7 +348,7 @@ end:
         if self._same(index) and (buffer.space == "table" or self.lanes == 1):
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
             return self._read(pointer, node.type, False, self._alone(buffer))
-        if self._same(index) and not self._memory(buffer.space, buffer.offset)[2]:
+        if self._same(index) and not self.memory.place(buffer.space, buffer.offset)[2]:
             return self._read(self._pointer(base, self._use(index, False)), node.type, True)
         return self._gather(base, self._lane_places(buffer, index), node.type)
 
@@ -430,7 +356,7 @@ end:
         """Where an element of a buffer is, for every lane."""
         same, found = self._same(index), []
         given = self._use(index, not same)
-        apart = self._memory(buffer.space, buffer.offset)[2]
+        apart = self.memory.place(buffer.space, buffer.offset)[2]
         for lane in range(self.lanes):
             place = given if same else self.lines.emit(f"extractelement {self.lines.type('i64')} {given}, i64 {lane}")
             if buffer.space != "table":
@@ -454,7 +380,7 @@ end:
         if self.lanes == 1:
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8{self._alone(node.value)}")
-        elif self._same(index) and not self._memory(node.value.space, node.value.offset)[2]:
+        elif self._same(index) and not self.memory.place(node.value.space, node.value.offset)[2]:
             pointer = self._pointer(base, self._use(index, False))
             if mask is not None:
                 old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
