@@ -96,13 +96,13 @@ def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier
 
 def forward(sizes: Sizes, x: Any, row: Swept, feedback: Gains, to_go: Value) -> tuple[Any, Change]:
     """The increments of x after a step, and the changes with it; `to_go` is the cost to go after it."""
-    n = sizes.state
+    n, lead = sizes.state, row.lead[: sizes.state]
 
     def of(matrix: Any, x: Any) -> Any:
-        return matrix[: sizes.state, :n] @ x + matrix[: sizes.state, n]
+        return matrix[:, :n] @ x + matrix[:, n]
 
     U = of(feedback.gains, x)
-    after = of(row.lead, x) + row.lead[:n, sizes.columns - sizes.control :] @ U
+    after = of(lead, x) + lead[:, sizes.columns - sizes.control :] @ U
     return after, Change(x, after, U, of(to_go.V, after))
 
 
