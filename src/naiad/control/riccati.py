@@ -5,12 +5,15 @@ Matrices have columns for (x, 1, U), with as many of zeros before U as fill vect
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from naiad.compiler import default_lanes
 from naiad.numerics import Module, static
 
 FEW = 16  # columns up to which all elements are written out, and none is added
+
+FEW_CONTROLS = 8  # for which the elimination is written out
 
 
 class Sizes(Module):
@@ -37,7 +40,7 @@ class Sizes(Module):
 
 
 class Value(NamedTuple):
-    """The cost to go x . V (x, 2) / 2 after a step, without columns for U, and the smallest pivot met so far."""
+    """The cost to go x . V (x, 2) / 2 after a step (columns for U have no meaning), and the smallest pivot so far."""
 
     V: Any
     pivot: Any
@@ -66,7 +69,7 @@ class Barrier(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """U = gains (x, 1) of a step, without columns for U."""
+    """U = gains (x, 1) of a step; columns for U have no meaning."""
 
     gains: Any
 
@@ -85,10 +88,14 @@ def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier
     n, own = sizes.state, slice(sizes.columns - sizes.control, sizes.columns)
     by = jnp.concatenate([row.lead[:n, :n], row.lead[:n, own]], axis=1)
     matrix = row.cost + by.T @ (after.V[:, : n + 1] @ row.lead)
-    solve, pivot = _factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
-    slope = matrix[n:, n] + at.barrier * bound.push
-    found = solve(jnp.concatenate([matrix[n:, :n], slope[:, None]], axis=1))
-    gains = sizes.spread(-found[:, :n], -found[:, n], jnp.zeros((sizes.control, sizes.control)))
+    if sizes.control <= FEW_CONTROLS:
+        solve, pivot = _factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
+        slope = matrix[n:, n] + at.barrier * bound.push
+        found = solve(jnp.concatenate([matrix[n:, :n], slope[:, None]], axis=1))
+        gains = sizes.spread(-found[:, :n], -found[:, n], jnp.zeros((sizes.control, sizes.control)))
+    else:
+        added = sizes.spread(jnp.zeros((sizes.control, n)), at.barrier * bound.push, jnp.diag(bound.stiff + at.shift))
+        gains, pivot = _eliminated(matrix[n:] + added, sizes.columns - sizes.control)
     V = matrix[:n] + matrix[n:, :n].T @ gains
     V = 0.5 * (V + jnp.concatenate([V[:, :n].T, V[:, n:]], axis=1))
     return Value(V, jnp.minimum(after.pivot, pivot)), Gains(gains)
@@ -104,6 +111,21 @@ def forward(sizes: Sizes, x: Any, row: Swept, feedback: Gains, to_go: Value) -> 
     U = of(feedback.gains, x)
     after = of(lead, x) + lead[:, sizes.columns - sizes.control :] @ U
     return after, Change(x, after, U, of(to_go.V, after))
+
+
+def _eliminated(rows: Any, first: int) -> tuple[Any, Any]:
+    """-A^-1 B from (B, A), where A begins with the column `first`, by Jordan's elimination in a loop: each pivot's row is
+    subtracted from all others; and the smallest pivot."""
+    index = jnp.arange(len(rows))[:, None]
+
+    def subtract(k: Any, at: Any) -> Any:
+        rows, pivot = at
+        here, column = rows[k, first + k], rows[:, first + k]
+        row = rows[k] / here
+        return jnp.where(index == k, row, rows - column[:, None] * row), jnp.minimum(pivot, here)
+
+    found, pivot = jax.lax.fori_loop(0, len(rows), subtract, (rows, jnp.full((), jnp.inf)))
+    return -found, pivot
 
 
 def _factorised(A: Any) -> tuple[Any, Any]:
