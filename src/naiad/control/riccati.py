@@ -114,8 +114,8 @@ def forward(sizes: Sizes, x: Any, row: Swept, feedback: Gains, to_go: Value) -> 
 
 
 def _eliminated(rows: Any, first: int) -> tuple[Any, Any]:
-    """-A^-1 B from (B, A), where A begins with the column `first`, by Jordan's elimination in a loop: each pivot's row is
-    subtracted from all others; and the smallest pivot."""
+    """-A^-1 B from (B, A), where A begins with the column `first`, by Jordan's elimination in a loop: each pivot's row
+    is subtracted from all others; and the smallest pivot."""
     index = jnp.arange(len(rows))[:, None]
 
     def subtract(k: Any, at: Any) -> Any:
