@@ -72,7 +72,7 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     cost = newton.gradient().by_theta[0, :, c:].sum(axis=0) + newton.ends.dual[0, n + c : n + c + count]
     gaps = (at.theta - numbers.least, numbers.most - at.theta)
     bounds = Bounds(*gaps, at.least, at.most, barrier[:, None])
-    miss, slopes = newton.starts
+    miss, slopes = newton.starts.miss.copy(), newton.starts.slopes
     miss[1:] += slopes[0, c:]
     newton.starts = Start(miss, slopes[:, :c])
     for _ in range(ROUNDS):

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from naiad.compiler import Table, execute_rows, numbers_of
@@ -11,7 +12,7 @@ from naiad.control.constants import Bounds
 from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
 from naiad.control.interval import Interval, Values, values
-from naiad.control.iterate import Iterate, Numbers, chosen, folded, table_rows
+from naiad.control.iterate import Iterate, Numbers, chosen, table_rows
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals
 from naiad.control.problem import Problem
@@ -45,7 +46,6 @@ class Newton:
     problem: Problem
     numbers: Numbers
     nu: np.ndarray
-    given: Start
     starts: Start
     ends: EndBlocks
     x_end: np.ndarray
@@ -62,8 +62,12 @@ class Newton:
         found.shared.share(problem, leaves)
         found.shared_alone.share(problem, leaves)
         found.at.put(table_rows(at, numbers, own.forms.at))
-        found.end.fill(at.ends(numbers))
-        found.given, found.at_end = given(problem, at.problems), None
+        found.at_end = None
+        goal = [leaf.reshape(at.problems, -1) for leaf in jax.tree.leaves(numbers.goal)]
+        fixed = np.array([numbers.begin, np.full(at.problems, float(at.steps)), numbers.step]).T
+        parts = own.forms.end.parts
+        found.end.memory[:, : parts["g"].start] = found.sweeps.packed(fixed)
+        found.end.memory[:, parts["goal"]] = found.sweeps.packed(np.concatenate(goal, axis=1))
         return found
 
     def release(self) -> None:
@@ -110,6 +114,11 @@ class Newton:
             self.calls[key] = getattr(self.kernels, name).over(shared, inputs, outputs)
         self.calls[key]()
 
+    @functools.cached_property
+    def _given(self) -> Start:
+        """The blocks of first nodes that are given."""
+        return given(self.problem, self.P)
+
     @property
     def places(self) -> slice:
         """Where the constants are in x."""
@@ -136,7 +145,10 @@ class Newton:
 
     def rows(self, table: Table) -> Any:
         """A table of steps as arrays; rows are problems and their steps."""
-        return folded(table.rows(self.P * self.N), self.P)
+        matrix, shape = self.matrix(table), (self.P, self.N)
+        return table.fields.tree.unflatten(
+            [matrix[..., place.elements].reshape(*shape, *place.row[1:]) for place in table.fields.places]
+        )
 
     def matrix(self, table: Table) -> np.ndarray:
         """A table of steps, of problems and their steps, all elements side by side."""
@@ -244,7 +256,7 @@ class Newton:
         self.end_weights.memory[...] = self.sweeps.packed(np.array([barrier, curvature]).T)
         self._run("end_blocks", self.shared_alone, [self.end, self.end_weights], [self.end_blocks])
         self.ends = self.end_blocks.rows(self.P)
-        self.starts = self.given
+        self.starts = self._given
         if self.problem.begin is not None:
             self.starts = execute_rows(start_blocks, self.problem, *self._first(self.at), parameters=())
 
