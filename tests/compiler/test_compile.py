@@ -143,7 +143,7 @@ def test_an_array_from_outside_in_single_precision_is_refused_and_not_left_to_xl
 
 
 def test_auto_goes_to_xla_with_one_warning():
-    engine._warn.cache_clear()
+    engine.warn_of_xla.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for x in ([3.0, 1.0, 2.0], [9.0, 7.0, 8.0]):
@@ -154,7 +154,7 @@ def test_auto_goes_to_xla_with_one_warning():
 
 
 def test_rows_go_to_xla_too():
-    engine._warn.cache_clear()
+    engine.warn_of_xla.cache_clear()
     with pytest.warns(RuntimeWarning, match="XLA"):
         rows = nc.execute_rows(lambda p, x: jnp.sort(p * x), 2.0, np.array([[2.0, 1.0], [4.0, 3.0]]), parameters=(0,))
     assert_same(rows, np.array([[2.0, 4.0], [6.0, 8.0]]))

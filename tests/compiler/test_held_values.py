@@ -123,7 +123,7 @@ def test_compiled_functions_travel():
     assert there(2.0) == 10.0
     assert pickle.loads(pickle.dumps(nd.compile(functools.partial(plain))))(2.0) == 10.0
     assert there.__reduce__()[0].keywords == exact.__reduce__()[0].keywords
-    options = {"fma": False, "parameters": (0,), "lanes": 1, "cache": False, "backend": LLVM()}
+    options = {"fma": False, "parameters": (0,), "lanes": 1, "cache": False, "backend": LLVM(), "most_scalars": None}
     assert there.__reduce__()[0].keywords == options
 
 

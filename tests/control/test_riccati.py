@@ -1,27 +1,66 @@
 """The sweeps against a dense solution of the same equations."""
 
 import numpy as np
+import pytest
 
-from naiad.compiler import execute
-from naiad.control.riccati import PIECE, Sizes, Value, backward
+from naiad.compiler import Fields, OverTables, Table, execute_rows
+from naiad.control.interval import Blocks
+from naiad.control.riccati import Barrier, Bounded, Sizes, Swept, Value, backward, forward
+from naiad.control.step import swept_of
+
+BARRIER, SHIFT = 0.3, 0.1
 
 
-def test_the_backward_sweep_is_the_dense_recursion():
-    nx, nu, count = 4, 2, 5
-    ny, rng = nx + nu, np.random.default_rng(0)
-    A, H = 0.3 * rng.normal(size=(PIECE, ny + 1, nx)), rng.normal(size=(PIECE, ny + 1, ny))
+@pytest.mark.parametrize(("nx", "nu", "lanes"), [(4, 2, 1), (4, 6, 1), (12, 6, 1), (6, 12, 1), (12, 6, 4), (6, 12, 4)])
+def test_the_sweeps_are_the_dense_recursion(nx, nu, lanes):
+    count, ny, rng = 5, nx + nu, np.random.default_rng(0)
+    A, H = 0.3 * rng.normal(size=(count, ny + 1, nx)), rng.normal(size=(count, ny + 1, ny))
     H[:, :ny] = H[:, :ny] @ H[:, :ny].transpose(0, 2, 1) + np.eye(ny)
-    q, diagonal, slope = rng.normal(size=(PIECE, ny + 1)), np.full((PIECE, nu), 0.1), rng.normal(size=(PIECE, nu))
-    V, v = np.eye(nx), rng.normal(size=nx)
-    found, _ = execute(backward, Sizes(nx, nu), Value(V, v, np.inf), A, H, q, diagonal, slope, count, parameters=())
+    q, stiff, push = rng.normal(size=(count, ny + 1)), rng.uniform(size=(count, nu)), rng.normal(size=(count, nu))
+    V, v, x = np.eye(nx), rng.normal(size=nx), rng.normal(size=nx)
+    sizes = Sizes(nx, nu)
+    rows = execute_rows(swept_of, sizes, Blocks(A, H, q, *[None] * 8), parameters=())
+    whole = np.zeros((nx, sizes.columns))
+    whole[:, :nx], whole[:, nx] = V, v
+    given = (
+        Value(whole, np.inf),
+        Swept(rows.lead[0], rows.cost[0]),
+        Bounded(stiff[0], push[0]),
+        Barrier(BARRIER, SHIFT),
+    )
+    forms = [Fields.of(each) for each in given]
+    back = OverTables(backward, sizes, *forms, lanes=lanes, most_scalars=sizes.most_scalars)
+    on = OverTables(
+        forward, sizes, Fields.of(x), forms[1], back.results[1], forms[0], lanes=lanes, most_scalars=sizes.most_scalars
+    )
+    values, swept, bound = (Table(form, n, lanes) for form, n in zip(forms[:3], (count + 1, count, count), strict=True))
+    at, shared = Table(forms[3], 1, lanes, same=True), Table.same(sizes, lanes)
+    gains, change = (Table(each.results[1], count, lanes) for each in (back, on))
+    xs = Table(Fields.of(x), count + 1, lanes)
+    values.memory[-1] = np.r_[whole.ravel(), np.inf][:, None]
+    swept.memory[...] = np.concatenate([each.reshape(count, -1) for each in rows], axis=1)[..., None]
+    bound.memory[...] = np.concatenate([stiff, push], axis=1)[..., None]
+    at.memory[...], xs.memory[0] = np.array([BARRIER, SHIFT])[:, None], x[:, None]
+    back.scan(shared, values, [swept, bound, at], [gains], reverse=True)()
+    on.scan(shared, xs, [swept, gains, values.after()], [change])()
+    feedbacks, to_go = [], []
     for k in reversed(range(count)):
         lead, b = A[k, :ny].T, A[k, ny]
+        to_go.append((V, v))
         matrix = H[k, :ny] + lead.T @ V @ lead
-        matrix[:nu, :nu] += np.diag(diagonal[k])
-        gradient = q[k, :ny] + H[k, ny] + lead.T @ (v + V @ b) + np.r_[slope[k], np.zeros(nx)]
+        matrix[:nu, :nu] += np.diag(stiff[k] + SHIFT)
+        gradient = q[k, :ny] + H[k, ny] + lead.T @ (v + V @ b) + np.r_[BARRIER * push[k], np.zeros(nx)]
         gain = -np.linalg.solve(matrix[:nu, :nu], np.c_[matrix[:nu, nu:], gradient[:nu]])
+        feedbacks.append(gain)
         V = matrix[nu:, nu:] + matrix[nu:, :nu] @ gain[:, :-1]
         v = gradient[nu:] + matrix[nu:, :nu] @ gain[:, -1]
-    np.testing.assert_allclose(found.V, V, rtol=1e-12)
-    np.testing.assert_allclose(found.v, v, rtol=1e-12)
-    assert found.pivot > 0
+    found = values.memory[0, :-1, -1].reshape(nx, -1)
+    np.testing.assert_allclose(found[:, :nx], V, rtol=1e-11)
+    np.testing.assert_allclose(found[:, nx], v, rtol=1e-11)
+    assert values.memory[0, -1, 0] > 0
+    for k in range(count):
+        U = feedbacks[-1 - k] @ np.r_[x, 1.0]
+        after = A[k].T @ np.r_[U, x, 1.0]
+        costate = to_go[-1 - k][0] @ after + to_go[-1 - k][1]
+        np.testing.assert_allclose(change.memory[k, :, -1], np.r_[x, after, U, costate], rtol=1e-10)
+        x = after

@@ -58,6 +58,7 @@ def test_blocks_from_stages_are_those_of_the_whole_step():
         gamma=drawn(1),
         rho=np.exp(drawn(4)),
         slack=np.exp(drawn(4)),
+        **dict.fromkeys(("low", "high", "lower", "upper"), drawn(2, 1)),
     )
     barrier, curvature = np.full(ROWS, 0.1), np.full(ROWS, 0.7)
     whole = execute_rows(interval.blocks, problem, at, barrier, curvature, parameters=())

@@ -92,7 +92,7 @@ COVERING = set(covering(LONG, 6))
 def _few_programs():
     """Each case compiles dozens of programs that no other uses; hundreds of cases in one process exhaust XLA. What was
     said of one case is said again of the next."""
-    engine._warn.cache_clear()
+    engine.warn_of_xla.cache_clear()
     yield
     jax.clear_caches()
 

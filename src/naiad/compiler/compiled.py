@@ -3,6 +3,8 @@
 import contextlib
 import functools
 import inspect
+import itertools
+import math
 import pickle
 import time
 from collections import Counter
@@ -29,7 +31,7 @@ from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachab
 from naiad.compiler.front.arrays import kind
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.front.trace import trace
-from naiad.compiler.ir.program import Program
+from naiad.compiler.ir.program import Memories, Program, Slot
 from naiad.compiler.passes.finish import finish
 from naiad.compiler.telling import making
 from naiad.errors import InputError
@@ -86,6 +88,7 @@ class Compiled:
         lanes: int | None = None,
         cache: bool = True,
         backend: Backend | None = None,
+        most_scalars: int | None = None,
     ):
         if lanes is not None and lanes not in (1, 2, 4, 8, 16):
             raise InputError(
@@ -97,6 +100,7 @@ class Compiled:
         self._lanes = lanes
         self._caches = cache
         self._backend = backend or default_backend()
+        self._most_scalars = most_scalars  # as of a back end, where it is not the back end's
         self._made: dict[Any, Made] = {}
         self._last: tuple[Entry, Signature, tuple[Any, ...]] | None = None
         functools.update_wrapper(self, function, updated=())
@@ -107,6 +111,7 @@ class Compiled:
         if is_reachable(self, self.__module__, name):
             return name
         options = {"fma": self._fma, "parameters": self._parameters, "lanes": self._lanes, "cache": self._caches}
+        options["most_scalars"] = self._most_scalars
         return functools.partial(Compiled, **options, backend=self._backend), (self.function,)
 
     def __call__(self, *args: Any) -> Any:
@@ -134,14 +139,22 @@ class Compiled:
     def _batch(self, args: tuple[Any, ...], shared: Sequence[int]) -> Any:
         examples, size = _first_rows(args, shared, self._parameters)
         signature, _ = self._signature(examples)
-        leaves = [leaf for leaf in jax.tree.leaves(args) if _is_number(leaf)]
+        leaves = [leaf for leaf in jax.tree.leaves(args) if is_number(leaf)]
         own = [
-            number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if _is_number(leaf)
+            number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if is_number(leaf)
         ]
         same = tuple(not each for each in own)
         kernel, tree, _ = self._entry(signature, examples, self._lanes or self._backend.lanes, same)
         given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
         return jax.tree.unflatten(tree, kernel(given, own, size))
+
+    def over_tables(self, shared: Any, *rows: Any, lanes: int, apart: frozenset[str] = frozenset()) -> Entry:
+        """The code for tables of rows like these, so many side by side, every argument and result in one of its own;
+        the first argument is the same for all rows, and rows lie `apart` in some (see `Memories`)."""
+        args = (shared, *rows)
+        signature, leaves = self._signature(args)
+        first = sum(map(is_number, jax.tree.leaves(shared)))
+        return self._entry(signature, args, lanes, (*[True] * first, *[False] * (len(leaves) - first)), apart=apart)
 
     def wasm(self, *args: Any) -> WasmModule:
         """The function of arguments like these as a module of WebAssembly, for browsers and Node; the numbers that are
@@ -187,7 +200,7 @@ class Compiled:
         for leaf, folding in zip(everything, _folding(structure, self._parameters), strict=True):
             if type(leaf) is np.ndarray and leaf.dtype in _USUAL:
                 array = leaf
-            elif _is_number(leaf):
+            elif is_number(leaf):
                 array = _numbers(leaf)
             else:
                 static.append(leaf)
@@ -200,20 +213,26 @@ class Compiled:
         return Signature(structure, tuple(static), tuple(shapes), tuple(known)), leaves
 
     def _entry(
-        self, signature: Signature, args: tuple[Any, ...], lanes: int = 1, shared: tuple[bool, ...] = ()
+        self,
+        signature: Signature,
+        args: tuple[Any, ...],
+        lanes: int = 1,
+        shared: tuple[bool, ...] = (),
+        *,
+        apart: frozenset[str] | None = None,
     ) -> Entry:
         structure, static, *forms = signature
         made = self._made.get((structure, static))
         if made is None:
             made = self._made[structure, static] = Made(Version(self.function, nodes(structure), static), {})
         version = made.version.current()
-        entry = made.entries.get((version, *forms, lanes, shared))
+        entry = made.entries.get((version, *forms, lanes, shared, apart))
         if entry is None:
             try:
-                entry = self._make(version, signature, args, lanes, shared)
+                entry = self._make(version, signature, args, lanes, shared, apart)
             except Unsupported as refusal:
                 entry = refusal
-            made.entries[version, *forms, lanes, shared] = entry
+            made.entries[version, *forms, lanes, shared, apart] = entry
         if isinstance(entry, Unsupported):
             raise entry
         self._last = (entry, signature, args)
@@ -226,9 +245,10 @@ class Compiled:
         args: tuple[Any, ...],
         lanes: int,
         shared: tuple[bool, ...],
+        apart: frozenset[str] | None,
     ) -> Entry:
         cache = default_cache() if self._caches else None
-        key = self._key(version, signature.shapes, signature.known, lanes, shared) if cache is not None else None
+        key = self._key(version, signature.shapes, signature.known, lanes, shared, apart) if cache is not None else None
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
@@ -236,7 +256,7 @@ class Compiled:
                 return Entry(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
         with making():
-            program, tree, traced = self._traced(signature, args)
+            program, tree, traced = self._traced(signature, args, apart=apart)
             source = self._backend.source(program, lanes, shared)
             scalarised = time.perf_counter()
             code = interruptible(self._backend.build, source)
@@ -252,14 +272,16 @@ class Compiled:
                 cache.store(key, data)
         return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
 
-    def _traced(self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False) -> tuple[Program, Any, float]:
+    def _traced(
+        self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False, apart: frozenset[str] | None = None
+    ) -> tuple[Program, Any, float]:
         everything, structure = jax.tree.flatten(args)
-        numbers = [_numbers(leaf) for leaf in everything if _is_number(leaf)]
+        numbers = [_numbers(leaf) for leaf in everything if is_number(leaf)]
         trees = []
 
         def flat(*leaves: Any) -> list[Any]:
             given = iter(leaves)
-            filled = [next(given) if _is_number(leaf) else leaf for leaf in everything]
+            filled = [next(given) if is_number(leaf) else leaf for leaf in everything]
             outputs, tree = jax.tree.flatten(self.function(*jax.tree.unflatten(structure, filled)))
             trees.append(tree)
             return outputs
@@ -268,7 +290,10 @@ class Compiled:
             jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
         traced = time.perf_counter()
         platform = "cpu" if wasm else self._backend.platform
-        program = trace(jaxpr, _masks(signature, numbers), platform=platform, most_scalars=self._backend.most_scalars)
+        most = self._most_scalars or self._backend.most_scalars
+        program = trace(jaxpr, _masks(signature, numbers), platform=platform, most_scalars=most)
+        if apart is not None:
+            program.memories = Memories(_starts(args, program.inputs), _starts(trees[0], program.outputs), apart)
         finish(program, fma=not wasm and self._fma and self._backend.fma)
         return program, trees[0], traced
 
@@ -278,7 +303,7 @@ class Compiled:
             return None
         maker = (type(self._backend), self._backend.tag())
         ours = (Compiled, jax.__version__, *maker)  # a class of ours stands for all of our code
-        return fingerprint(version, self._fma, how, ours)
+        return fingerprint(version, self._fma, self._most_scalars, how, ours)
 
 
 @checked
@@ -310,7 +335,8 @@ def _folding(structure: Any, parameters: tuple[int, ...]) -> list[bool]:
     return [number in parameters for number, count in enumerate(counts) for _ in range(count)]
 
 
-def _is_number(leaf: Any) -> bool:
+def is_number(leaf: Any) -> bool:
+    """Whether a leaf of the arguments is an argument of the code, and not part of it."""
     return isinstance(leaf, _NUMBERS)
 
 
@@ -336,7 +362,7 @@ def _leaf_names(*trees: Any, first: Sequence[str] = ("",)) -> list[str]:
     """The names of the numbers in trees: the way to each, with dots, after the name of the tree."""
     names = []
     for name, tree in zip(first, trees, strict=True):
-        ways = [way for way, leaf in jax.tree_util.tree_flatten_with_path(tree)[0] if _is_number(leaf)]
+        ways = [way for way, leaf in jax.tree_util.tree_flatten_with_path(tree)[0] if is_number(leaf)]
         within = (jax.tree_util.keystr(way, simple=True, separator=".") for way in ways)
         names += [".".join(filter(None, (name, way))) for way in within]
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -360,6 +386,16 @@ def _place(function: Callable[..., Any]) -> str:
     code = getattr(inspect.unwrap(function), "__code__", None)
     name = getattr(function, "__qualname__", repr(function))
     return name if code is None else f"{name} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def _starts(parts: Any, slots: Sequence[Slot]) -> tuple[int, ...]:
+    """The first element of every argument, or of every result by the structure of all, in the memory of all."""
+    if isinstance(parts, tuple):
+        counts = [sum(map(is_number, jax.tree.leaves(part))) for part in parts]
+    else:
+        counts = [child.num_leaves for child in parts.children()]
+    ends = [0, *itertools.accumulate(math.prod(slot.shape) for slot in slots)]
+    return tuple(ends[number] for number in (0, *itertools.accumulate(counts[:-1])))
 
 
 def _form(leaf: Any) -> jax.ShapeDtypeStruct:
@@ -392,7 +428,7 @@ def _first_rows(args: tuple[Any, ...], shared: Sequence[int], folding: Sequence[
     sizes = set()
 
     def first(leaf: Any, folds: bool) -> Any:
-        if not _is_number(leaf):
+        if not is_number(leaf):
             return leaf
         if isinstance(leaf, Resident) and not folds:
             sizes.add(leaf.shape[0])

@@ -41,7 +41,7 @@ def execute(function: Callable[..., Any], *args: Any, parameters: Sequence[int],
         except Unsupported as reason:
             if engine == "compiled":
                 raise
-            _warn(str(reason))
+            warn_of_xla(str(reason))
     with jax.enable_x64(True):
         return jax.tree.map(np.asarray, _jitted(function)(*_traced(args)))
 
@@ -65,9 +65,14 @@ def execute_rows(
         except Unsupported as reason:
             if engine == "compiled":
                 raise
-            _warn(str(reason))
+            warn_of_xla(str(reason))
+    return rows_by_xla(function, first, *rows, same=same)
+
+
+def rows_by_xla(function: Callable[..., Any], *args: Any, same: tuple[int, ...] = (0,)) -> Any:
+    """The function of every row, of arguments of which some are the `same` for all, through XLA."""
     with jax.enable_x64(True):
-        return jax.tree.map(np.asarray, _jitted_rows(function, same)(*_traced((first, *rows))))
+        return jax.tree.map(np.asarray, _jitted_rows(function, same)(*_traced(args)))
 
 
 def _traced(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -122,7 +127,8 @@ def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @functools.cache
-def _warn(reason: str) -> None:
+def warn_of_xla(reason: str) -> None:
+    """Say, once a process, why something is not compiled."""
     warnings.warn(f"{reason} It goes through XLA now, which is slower.", RunWarning, stacklevel=_depth())
 
 

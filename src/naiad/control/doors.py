@@ -138,15 +138,15 @@ def functions(
 ) -> tuple[int, int]:
     """Check the functions of a problem; the number of inequalities, and of conditions of the end besides the goal."""
     inequalities = conditions = 0
-    at_end = _arguments(system, controls, "state t theta" if parameters else "state t", parameters)
+    along, at_end = "g xi u t", "state t theta" if parameters else "state t"
     if cost is not None:
-        shaped("cost", cost, _arguments(system, controls, "g xi u t"), ())
+        shaped("cost", cost, _arguments(system, controls, along), ())
     if path is not None:
-        (inequalities,) = shaped("path", path, _arguments(system, controls, "g xi u t"), None)
+        (inequalities,) = shaped("path", path, _arguments(system, controls, along), None)
     if end_cost is not None:
-        shaped("end_cost", end_cost, at_end, ())
+        shaped("end_cost", end_cost, _arguments(system, controls, at_end, parameters), ())
     if ending is not None:
-        (conditions,) = shaped("ending", ending, at_end, None)
+        (conditions,) = shaped("ending", ending, _arguments(system, controls, at_end, parameters), None)
     return inequalities, conditions
 
 

@@ -7,7 +7,10 @@ from jaxtyping import Array, Float
 
 from naiad.control.derivatives import derivatives
 from naiad.control.problem import Problem
+from naiad.control.step import Weights
 from naiad.mechanics import State
+
+CONDITION_SLACK = 1e-6  # the conditions of the end stand as |r|^2 / (2 CONDITION_SLACK), besides their multipliers
 
 
 class End(NamedTuple):
@@ -33,7 +36,13 @@ class EndBlocks(NamedTuple):
     miss: Any
     slopes: Any
     dual: Any
-    slack: Any
+
+
+class EndValues(NamedTuple):
+    """The cost of the end, and what the conditions miss."""
+
+    cost: Any
+    miss: Any
 
 
 def conditions(problem: Problem, end: End, x: Float[Array, " x"]) -> Float[Array, " r"]:
@@ -53,23 +62,23 @@ def end_cost(problem: Problem, end: End, x: Float[Array, " x"]) -> Any:
     return jnp.zeros(()) if problem.end_cost is None else problem.at_end(problem.end_cost, state, t, theta)
 
 
-def end_values(problem: Problem, end: End) -> tuple[Any, Any]:
-    """The cost of the end and what the conditions miss."""
+def end_values(problem: Problem, end: End) -> tuple[EndValues]:
+    """The equations of the end."""
     x = jnp.zeros(problem.state_size)
-    return end_cost(problem, end, x), conditions(problem, end, x)
+    return (EndValues(end_cost(problem, end, x), conditions(problem, end, x)),)
 
 
-def end_blocks(problem: Problem, end: End, slack: Any, curvature: Any) -> EndBlocks:
-    """The blocks of the end. A condition r = 0 with the multiplier nu stands as nu . r + |r|^2 / (2 slack), and the new
-    multiplier is nu + r / slack: exact in the limit of the iteration."""
+def end_blocks(problem: Problem, end: End, weights: Weights) -> tuple[EndBlocks]:
+    """The blocks of the end. A condition r = 0 with the multiplier nu stands as nu . r + |r|^2 / (2 CONDITION_SLACK),
+    and the new multiplier is nu + r / CONDITION_SLACK: exact in the limit of the iteration."""
     x = jnp.zeros(problem.state_size)
 
     def lagrange(x, nu):
         return end_cost(problem, end, x) + nu @ conditions(problem, end, x)
 
-    miss, second, slopes, slope, dual = derivatives(lagrange, x, end.nu, curvature)
-    v = slope + slopes @ (end.nu + miss / slack)
-    return EndBlocks(second, v, miss, slopes, dual, slack)
+    miss, second, slopes, slope, dual = derivatives(lagrange, x, end.nu, weights.curvature)
+    v = slope + slopes @ (end.nu + miss / CONDITION_SLACK)
+    return (EndBlocks(second, v, miss, slopes, dual),)
 
 
 def _at(problem: Problem, end: End, x: Float[Array, " x"]) -> tuple[State, Any, Any]:

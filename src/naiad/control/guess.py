@@ -7,7 +7,7 @@ import numpy as np
 
 from naiad.compiler import execute_rows
 from naiad.control.iterate import Iterate, Numbers, chosen
-from naiad.control.newton import evaluated
+from naiad.control.newton import step_values
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution, lagrange_weights
 from naiad.mechanics import State
@@ -61,7 +61,7 @@ def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> 
     if not at.rho.size:
         return at
     one = jax.tree.map(lambda a: np.asarray(a, float)[None], (at, numbers))
-    slack = np.maximum(-evaluated(problem, *one).steps.path[0], SLACK)
+    slack = np.maximum(-step_values(problem, one[0].intervals(one[1])).path, SLACK)
     return at._replace(slack=slack, rho=barrier / slack)
 
 

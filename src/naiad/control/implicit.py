@@ -7,12 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from naiad.control.constants import Bounds
 from naiad.control.doors import parameters
+from naiad.control.ending import CONDITION_SLACK
 from naiad.control.first_node import Start
 from naiad.control.iterate import Iterate, Numbers
-from naiad.control.newton import CONDITION_SLACK, linearised, swept
+from naiad.control.newton import Newton
 from naiad.control.solution import Solution
-from naiad.control.step import barriers
 from naiad.errors import InputError
 from naiad.mechanics import LagrangianSystem
 from naiad.numerics import Module, static
@@ -64,20 +65,22 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     both = _Both(problem.model, model, problem.unknown)
     wider = problem.replaced(model=both, constants=c + count)
     at, numbers = _extended(solution, values)
-    barrier = np.array([solution.history["barrier"][-1]])
-    found = linearised(wider, at, numbers, barrier, np.ones(1))
-    cost = found.steps.dual[0, :, problem.control_size + n + c :][:, :count].sum(axis=0)
-    cost = cost + found.ends.dual[0, n + c : n + c + count]
-    found, at, numbers, barrier = jax.tree.map(lambda a: np.repeat(a, count + 1, axis=0), (found, at, numbers, barrier))
-    bound = barriers(at, numbers, barrier, np.zeros(count + 1))
-    miss, slopes = found.starts
+    at, numbers = jax.tree.map(lambda a: np.repeat(a, count + 1, axis=0), (at, numbers))
+    barrier, none = np.full(count + 1, solution.history["barrier"][-1]), np.zeros(count + 1)
+    newton = Newton.of(wider, at, numbers)
+    newton.linearise(barrier, np.ones(count + 1))
+    cost = newton.gradient().by_theta[0, :, c:].sum(axis=0) + newton.ends.dual[0, n + c : n + c + count]
+    gaps = (at.theta - numbers.least, numbers.most - at.theta)
+    bounds = Bounds(*gaps, at.least, at.most, barrier[:, None])
+    miss, slopes = newton.starts.miss.copy(), newton.starts.slopes
     miss[1:] += slopes[0, c:]
-    found = found._replace(starts=Start(miss, slopes[:, :c]))
+    newton.starts = Start(miss, slopes[:, :c])
     for _ in range(ROUNDS):
-        change, x_end, _ = swept(wider, found, bound)
-        missed = np.einsum("px,pxr->pr", x_end - x_end[:1], found.ends.slopes) / CONDITION_SLACK
-        v = found.ends.v + np.einsum("pxr,pr->px", found.ends.slopes, missed)
-        found = found._replace(ends=found.ends._replace(v=v))
+        newton.sweep(barrier, none, bounds)
+        slopes, x_end = newton.ends.slopes, newton.x_end
+        missed = np.einsum("px,pxr->pr", x_end - x_end[:1], slopes) / CONDITION_SLACK
+        newton.ends = newton.ends._replace(v=newton.ends.v + np.einsum("pxr,pr->px", slopes, missed))
+    change = newton.changes()
     x = np.concatenate([change.x, x_end[:, None]], axis=1)
     x, u = x[1:] - x[0], change.U[1:] - change.U[0]
     constants = x[:, 0, n : n + c]

@@ -13,15 +13,15 @@ from naiad.numerics.linalg import solver
 
 class Interval(NamedTuple):
     """Step k of an iterate: when the motion begins, the index, h (or its part of a free duration), both nodes, the
-    constants, the unknowns of the step, the multipliers of its equations, and slacks and
-    multipliers of the inequalities."""
+    constants, the unknowns of the step, the multipliers of its equations, multipliers and slacks of the inequalities,
+    multipliers of the bounds of the controls, and these bounds."""
 
     begin: Any
     k: Any
     step: Any
     g: Any
-    g_next: Any
     m: Any
+    g_next: Any
     m_next: Any
     theta: Any
     K: Any
@@ -31,6 +31,10 @@ class Interval(NamedTuple):
     gamma: Any
     rho: Any
     slack: Any
+    low: Any
+    high: Any
+    lower: Any
+    upper: Any
 
 
 class Blocks(NamedTuple):
@@ -39,8 +43,8 @@ class Blocks(NamedTuple):
     Rows are those of y, and a last one of what is there at y = 0: x_{k+1} = A^T (y, 1), dK = E^T (y, 1), and
     y . H y / 2 + q . y is the model of the cost. `bend` and `slope` are the second derivatives in K along y and the
     gradient in K, `leading` the derivative in K of what the step leads to and `inverse` that of the balance, inverted:
-    they give sigma. `path` has the derivatives of the inequalities; `dual` is the gradient of the Lagrange function in
-    z = (U, eta, theta, K).
+    they give sigma. `paths` has the derivatives of the inequalities and `path` their values; `dual` is the gradient of
+    the Lagrange function in z = (U, eta, theta, K).
     """
 
     A: Any
@@ -51,6 +55,7 @@ class Blocks(NamedTuple):
     slope: Any
     leading: Any
     inverse: Any
+    paths: Any
     path: Any
     dual: Any
 
@@ -133,7 +138,7 @@ def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Bloc
     A, H, q, bend, path_slopes = jax.lax.map(condensed, jnp.arange(size + 1))
     reached = jnp.concatenate([by_y[inner : inner + n], jnp.zeros(c), by_y[inner + n : inner + 2 * n] - at.m_next])
     return Blocks(
-        A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, found.dual
+        A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, path, found.dual
     )
 
 

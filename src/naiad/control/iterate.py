@@ -5,8 +5,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from naiad.compiler import Fields
 from naiad.control.ending import End
 from naiad.control.interval import Interval
+
+OF_STEPS = ("K", "U", "sigma", "lam", "gamma", "rho", "slack", "low", "high")
 
 
 class Numbers(NamedTuple):
@@ -61,8 +64,8 @@ class Iterate(NamedTuple):
             np.broadcast_to(np.arange(N, dtype=float), (P, N)),
             np.broadcast_to(numbers.step[:, None], (P, N)),
             jax.tree.map(lambda a: a[:, :-1], self.g),
-            jax.tree.map(lambda a: a[:, 1:], self.g),
             self.m[:, :-1],
+            jax.tree.map(lambda a: a[:, 1:], self.g),
             self.m[:, 1:],
             np.broadcast_to(self.theta[:, None], (P, N, self.theta.shape[1])),
             self.K,
@@ -72,14 +75,20 @@ class Iterate(NamedTuple):
             self.gamma,
             self.rho,
             self.slack,
+            self.low,
+            self.high,
+            *(np.broadcast_to(each[:, None], (P, N, each.shape[1])) for each in (numbers.lower, numbers.upper)),
         )
         return jax.tree.map(flat, each)
 
-    @property
-    def first(self) -> tuple[Any, Any, Any]:
-        """The first nodes, and the constants."""
-        g, m = jax.tree.map(lambda a: np.ascontiguousarray(a[:, 0]), (self.g, self.m))
-        return g, m, self.theta
+    @classmethod
+    def of(cls, each: Interval, least: Any, most: Any, nu: Any) -> "Iterate":
+        """From the steps of each problem, and what belongs to problems."""
+        g, m = jax.tree.map(
+            lambda a, b: np.concatenate([a, b[:, -1:]], axis=1), (each.g, each.m), (each.g_next, each.m_next)
+        )
+        own = {name: getattr(each, name) for name in OF_STEPS}
+        return cls(g=g, m=m, theta=each.theta[:, 0], **own, least=least, most=most, nu=nu)
 
     def ends(self, numbers: Numbers) -> End:
         """The last nodes."""
@@ -93,6 +102,24 @@ class Iterate(NamedTuple):
             self.nu,
             numbers.goal,
         )
+
+
+def table_rows(at: Iterate, numbers: Numbers, form: Fields) -> np.ndarray:
+    """The steps of all problems as rows of a table of `Interval`."""
+    P, N = at.problems, at.steps
+    rows = np.empty((P, N, form.size))
+    parts = form.parts
+    nodes = np.concatenate([leaf.reshape(P, N + 1, -1) for leaf in (*jax.tree.leaves(at.g), at.m)], axis=2)
+    rows[..., parts["g"].start : parts["m"].stop] = nodes[:, :-1]
+    rows[..., parts["g_next"].start : parts["m_next"].stop] = nodes[:, 1:]
+    rows[..., parts["k"]] = np.arange(N)[:, None]
+    for name in ("begin", "step"):
+        rows[..., parts[name]] = getattr(numbers, name)[:, None, None]
+    for name, each in (("theta", at.theta), ("lower", numbers.lower), ("upper", numbers.upper)):
+        rows[..., parts[name]] = each[:, None]
+    for name in OF_STEPS:
+        rows[..., parts[name]] = getattr(at, name).reshape(P, N, -1)
+    return rows.reshape(P * N, -1)
 
 
 def flat(array: np.ndarray) -> np.ndarray:
@@ -112,4 +139,6 @@ def chosen(tree: Any, rows: Any) -> Any:
 
 def stacked(trees: list[Any]) -> Any:
     """Trees of arrays of the same form as rows."""
+    if len(trees) == 1:
+        return jax.tree.map(lambda part: np.asarray(part, float)[None], trees[0])
     return jax.tree.map(lambda *parts: np.stack([np.asarray(part, float) for part in parts]), *trees)

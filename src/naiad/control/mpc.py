@@ -10,7 +10,8 @@ import numpy as np
 from naiad.control.doors import end_state
 from naiad.control.guess import centred
 from naiad.control.interior import Method
-from naiad.control.iterate import Iterate, chosen, stacked
+from naiad.control.iterate import OF_STEPS, Iterate, chosen, stacked
+from naiad.control.newton import Newton
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
 from naiad.errors import InputError
@@ -79,11 +80,12 @@ class MPC:
         if self._plan is None:
             at, rules = task.beginning(numbers, state, N), task.rules
         else:
-            at, rules = self._shifted(self._plan, state), task.rules._replace(barrier=self._barrier)
-            at, rules = centred(task.problem, numbers, at, self._barrier), rules._replace(iterations=self._iterations)
-        outcome = Method(task.problem, stacked([at]), stacked([numbers]), rules).run()
+            at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
+            rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
+        at, numbers = stacked([at]), stacked([numbers])
+        outcome = Method(Newton.of(task.problem, at, numbers), at, rules).run()
         plan: Iterate = chosen(outcome.at, 0)
-        self._plan = jax.tree.map(np.array, plan)
+        self._plan = plan
         return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:
@@ -92,11 +94,11 @@ class MPC:
         def later(array: np.ndarray) -> np.ndarray:
             return np.concatenate([array[1:], array[-1:]])
 
-        kept = {"theta", "least", "most", "nu"}
-        moved = {key: value if key in kept else jax.tree.map(later, value) for key, value in plan._asdict().items()}
-        for array, first in zip(jax.tree.leaves((moved["g"], moved["m"])), jax.tree.leaves(state), strict=True):
+        moved = {name: later(getattr(plan, name)) for name in OF_STEPS}
+        g, m = jax.tree.map(later, (plan.g, plan.m))
+        for array, first in zip(jax.tree.leaves((g, m)), jax.tree.leaves(state), strict=True):
             array[0] = first
-        return Iterate(**moved)
+        return plan._replace(g=g, m=m, **moved)
 
     @double
     def run(

@@ -1,7 +1,6 @@
-"""Newton's equations of all steps, solved stage by stage: a backward and a forward sweep, O(N).
+"""Newton's equations of all steps, solved step by step: a backward and a forward sweep, O(N).
 
-Both go through a piece of `PIECE` steps at a time, of which the first `count` are there, so that their code does not
-depend on the number of steps. y = (U, x) as in `Blocks`.
+Matrices have columns for (x, 1, U), with as many of zeros before U as fill vector registers.
 """
 
 from typing import Any, NamedTuple
@@ -9,36 +8,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from naiad.control.interval import Blocks
+from naiad.compiler import default_lanes
 from naiad.numerics import Module, static
 
-PIECE = 64
+FEW = 16  # columns up to which all elements are written out, and none is added
 
-
-class Value(NamedTuple):
-    """The cost to go x . V x / 2 + v . x after a step, and the smallest pivot met so far."""
-
-    V: Any
-    v: Any
-    pivot: Any
-
-
-class Feedback(NamedTuple):
-    """U = gains^T (x, 1) of a step, and the cost to go after it."""
-
-    gains: Any
-    V: Any
-    v: Any
-
-
-class Change(NamedTuple):
-    """Newton's step: increments of x, U and K, and the new multipliers (of x and of the balance)."""
-
-    x: Any
-    U: Any
-    K: Any
-    costate: Any
-    sigma: Any
+FEW_CONTROLS = 8  # for which the elimination is written out
 
 
 class Sizes(Module):
@@ -47,90 +22,128 @@ class Sizes(Module):
     state: int = static()
     control: int = static()
 
+    @property
+    def columns(self) -> int:
+        """How many columns matrices have."""
+        count, lanes = self.state + 1 + self.control, default_lanes()
+        return count if count <= FEW else -(-count // lanes) * lanes
 
-def backward(
-    sizes: Sizes, after: Value, A: Any, H: Any, q: Any, diagonal: Any, slope: Any, count: Any
-) -> tuple[Value, Feedback]:
-    """The cost to go before a piece, and the feedbacks of its steps; `diagonal` and `slope` are what bounds and a shift
-    add in U."""
-    nu, ny = sizes.control, sizes.control + sizes.state
+    @property
+    def most_scalars(self) -> int | None:
+        """Larger matrices live in memory, where loops over their columns run in vector registers."""
+        return 64 if self.columns > FEW else None
 
-    def step(after: Value, k: Any) -> tuple[Value, Feedback]:
-        leading = A[k][:ny]
-
-        def row(index):
-            led = A[k, index]
-            return H[k, index] + leading @ (after.V @ led)
-
-        rows = jax.lax.map(row, jnp.arange(ny + 1))
-        gradient = q[k][:ny] + rows[ny] + leading @ after.v
-        gradient = gradient + jnp.concatenate([slope[k], jnp.zeros(sizes.state)])
-        solve, pivot = _factorised(rows[:nu, :nu] + jnp.diag(diagonal[k]))
-
-        def gain(index):
-            coupling = jnp.where(index < sizes.state, rows[jnp.minimum(nu + index, ny - 1), :nu], gradient[:nu])
-            return -solve(coupling)
-
-        gains = jax.lax.map(gain, jnp.arange(sizes.state + 1))
-        coupled = rows[:nu, nu:]
-        V = jax.lax.map(lambda index: rows[nu + index, nu:] + gains[index] @ coupled, jnp.arange(sizes.state))
-        v = gradient[nu:] + gains[sizes.state] @ coupled
-        before = Value(0.5 * (V + V.T), v, jnp.minimum(after.pivot, pivot))
-        return before, Feedback(gains, after.V, after.v)
-
-    def at(after: Value, k: Any) -> tuple[Value, Feedback]:
-        nothing = Feedback(jnp.zeros((sizes.state + 1, nu)), after.V, after.v)
-        return jax.lax.cond(k < count, step, lambda after, _: (after, nothing), after, k)
-
-    return jax.lax.scan(at, after, jnp.arange(A.shape[0]), reverse=True)
+    def spread(self, of_x: Any, of_one: Any, of_U: Any) -> Any:
+        """A matrix from its columns."""
+        none = jnp.zeros((len(of_x), self.columns - self.state - 1 - self.control))
+        return jnp.concatenate([of_x, of_one[:, None], none, of_U], axis=1)
 
 
-def forward(sizes: Sizes, x: Any, feedback: Feedback, blocks: Blocks, count: Any) -> tuple[Any, Change]:
-    """The increments of x after a piece, and the changes of its steps."""
-    nu, ny = sizes.control, sizes.control + sizes.state
-    inner = blocks.E.shape[-1]
+class Value(NamedTuple):
+    """The cost to go x . V (x, 2) / 2 after a step (columns for U have no meaning), and the smallest pivot so far."""
 
-    def step(x: Any, k: Any) -> tuple[Any, Change]:
-        U = _affine(feedback.gains[k], x)
-        y = jnp.concatenate([U, x])
-        after, K = _affine(blocks.A[k], y), _affine(blocks.E[k][: ny + 1], y)
-        costate = feedback.V[k] @ after + feedback.v[k]
-        bent = blocks.slope[k] + _affine(blocks.bend[k], y) + blocks.leading[k] @ _equations(costate, blocks, k)
-        return after, Change(x, U, K, costate, -(blocks.inverse[k] @ bent))
-
-    def at(x: Any, k: Any) -> tuple[Any, Change]:
-        zeros = Change(x, jnp.zeros(nu), jnp.zeros(inner), jnp.zeros_like(x), jnp.zeros(inner))
-        return jax.lax.cond(k < count, step, lambda x, _: (x, zeros), x, k)
-
-    return jax.lax.scan(at, x, jnp.arange(blocks.A.shape[0]))
+    V: Any
+    pivot: Any
 
 
-def _equations(costate: Any, blocks: Blocks, k: Any) -> Any:
-    """The multipliers of the two equations of a step, without those of the constants."""
-    n = blocks.leading.shape[-1] // 2
-    return jnp.concatenate([costate[:n], costate[costate.shape[0] - n :]])
+class Swept(NamedTuple):
+    """What a step is for the sweeps: (x_{k+1}, 1) = lead (x, 1, U), and the slopes cost (x, 1, U) of the model of the
+    cost in x and U."""
+
+    lead: Any
+    cost: Any
 
 
-def _affine(rows: Any, x: Any) -> Any:
-    """rows^T (x, 1)."""
-    return x @ rows[:-1] + rows[-1]
+class Bounded(NamedTuple):
+    """What bounds add in the controls: to the diagonal, and to the slope for a barrier of one."""
+
+    stiff: Any
+    push: Any
+
+
+class Barrier(NamedTuple):
+    """The barrier, and what is added to the diagonal of the controls."""
+
+    barrier: Any
+    shift: Any
+
+
+class Gains(NamedTuple):
+    """U = gains (x, 1) of a step; columns for U have no meaning."""
+
+    gains: Any
+
+
+class Change(NamedTuple):
+    """Newton's step: increments of x before and after a step, those of U, and the multipliers of x after it."""
+
+    x: Any
+    after: Any
+    U: Any
+    costate: Any
+
+
+def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier) -> tuple[Value, Gains]:
+    """The cost to go before a step, and its feedback."""
+    n, own = sizes.state, slice(sizes.columns - sizes.control, sizes.columns)
+    by = jnp.concatenate([row.lead[:n, :n], row.lead[:n, own]], axis=1)
+    matrix = row.cost + by.T @ (after.V[:, : n + 1] @ row.lead)
+    if sizes.control <= FEW_CONTROLS:
+        solve, pivot = _factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
+        slope = matrix[n:, n] + at.barrier * bound.push
+        found = solve(jnp.concatenate([matrix[n:, :n], slope[:, None]], axis=1))
+        gains = sizes.spread(-found[:, :n], -found[:, n], jnp.zeros((sizes.control, sizes.control)))
+    else:
+        added = sizes.spread(jnp.zeros((sizes.control, n)), at.barrier * bound.push, jnp.diag(bound.stiff + at.shift))
+        gains, pivot = _eliminated(matrix[n:] + added, sizes.columns - sizes.control)
+    V = matrix[:n] + matrix[n:, :n].T @ gains
+    V = 0.5 * (V + jnp.concatenate([V[:, :n].T, V[:, n:]], axis=1))
+    return Value(V, jnp.minimum(after.pivot, pivot)), Gains(gains)
+
+
+def forward(sizes: Sizes, x: Any, row: Swept, feedback: Gains, to_go: Value) -> tuple[Any, Change]:
+    """The increments of x after a step, and the changes with it; `to_go` is the cost to go after it."""
+    n, lead = sizes.state, row.lead[: sizes.state]
+
+    def of(matrix: Any, x: Any) -> Any:
+        return matrix[:, :n] @ x + matrix[:, n]
+
+    U = of(feedback.gains, x)
+    after = of(lead, x) + lead[:, sizes.columns - sizes.control :] @ U
+    return after, Change(x, after, U, of(to_go.V, after))
+
+
+def _eliminated(rows: Any, first: int) -> tuple[Any, Any]:
+    """-A^-1 B from (B, A), where A begins with the column `first`, by Jordan's elimination in a loop: each pivot's row
+    is subtracted from all others; and the smallest pivot."""
+    index = jnp.arange(len(rows))[:, None]
+
+    def subtract(k: Any, at: Any) -> Any:
+        rows, pivot = at
+        here, column = rows[k, first + k], rows[:, first + k]
+        row = rows[k] / here
+        return jnp.where(index == k, row, rows - column[:, None] * row), jnp.minimum(pivot, here)
+
+    found, pivot = jax.lax.fori_loop(0, len(rows), subtract, (rows, jnp.full((), jnp.inf)))
+    return -found, pivot
 
 
 def _factorised(A: Any) -> tuple[Any, Any]:
     """The solution map of a symmetric matrix by A = L D L^T, every operation written out, and the smallest pivot."""
-    pivots, columns = [], []
+    pivots, inverses, columns = [], [], []
     for _ in range(A.shape[0]):
         pivots.append(A[0, 0])
-        columns.append(A[1:, 0] / A[0, 0])
+        inverses.append(1.0 / A[0, 0])
+        columns.append(A[1:, 0] * inverses[-1])
         A = A[1:, 1:] - columns[-1][:, None] * A[0, 1:]
 
-    def solve(b: Any) -> Any:
-        y, x = [], jnp.zeros(0)
+    def solve(B: Any) -> Any:
+        y, x = [], jnp.zeros((0, B.shape[1]))
         for column in columns:
-            y.append(b[0])
-            b = b[1:] - column * b[0]
-        for value, pivot, column in zip(reversed(y), reversed(pivots), reversed(columns), strict=True):
-            x = jnp.concatenate([(value / pivot - column @ x)[None], x])
+            y.append(B[0])
+            B = B[1:] - column[:, None] * B[0]
+        for value, inverse, column in zip(reversed(y), reversed(inverses), reversed(columns), strict=True):
+            x = jnp.concatenate([(value * inverse - column @ x)[None], x])
         return x
 
     return solve, jnp.min(jnp.stack(pivots))

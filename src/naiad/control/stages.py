@@ -285,5 +285,6 @@ def condensed(
         leads[:, plain:],
         inverse,
         of(paths),
+        path,
         dual,
     )

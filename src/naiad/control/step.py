@@ -1,116 +1,49 @@
-"""Newton's step of the interior-point method: its direction, how far it may go, and the iterate at its end."""
+"""Newton's step of the interior-point method, for one step of the motion: its direction, how far it may go, and the
+iterate at its end."""
 
 from typing import Any, NamedTuple
 
-import jax
-import numpy as np
+import jax.numpy as jnp
 
-from naiad.control.iterate import Iterate, Numbers, chosen
-from naiad.control.newton import Barriers, Linearised, linearised, moved, swept
-from naiad.control.problem import Problem
-from naiad.control.riccati import Change
-
-LARGEST_SHIFT = 1e8
+from naiad.control.interval import Blocks, Interval
+from naiad.control.measures import gaps
+from naiad.control.problem import CHART, Problem
+from naiad.control.riccati import Bounded, Change, Sizes, Swept
 
 
-class Gaps(NamedTuple):
-    """The distances to the bounds of controls and constants."""
+class Kept(NamedTuple):
+    """Of the blocks, what is needed once the sweeps are done."""
 
-    low: Any
-    high: Any
-    least: Any
-    most: Any
-
-    @classmethod
-    def of(cls, at: Iterate, numbers: Numbers) -> "Gaps":
-        """Of an iterate."""
-        return cls(
-            at.U - numbers.lower[:, None, None],
-            numbers.upper[:, None, None] - at.U,
-            at.theta - numbers.least,
-            numbers.most - at.theta,
-        )
+    E: Any
+    bend: Any
+    slope: Any
+    leading: Any
+    paths: Any
+    path: Any
 
 
-def newton_step(
-    problem: Problem,
-    at: Iterate,
-    numbers: Numbers,
-    found: Linearised,
-    barrier: np.ndarray,
-    shift: np.ndarray,
-    halvings: int,
-) -> tuple[Change, np.ndarray, np.ndarray]:
-    """The change of every step, the increments of the last nodes, and the smallest pivots, which are positive where
-    there are such.
+class Weights(NamedTuple):
+    """The barrier, and the curvature as in `blocks`."""
 
-    Where they are not, the curvature of the equations is left out (Gauss-Newton), or a share of it, found by so many
-    `halvings`, that leaves them positive: it is slower from afar, and faster away from a saddle. Where that does not
-    help, the controls' diagonal is shifted more and more.
-    """
-    step = swept(problem, found, barriers(at, numbers, barrier, shift))
-    wrong = np.flatnonzero(~(step[2] > 0))
-    if not wrong.size:
-        return step
-    at, numbers, found, barrier, shift = (chosen(each, wrong) for each in (at, numbers, found, barrier, shift))
-    plain = linearised(problem, at, numbers, barrier, np.zeros(wrong.size))
-    bounds = barriers(at, numbers, barrier, shift)
-    best = swept(problem, plain, bounds)
-    least, most = np.zeros(wrong.size), np.where(best[2] > 0, 1.0, 0.0)
-    for _ in range(halvings):
-        share = 0.5 * (least + most)
-        tried = swept(problem, _mixed(plain, found, share), bounds)
-        good = tried[2] > 0
-        best = merged(good, tried, best)
-        least, most = np.where(good, share, least), np.where(good, most, share)
-    while (still := np.flatnonzero(~(best[2] > 0) & (shift < LARGEST_SHIFT))).size:
-        shift[still] = np.maximum(10.0 * shift[still], 1e-6)
-        bounds = barriers(chosen(at, still), chosen(numbers, still), barrier[still], shift[still])
-        best = with_rows(best, still, swept(problem, chosen(plain, still), bounds))
-    return with_rows(step, wrong, best)
+    barrier: Any
+    curvature: Any
 
 
-def _mixed(one: Linearised, other: Linearised, share: np.ndarray) -> Linearised:
-    """Between the blocks of two curvatures, on which they depend linearly."""
-    return jax.tree.map(lambda a, b: a + share.reshape(-1, *[1] * (a.ndim - 1)) * (b - a), one, other)
+class Lengths(NamedTuple):
+    """How far to go: along the step, and in the multipliers of inequalities."""
 
-
-def merged(rows: np.ndarray, one: Any, other: Any) -> Any:
-    """The rows of the one where they are chosen, of the other elsewhere."""
-    if rows.all():
-        return one
-    return jax.tree.map(lambda a, b: np.where(rows.reshape(-1, *[1] * (a.ndim - 1)), a, b), one, other)
-
-
-def with_rows(whole: Any, rows: np.ndarray, part: Any) -> Any:
-    """With these rows replaced."""
-
-    def replaced(array: np.ndarray, new: np.ndarray) -> np.ndarray:
-        array = np.array(array)
-        array[rows] = new
-        return array
-
-    return jax.tree.map(replaced, whole, part)
-
-
-def barriers(at: Iterate, numbers: Numbers, barrier: np.ndarray, shift: np.ndarray) -> Barriers:
-    """What bounds add to Newton's equations, and a shift of the controls' diagonal."""
-    gaps, shape = Gaps.of(at, numbers), (at.problems, at.steps, -1)
-    at_U, at_theta = barrier[:, None, None, None], barrier[:, None]
-    diagonal = at.low / gaps.low + at.high / gaps.high + shift[:, None, None, None]
-    return Barriers(
-        diagonal.reshape(shape),
-        (at_U / gaps.high - at_U / gaps.low).reshape(shape),
-        at.least / gaps.least + at.most / gaps.most,
-        at_theta / gaps.most - at_theta / gaps.least,
-    )
+    primal: Any
+    dual: Any
 
 
 class Step(NamedTuple):
-    """Increments of everything that an iterate has; of the multipliers of equations, their new values."""
+    """Increments of everything that an iterate has; of the multipliers of equations, their new values. Those of both
+    nodes come first."""
 
     eta: Any
     m: Any
+    eta_next: Any
+    m_next: Any
     theta: Any
     K: Any
     U: Any
@@ -121,82 +54,94 @@ class Step(NamedTuple):
     slack: Any
     low: Any
     high: Any
-    least: Any
-    most: Any
-    nu: Any
-
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        at: Iterate,
-        numbers: Numbers,
-        found: Linearised,
-        change: Change,
-        x_end: np.ndarray,
-        barrier: np.ndarray,
-        path: np.ndarray,
-    ) -> "Step":
-        """From what the sweeps give."""
-        n, c = problem.group.dim, problem.constants
-        nodes = np.concatenate([change.x, x_end[:, None]], axis=1)
-        y = np.concatenate([change.U, change.x, np.ones((*change.x.shape[:2], 1))], axis=2)
-        slack = -(path + at.slack) - np.einsum("pky,pkyc->pkc", y, found.steps.path)
-        at_U, at_theta = barrier[:, None, None, None], barrier[:, None]
-        gaps, U, theta = Gaps.of(at, numbers), change.U.reshape(at.U.shape), x_end[:, n : n + c]
-        with np.errstate(invalid="ignore"):  # slack 0 of none
-            rho = (barrier[:, None, None] - at.rho * slack) / at.slack - at.rho
-        conditions = found.ends.miss + np.einsum("px,pxr->pr", x_end, found.ends.slopes)
-        return cls(
-            eta=nodes[..., :n],
-            m=nodes[..., n + c :],
-            theta=theta,
-            K=change.K.reshape(at.K.shape),
-            U=U,
-            sigma=change.sigma.reshape(at.K.shape),
-            lam=change.costate[..., :n],
-            gamma=change.costate[..., n + c :],
-            rho=rho,
-            slack=slack,
-            low=(at_U - at.low * U) / gaps.low - at.low,
-            high=(at_U + at.high * U) / gaps.high - at.high,
-            least=(at_theta - at.least * theta) / gaps.least - at.least,
-            most=(at_theta + at.most * theta) / gaps.most - at.most,
-            nu=at.nu + conditions / found.ends.slack[:, None],
-        )
-
-    def longest(self, at: Iterate, gaps: Gaps, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far the step may go for the bounds and the slacks, and for their multipliers: this part of the way."""
-        primal = ((at.slack, self.slack), (gaps.low, self.U), (gaps.high, -self.U))
-        primal += ((gaps.least, self.theta), (gaps.most, -self.theta))
-        dual = ((at.rho, self.rho), (at.low, self.low), (at.high, self.high))
-        dual += ((at.least, self.least), (at.most, self.most))
-        return _within(primal, part), _within(dual, part)
-
-    def taken(self, problem: Problem, at: Iterate, length: np.ndarray, dual: np.ndarray) -> Iterate:
-        """The iterate after `length` of the step, and `dual` of it in the multipliers of inequalities."""
-
-        def along(name: str, far: np.ndarray) -> np.ndarray:
-            start, change = getattr(at, name), getattr(self, name)
-            return start + far.reshape(-1, *[1] * (start.ndim - 1)) * change
-
-        def towards(name: str) -> np.ndarray:
-            start = getattr(at, name)
-            return start + length.reshape(-1, *[1] * (start.ndim - 1)) * (getattr(self, name) - start)
-
-        lam = np.concatenate([np.zeros_like(at.lam[:, :1]), towards("lam")], axis=1)
-        g, lam = moved(problem, at.g, length[:, None, None] * self.eta, lam)
-        primal = {name: along(name, length) for name in ("m", "theta", "K", "U", "slack")}
-        others = {name: along(name, dual) for name in ("rho", "low", "high", "least", "most")}
-        equations = {name: towards(name) for name in ("sigma", "gamma", "nu")}
-        return Iterate(g=g, lam=lam[:, 1:], **primal, **others, **equations)
 
 
-def _within(pairs: Any, part: np.ndarray) -> np.ndarray:
-    """The largest multiple up to one of changes that leaves `1 - part` of every positive value."""
-    found = np.ones_like(part)
+def swept_of(sizes: Sizes, blocks: Blocks) -> Swept:
+    """What the sweeps need."""
+    own, ny = sizes.control, sizes.control + sizes.state
+    H = jnp.concatenate([blocks.H[own:ny], blocks.H[:own]])
+    slope = blocks.H[ny] + blocks.q[:ny]
+    lead = sizes.spread(blocks.A[own:ny].T, blocks.A[ny], blocks.A[:own].T)
+    one = jnp.where(jnp.arange(sizes.columns) == sizes.state, 1.0, 0.0)
+    cost = sizes.spread(H[:, own:], jnp.concatenate([slope[own:], slope[:own]]), H[:, :own])
+    return Swept(jnp.concatenate([lead, one[None]]), cost)
+
+
+def kept_of(blocks: Blocks) -> Kept:
+    """What is needed after them."""
+    return Kept(blocks.E, blocks.bend, blocks.slope, blocks.leading, blocks.paths, blocks.path)
+
+
+def bounded(at: Interval) -> Bounded:
+    """What bounds add to Newton's equations."""
+    low, high = gaps(at)
+    return Bounded((at.low / low + at.high / high).reshape(-1), (1.0 / high - 1.0 / low).reshape(-1))
+
+
+def stepped(problem: Problem, at: Interval, weights: Weights, kept: Kept, change: Change) -> tuple[Step, Lengths]:
+    """The step, from what the sweeps give, and how far it may go for the slacks and the bounds, and for their
+    multipliers."""
+    n, c = problem.group.dim, problem.constants
+    y, barrier = jnp.concatenate([change.U, change.x, jnp.ones(1)]), weights.barrier
+    equations = jnp.concatenate([change.costate[:n], change.costate[n + c :]])
+    bent = kept.slope + y @ kept.bend + kept.leading @ equations
+    slack = -(kept.path + at.slack) - y @ kept.paths
+    (low, high), U = gaps(at), change.U.reshape(at.U.shape)
+    found = Step(
+        eta=change.x[:n],
+        m=change.x[n + c :],
+        eta_next=change.after[:n],
+        m_next=change.after[n + c :],
+        theta=change.x[n : n + c],
+        K=(y @ kept.E[: y.size]).reshape(at.K.shape),
+        U=U,
+        sigma=-(kept.E[y.size :] @ bent).reshape(at.K.shape),
+        lam=change.costate[:n],
+        gamma=change.costate[n + c :],
+        rho=(barrier - at.rho * slack) / at.slack - at.rho,
+        slack=slack,
+        low=(barrier - at.low * U) / low - at.low,
+        high=(barrier + at.high * U) / high - at.high,
+    )
+    primal = ((at.slack, found.slack), (low, U), (high, -U))
+    dual = ((at.rho, found.rho), (at.low, found.low), (at.high, found.high))
+    return found, Lengths(_limit(primal), _limit(dual))
+
+
+def _limit(pairs: Any) -> Any:
+    """The multiple of changes at which the first of positive values is zero."""
+    found = jnp.full((), jnp.inf)
     for value, change in pairs:
-        with np.errstate(all="ignore"):
-            limits = np.where(change < 0.0, -value / change, np.inf).reshape(len(part), -1)
-        found = np.minimum(found, part * limits.min(axis=1, initial=np.inf))
+        falls = change < 0.0
+        found = jnp.min(jnp.where(falls, -value / jnp.where(falls, change, 1.0), jnp.inf), initial=found)
     return found
+
+
+def taken(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> Interval:
+    """The iterate at the end of a step; multipliers of increments of a node are those from where it is then:
+    (dcay^-1_{-eta})* lam."""
+    primal, dual = lengths
+
+    def along(start: Any, change: Any) -> Any:
+        return start + primal * change
+
+    def towards(start: Any, end: Any) -> Any:
+        return start + primal * (end - start)
+
+    group, eta_next = problem.group, primal * step.eta_next
+    return at._replace(
+        g=group.renormalise(problem.moved(at.g, primal * step.eta)),
+        m=along(at.m, step.m),
+        g_next=group.renormalise(problem.moved(at.g_next, eta_next)),
+        m_next=along(at.m_next, step.m_next),
+        theta=along(at.theta, step.theta),
+        K=along(at.K, step.K),
+        U=along(at.U, step.U),
+        sigma=towards(at.sigma, step.sigma),
+        lam=CHART.dtau_inv_dual(group, -eta_next, towards(at.lam, step.lam)),
+        gamma=towards(at.gamma, step.gamma),
+        rho=at.rho + dual * step.rho,
+        slack=along(at.slack, step.slack),
+        low=at.low + dual * step.low,
+        high=at.high + dual * step.high,
+    )

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.control.interior import Ended, Status
-from naiad.control.iterate import Iterate, Numbers
-from naiad.control.newton import evaluated, linearised
+from naiad.control.iterate import Iterate, Numbers, folded
+from naiad.control.newton import Newton, step_values
 from naiad.control.problem import Problem
 
 
@@ -29,7 +29,9 @@ def complaint(problem: Problem, outcome: Ended, index: int, numbers: Numbers) ->
 
 def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
     """The equation or inequality that misses most, in words, and by how much."""
-    _, steps, _, conditions = evaluated(problem, at, numbers)
+    newton = Newton.of(problem, at, numbers)
+    newton.linearise(np.zeros(1), np.zeros(1))
+    steps, conditions = folded(step_values(problem, at.intervals(numbers)), 1), newton.ends.miss
     N, count = at.steps, max(1, at.rho.shape[2] // problem.steps.stages)
     names = components(problem)
     found = []
@@ -74,14 +76,14 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     """The condition of a goal that no control changes, to first order about the iterate; None if there is none."""
     if not problem.reaching or not np.all(np.isfinite(at.m)):
         return None
-    found = linearised(problem, at, numbers, np.zeros(1), np.zeros(1)).steps
-    nu, n, c = problem.control_size, problem.group.dim, problem.constants
-    A = found.A[0]
-    reached = np.zeros((A.shape[2], 0))
-    for k in range(A.shape[0]):
-        step, by_u = A[k, nu:-1].T, A[k, :nu].T
+    newton = Newton.of(problem, at, numbers)
+    newton.linearise(np.zeros(1), np.zeros(1))
+    nu, nx, n, c = problem.control_size, problem.state_size, problem.group.dim, problem.constants
+    reached = np.zeros((problem.state_size, 0))
+    for lead in newton.rows(newton.swept).lead[0]:
+        step, by_u = lead[:nx, :nx], lead[:nx, -nu:]
         reached = np.concatenate([step @ reached, by_u], axis=1)
-        if reached.shape[1] > 4 * A.shape[2]:
+        if reached.shape[1] > 4 * len(reached):
             left, sizes, _ = np.linalg.svd(reached, full_matrices=False)
             reached = left * sizes
     keep = np.r_[0:n, n + c : 2 * n + c]

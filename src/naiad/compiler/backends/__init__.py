@@ -3,6 +3,7 @@ WebAssembly."""
 
 from naiad.compiler.backends.backend import Backend, Kernel
 from naiad.compiler.backends.llvm.backend import LLVM
+from naiad.compiler.backends.places import Place, address
 from naiad.compiler.backends.resident import Resident
 from naiad.compiler.backends.wasm.module import Names, WasmModule, wasm_module
 
@@ -11,8 +12,10 @@ __all__ = [
     "Backend",
     "Kernel",
     "Names",
+    "Place",
     "Resident",
     "WasmModule",
+    "address",
     "default_backend",
     "gpu_backend",
     "wasm_module",

@@ -99,14 +99,25 @@ class Slot(NamedTuple):
     offset: int
 
 
+class Memories(NamedTuple):
+    """Arguments and results with a stretch of memory each: the first element of every one, among all. In those that are
+    `apart` ("in0", "out1") rows lie one after the other, and not side by side in lanes."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    apart: frozenset[str] = frozenset()
+
+
 class Layout(NamedTuple):
-    """The memory of a program: its arguments and results, and the elements of each and of the working memory."""
+    """The memory of a program: its arguments and results, and the elements of each and of the working memory; and the
+    `memories`, if arguments and results have their own."""
 
     inputs: list[Slot]
     outputs: list[Slot]
     in_size: int
     out_size: int
     work_size: int
+    memories: Memories | None = None
 
 
 @dataclass(eq=False)
@@ -125,11 +136,13 @@ class Program:
     fma: bool = False
     frame: dict[int, int] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=dict)
+    memories: Memories | None = None
 
     @property
     def layout(self) -> Layout:
         """The memory that it needs now; passes may add to it."""
-        return Layout(self.inputs, self.outputs, self.in_size, self.out_size, self.work_size)
+        sizes = (self.in_size, self.out_size, self.work_size)
+        return Layout(self.inputs, self.outputs, *sizes, self.memories)
 
     def __str__(self) -> str:
         lines = [f"program: {self.in_size} in, {self.out_size} out, {self.work_size} work"]

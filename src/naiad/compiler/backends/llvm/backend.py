@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from naiad.compiler.backends.backend import Backend
-from naiad.compiler.backends.llvm.kernel import LaneKernel
+from naiad.compiler.backends.llvm.kernel import LaneKernel, TableKernel
 from naiad.compiler.backends.llvm.machine import assembly, object_code, processor, versions
 from naiad.compiler.backends.llvm.printer import print_llvm
 from naiad.compiler.ir.program import Layout, Program
@@ -41,9 +41,9 @@ class LLVM(Backend):
         """An object file."""
         return object_code(source)
 
-    def load(self, code: bytes, layout: Layout, lanes: int) -> LaneKernel:
-        """The object file, linked into the process."""
-        return LaneKernel(code, layout, lanes)
+    def load(self, code: bytes, layout: Layout, lanes: int) -> Any:
+        """The object file, linked into the process: a `Kernel`, or a `TableKernel` of a program with memories."""
+        return (LaneKernel if layout.memories is None else TableKernel)(code, layout, lanes)
 
     def assembly(self, source: str) -> str:
         """The processor's own."""

@@ -1,41 +1,49 @@
 """Machine code with its calling convention: packs arguments, runs on all cores, unpacks results."""
 
-import ctypes
 import functools
 import itertools
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from naiad.compiler.backends.llvm.inputs import Inputs, arranged
 from naiad.compiler.backends.llvm.machine import Loaded
+from naiad.compiler.backends.places import Place, address
 from naiad.compiler.cores import all_cores, available
-from naiad.compiler.ir.program import Layout, Slot
+from naiad.compiler.ir.program import Layout
 
 TASKS_PER_CORE = 4
 QUICK = 2e-3  # seconds of work that are not worth the way to other cores
+FEW = 16  # groups that are not worth it in any case
 COLD = 1e-4  # seconds that code may take to come into the caches
 
-_FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 
+class Pace:
+    """Runs groups, on all cores where they took long enough the last time, or turn out to."""
 
-class _Place(NamedTuple):
-    """Where an array lies among the elements of a trajectory, the shape of one row, and its types there and outside."""
+    def __init__(self) -> None:
+        self._seconds = math.inf  # a group, the last time
 
-    elements: slice
-    row: tuple[int, ...]
-    inside: np.dtype
-    outside: np.dtype
-
-    @classmethod
-    def of(cls, slot: Slot, first: int) -> "_Place":
-        outside, elements = np.dtype(slot.dtype), slice(first, first + math.prod(slot.shape))
-        return cls(elements, (1, *slot.shape), outside if outside == _FLOAT else _WHOLE, outside)
+    def run(self, task: Callable[[int, int], float], groups: int) -> None:
+        """All groups by a task that takes some of them, and gives the seconds that it took."""
+        if not groups:
+            return
+        cores, done, spent = min(available(), groups), 0, 0.0
+        if cores == 1 or self._seconds * groups < QUICK:
+            while done < groups and (cores == 1 or spent < QUICK):
+                more = min(groups, 4 * done + 1) if cores > 1 else groups
+                spent += task(done, more)
+                done = more
+        if done < groups:
+            bounds = np.linspace(done, groups, min(groups - done, TASKS_PER_CORE * cores) + 1).astype(int)
+            tasks = [_pool().submit(task, *pair) for pair in itertools.pairwise(bounds)]
+            spent += sum(each.result() for each in tasks)
+        self._seconds = max(0.0, spent - COLD) / groups
 
 
 class LaneKernel:
@@ -44,13 +52,12 @@ class LaneKernel:
 
     def __init__(self, code: bytes, layout: Layout, lanes: int):
         self.lanes = lanes
-        self._slots = layout.inputs
-        self._arranged: dict[tuple[bool, ...], tuple[Inputs, list[_Place]]] = {}
-        self._inputs = [_Place.of(slot, slot.offset) for slot in layout.inputs]
-        self._outputs, self._out_size = [_Place.of(slot, slot.offset) for slot in layout.outputs], layout.out_size
+        self._slots, self._inputs = layout.inputs, [Place.of(slot) for slot in layout.inputs]
+        self._arranged: dict[tuple[bool, ...], tuple[Inputs, list[Place]]] = {}
+        self._outputs, self._out_size = [Place.of(slot) for slot in layout.outputs], layout.out_size
         self._work_size = layout.work_size * lanes + 1
         self._loaded = Loaded(code)
-        self._pace = math.inf  # seconds a group, the last time
+        self._pace = Pace()
 
     def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
@@ -59,14 +66,14 @@ class LaneKernel:
         groups = -(-size // self.lanes)
         packed = self._packed(leaves, own, groups, size)
         results = np.empty((groups, self._out_size, self.lanes))
-        self._run(packed, results, groups)
+        self._pace.run(functools.partial(self._task, packed, results), groups)
         return [_gathered(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
 
     def _packed(self, leaves: list[np.ndarray], own: Sequence[bool], groups: int, size: int) -> np.ndarray:
         """What is shared, then the rows in groups of lanes."""
         if tuple(own) not in self._arranged:
             inputs = arranged(self._slots, [not each for each in own])
-            self._arranged[tuple(own)] = inputs, list(map(_Place.of, self._slots, inputs.offsets))
+            self._arranged[tuple(own)] = inputs, list(map(Place.of, self._slots, inputs.offsets))
         inputs, places = self._arranged[tuple(own)]
         packed = np.empty(inputs.shared + groups * inputs.own * self.lanes)
         together, rows = packed[: inputs.shared], packed[inputs.shared :].reshape(groups, inputs.own, self.lanes)
@@ -92,26 +99,41 @@ class LaneKernel:
         rows = [np.ndarray(p.row, p.inside, results, 8 * p.elements.start) for p in self._outputs]
         return [r if p.inside is p.outside else r.astype(p.outside) for p, r in zip(self._outputs, rows, strict=True)]
 
-    def _run(self, packed: np.ndarray, results: np.ndarray, groups: int) -> None:
-        """All groups, on all cores where they took long enough the last time, or turn out to."""
-        if not groups:
-            return
-        cores, done, spent = min(available(), groups), 0, 0.0
-        if cores == 1 or self._pace * groups < QUICK:
-            while done < groups and (cores == 1 or spent < QUICK):
-                more = min(groups, 4 * done + 1)
-                spent += self._task(packed, results, done, more)
-                done = more
-        bounds = np.linspace(done, groups, min(groups - done, TASKS_PER_CORE * cores) + 1).astype(int)
-        tasks = [_pool().submit(self._task, packed, results, *pair) for pair in itertools.pairwise(bounds)]
-        self._pace = max(0.0, spent + sum(task.result() for task in tasks) - COLD) / groups
-
     def _task(self, packed: np.ndarray | bytes, results: np.ndarray, first: int, last: int) -> float:
         """Some groups, and the seconds that they took."""
-        given = packed if isinstance(packed, bytes) else _address(packed)
+        given = packed if isinstance(packed, bytes) else address(packed)
         work, started = np.empty(self._work_size), time.perf_counter()
-        self._loaded.run(given, _address(results), _address(work), int(first), int(last))
+        self._loaded.run(given, address(results), address(work), int(first), int(last))
         return time.perf_counter() - started
+
+
+class TableKernel:
+    """Compiled code for arguments and results with a memory of their own each."""
+
+    def __init__(self, code: bytes, layout: Layout, lanes: int):
+        self.layout, self.lanes = layout, lanes
+        self._work_size = layout.work_size * lanes + 1
+        self._loaded = Loaded(code)
+        self._pace = Pace()
+
+    def bound(self, places: np.ndarray, groups: int, owners: Any, *, in_order: bool) -> Callable[[], None]:
+        """A call for all groups; `places` has for each memory the address of its first group, and the bytes to the
+        next, `owners` are what they belong to. They go to all cores, unless they have to be treated in order."""
+        run, where, work = self._loaded.run, address(places), np.empty(self._work_size)
+        own = address(work)
+
+        def task(first: int, last: int) -> float:
+            work, started = np.empty(self._work_size), time.perf_counter()
+            run(where, 0, address(work), int(first), int(last))
+            return time.perf_counter() - started
+
+        def call(_: Any = (places, work, owners)) -> None:  # which have to stay as long as the call does
+            if in_order or groups < FEW or available() == 1:
+                run(where, 0, own, 0, groups)
+            else:
+                self._pace.run(task, groups)
+
+        return call
 
 
 def _spread(leaf: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:
@@ -123,16 +145,10 @@ def _spread(leaf: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:
     return rows.reshape(groups, lanes, count).transpose(0, 2, 1)
 
 
-def _gathered(part: np.ndarray, place: _Place, size: int) -> np.ndarray:
+def _gathered(part: np.ndarray, place: Place, size: int) -> np.ndarray:
     groups, count, lanes = part.shape
     rows = part.transpose(0, 2, 1).reshape(groups * lanes, count)[:size]
     return rows.reshape(size, *place.row[1:]).astype(place.outside, copy=False)
-
-
-def _address(memory: np.ndarray) -> int:
-    """Where the first element is: `memory.ctypes.data`, in a third of the time."""
-    data: Any = memory
-    return ctypes.addressof(ctypes.c_char.from_buffer(data)) if memory.size else 0
 
 
 @functools.cache

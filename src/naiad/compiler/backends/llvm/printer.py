@@ -5,11 +5,10 @@ any lane takes it. So every lane computes what it would compute alone. Values th
 counters, indices into tables, arguments that all rows share) stay scalars.
 """
 
-import bisect
 from collections.abc import Iterable, Sequence
 
-from naiad.compiler.backends.llvm.inputs import arranged
 from naiad.compiler.backends.llvm.lines import Lines, bits
+from naiad.compiler.backends.llvm.memory import Memory, Stretch
 from naiad.compiler.backends.llvm.operations import SCALARS, write
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region
@@ -20,14 +19,12 @@ VECTORISED = 1000  # operations of a loop over elements that LLVM may vectorise
 FIRST_LOOP = 1 + 3 * MARKED  # the marks of loops come after those of buffers
 
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
-POINTERS = ("%same", "%in", "%out", "%work")
-"""What a function is given: the arguments that all rows share, those of its rows, their results, memory to work in."""
-GIVEN, PASSED = (", ".join(f"{type} {name}" for name in POINTERS) for type in ("ptr noalias", "ptr"))
 
 
 def print_llvm(program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
     """A module with `run(in, out, work, first, last)`, which treats groups of `lanes` trajectories one by one; of the
-    inputs those that are `shared` are the same for all, and lie in front of the others."""
+    inputs those that are `shared` are the same for all, and lie in front of the others. If the program has `memories`,
+    `in` is a list of these."""
     return _Printer(program, lanes, shared).module()
 
 
@@ -36,10 +33,9 @@ class _Printer:
         self.program = program
         self.lanes = lanes
         self.lines = Lines(lanes)
+        self.memory = Memory(program, lanes, shared)
         self.names: dict[int, str] = {}
         self.uniform = uniform(program, shared) if lanes > 1 else set[int]()
-        self.shared = shared
-        self.inputs = arranged(program.inputs, shared)
         self.parts: list[str] = []
         self.in_part = False
         self.buffers: list[tuple[str, int]] = []
@@ -50,32 +46,30 @@ class _Printer:
     def module(self) -> str:
         self._region(self.program.region, None)
         for offset, node in self.program.results:
-            stored, type = self._in_memory_form(node)
-            self.lines.say(f"store {type} {stored}, ptr {self._pointer('%out', str(offset))}, align 8")
+            self._result(offset, node)
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
-        group = 8 * self.lanes
-        driver = f"""define void @run(ptr noalias %in, ptr noalias %out, ptr noalias %work, i64 %first, i64 %last) {{
-entry:
-  %rows = getelementptr i64, ptr %in, i64 {self.inputs.shared}
-  %some = icmp slt i64 %first, %last
-  br i1 %some, label %loop, label %end
-loop:
-  %i = phi i64 [%first, %entry], [%next, %loop]
-  %a = mul i64 %i, {group * self.inputs.own}
-  %b = mul i64 %i, {group * self.program.out_size}
-  %ins = getelementptr i8, ptr %rows, i64 %a
-  %outs = getelementptr i8, ptr %out, i64 %b
-  call void @one(ptr %in, ptr %ins, ptr %outs, ptr %work)
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %last
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}}"""
-        one = f"define internal void @one({GIVEN}) {{\nentry:\n{body}\n  ret void\n}}"
+        one = f"define internal void @one({self.memory.arguments('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
         called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
-        return "\n".join([*tables, *called, one, driver, *self._marks(), ""])
+        return "\n".join([*tables, *called, one, self.memory.driver(), *self._marks(), ""])
+
+    def _input(self, node: Node) -> str:
+        at = self.memory.place("in", node.value)
+        if at.lane == 1 or self._same(node):
+            pointer = self._pointer(at.base, str(at.first), at.element)
+            return self._read(pointer, node.type, not self._same(node))
+        return self._gather(at.base, self._in_lanes(at), node.type)
+
+    def _result(self, offset: int, node: Node) -> None:
+        at = self.memory.place("out", offset)
+        stored, type = self._in_memory_form(node)
+        if at.lane == 1:
+            self.lines.say(f"store {type} {stored}, ptr {self._pointer(at.base, str(at.first), at.element)}, align 8")
+        else:
+            self._scatter(at.base, self._in_lanes(at), stored, MEMORY[node.type], None)
+
+    def _in_lanes(self, at: Stretch) -> list[str]:
+        return [str(at.first * at.element + lane * at.lane) for lane in range(self.lanes)]
 
     def _same(self, node: Node) -> bool:
         """Whether a value is the same in all lanes, and so a scalar."""
@@ -120,9 +114,10 @@ end:
         outside, self.lines.text, names, self.names, self.in_part = self.lines.text, [], self.names, {}, True
         self._region(part.body, None)
         name, body = f"@part{len(self.parts)}", "\n".join(self.lines.text)
-        self.parts.append(f"define internal void {name}({GIVEN}) noinline {{\nentry:\n{body}\n  ret void\n}}")
+        given = self.memory.arguments("noalias ")
+        self.parts.append(f"define internal void {name}({given}) noinline {{\nentry:\n{body}\n  ret void\n}}")
         self.lines.text, self.names, self.in_part = outside, names, False
-        self.lines.say(f"call void {name}({PASSED})")
+        self.lines.say(f"call void {name}({self.memory.arguments()})")
 
     # -- statements
 
@@ -300,37 +295,18 @@ end:
 
     # -- memory
 
-    def _pointer(self, base: str, index: str) -> str:
-        """The address of an element; elements of all lanes lie side by side."""
+    def _pointer(self, base: str, index: str, element: int | None = None) -> str:
+        """The address of an element; elements of all lanes lie side by side, or one is so far from the next."""
+        element = self.lanes if element is None else element
         if index.isdigit():
-            index = str(int(index) * self.lanes)
-        elif self.lanes > 1:
-            index = self.lines.emit(f"mul i64 {index}, {self.lanes}")
+            index = str(int(index) * element)
+        elif element > 1:
+            index = self.lines.emit(f"mul i64 {index}, {element}")
         return self.lines.emit(f"getelementptr i64, ptr {base}, i64 {index}")
 
-    def _input(self, node: Node) -> str:
-        """An element of the arguments."""
-        space, number = self._place(node.value)
-        number *= 1 if space == "same" else self.lanes
-        pointer = self.lines.emit(f"getelementptr i64, ptr %{space}, i64 {number}")
-        return self._read(pointer, node.type, not self._same(node))
-
-    def _base(self, buffer: Buffer) -> str:
-        if buffer.space == "table":
-            return f"@table{buffer.offset}"
-        space, first = self._place(buffer.offset) if buffer.space == "in" else (buffer.space, buffer.offset)
-        shift = first if space == "same" else first * self.lanes
-        return self.lines.emit(f"getelementptr i64, ptr %{space}, i64 {shift}") if shift else f"%{space}"
-
-    def _once(self, buffer: Buffer) -> bool:
-        """Whether there is one for all lanes."""
-        return buffer.space == "table" or (buffer.space == "in" and self._place(buffer.offset)[0] == "same")
-
-    def _place(self, element: int) -> tuple[str, int]:
-        """The space that an element of the inputs lies in, and its number there."""
-        number = bisect.bisect_right(self.program.inputs, element, key=lambda slot: slot.offset) - 1
-        first = self.inputs.offsets[number] + element - self.program.inputs[number].offset
-        return "same" if self.shared and self.shared[number] else "in", first
+    def _base(self, at: Stretch) -> str:
+        shift = at.first * at.element
+        return self.lines.emit(f"getelementptr i64, ptr {at.base}, i64 {shift}") if shift else at.base
 
     def _alone(self, buffer: Buffer) -> str:
         """A mark that says which buffer is meant: buffers do not overlap, and so loops over them may be vectorised."""
@@ -370,45 +346,52 @@ end:
 
     def _load(self, node: Node) -> str:
         buffer, index = node.value, node.args[0]
-        base = self._base(buffer)
-        if self._same(index):
-            place = self._use(index, False)
-            if self._once(buffer) or self.lanes == 1:
-                pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}")
-                return self._read(pointer, node.type, False, self._alone(buffer))
-            return self._read(self._pointer(base, place), node.type, True)
-        indices, type = self._use(index, True), SCALARS[node.type]
-        vector, value = self.lines.type(type), "poison"
+        at = self.memory.place(buffer.space, buffer.offset)
+        base = self._base(at)
+        if self._same(index) and (at.lane == 1 or self._same(node)):
+            pointer = self._pointer(base, self._use(index, False), at.element)
+            return self._read(pointer, node.type, not self._same(node), self._alone(buffer))
+        return self._gather(base, self._lane_places(at, index), node.type)
+
+    def _lane_places(self, at: Stretch, index: Node) -> list[str]:
+        """Where an element of a buffer is, for every lane."""
+        same, found = self._same(index), []
+        given = self._use(index, not same)
         for lane in range(self.lanes):
-            place = self.lines.emit(f"extractelement {self.lines.type('i64')} {indices}, i64 {lane}")
-            if not self._once(buffer):
-                place = self.lines.emit(f"mul i64 {place}, {self.lanes}")
-                place = self.lines.emit(f"add i64 {place}, {lane}")
-            one = self._read(self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}"), node.type, False)
-            value = self.lines.emit(f"insertelement {vector} {value}, {type} {one}, i64 {lane}")
+            place = given if same else self.lines.emit(f"extractelement {self.lines.type('i64')} {given}, i64 {lane}")
+            if at.element > 1:
+                place = self.lines.emit(f"mul i64 {place}, {at.element}")
+            if at.lane:
+                place = self.lines.emit(f"add i64 {place}, {lane * at.lane}")
+            found.append(place)
+        return found
+
+    def _gather(self, base: str, places: list[str], kind: str) -> str:
+        type, value = SCALARS[kind], "poison"
+        for lane, place in enumerate(places):
+            one = self._read(self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}"), kind, False)
+            value = self.lines.emit(f"insertelement {self.lines.type(type)} {value}, {type} {one}, i64 {lane}")
         return value
 
     def _store(self, node: Node, mask: str | None) -> None:
         index, value = node.args
-        base = self._base(node.value)
+        at = self.memory.place(node.value.space, node.value.offset)
+        base = self._base(at)
         stored, type = self._in_memory_form(value)
         if self.lanes == 1:
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8{self._alone(node.value)}")
-        elif self._same(index):
+        elif self._same(index) and at.lane == 1:
             pointer = self._pointer(base, self._use(index, False))
             if mask is not None:
                 old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
                 stored = self.lines.emit(f"select {self.lines.type('i1')} {mask}, {type} {stored}, {type} {old}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8")
         else:
-            self._scatter(base, self._use(index, True), stored, MEMORY[value.type], mask)
+            self._scatter(base, self._lane_places(at, index), stored, MEMORY[value.type], mask)
 
-    def _scatter(self, base: str, indices: str, stored: str, type: str, mask: str | None) -> None:
-        for lane in range(self.lanes):
-            place = self.lines.emit(f"extractelement {self.lines.type('i64')} {indices}, i64 {lane}")
-            place = self.lines.emit(f"mul i64 {place}, {self.lanes}")
-            place = self.lines.emit(f"add i64 {place}, {lane}")
+    def _scatter(self, base: str, places: list[str], stored: str, type: str, mask: str | None) -> None:
+        for lane, place in enumerate(places):
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}")
             one = self.lines.emit(f"extractelement {self.lines.type(type)} {stored}, i64 {lane}")
             if mask is not None:

@@ -1,0 +1,62 @@
+"""What a step adds to the errors of an iterate, in numbers that are put together over all steps."""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from naiad.control.interval import Interval, Values
+from naiad.control.problem import Problem
+
+
+class Measured(NamedTuple):
+    """The cost of a step, what its equations miss (the sum and the largest), and the logarithms of slacks and gaps."""
+
+    cost: Any
+    missed: Any
+    largest: Any
+    logs: Any
+
+
+class Duals(NamedTuple):
+    """The gradient of the Lagrange function: the largest slope in the step's own unknowns, the slopes in its `first`
+    node (configuration and momentum), what they are at its `last` one by the multipliers, where they must agree with
+    those of the next step, and the slopes in the constants; the sum of the sizes of all multipliers; the least and the
+    largest product of a multiplier and what it belongs to."""
+
+    own: Any
+    first: Any
+    last: Any
+    by_theta: Any
+    size: Any
+    least: Any
+    most: Any
+
+
+def gaps(at: Interval) -> tuple[Any, Any]:
+    """The distances of the controls to their bounds."""
+    return at.U - at.lower, at.upper - at.U
+
+
+def measured(at: Interval, values: Values) -> Measured:
+    """Of the equations at an iterate."""
+    parts = (values.balance, values.psi, values.momentum, values.path + at.slack)
+    misses = jnp.abs(jnp.concatenate(parts))
+    logs = sum(jnp.sum(jnp.where(jnp.isfinite(gap), jnp.log(gap), 0.0)) for gap in (at.slack, *gaps(at)))
+    return Measured(values.cost, jnp.sum(misses), jnp.max(misses), logs)
+
+
+def duals(problem: Problem, at: Interval, dual: Any) -> Duals:
+    """Of the gradient of a step."""
+    n, c, own = problem.group.dim, problem.constants, problem.control_size
+    by_U, by_eta, by_theta, by_K = jnp.split(dual, (own, own + n, own + n + c))
+    largest = jnp.max(jnp.abs(jnp.concatenate([by_U + (at.high - at.low).reshape(-1), by_K])))
+    pairs = ((at.rho, at.slack), *zip((at.low, at.high), gaps(at), strict=True))
+    least, most = jnp.full((), jnp.inf), jnp.full((), -jnp.inf)
+    for multiplier, gap in pairs:
+        there = jnp.isfinite(gap)
+        product = multiplier * jnp.where(there, gap, 0.0)
+        least = jnp.min(jnp.where(there, product, jnp.inf), initial=least)
+        most = jnp.max(jnp.where(there, product, -jnp.inf), initial=most)
+    size = sum(jnp.sum(jnp.abs(each)) for each in (at.lam, at.gamma, at.rho, at.low, at.high))
+    first, last = jnp.concatenate([by_eta, -at.sigma[-1]]), jnp.concatenate([at.lam, at.gamma])
+    return Duals(largest, first, last, by_theta, size, least, most)

@@ -1,0 +1,107 @@
+"""Functions over tables: the same as the function of every row, wherever rows lie, and from row to row."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from naiad.compiler import Fields, OverTables, Table
+from naiad.errors import RunWarning
+
+COUNT = 21
+
+
+class Row(NamedTuple):
+    """A row with a small and a large array and a number."""
+
+    a: Any
+    far: Any
+    b: Any
+
+
+class Given(NamedTuple):
+    """What all rows share, a whole number among it, and something that is no number."""
+
+    matrix: Any
+    index: Any
+    function: Any
+
+
+def mixed(given: Given, row: Row, weight: Any) -> tuple[Row, Any]:
+    """Small arrays, a loop over a large one with an index that is known when it runs, and an array that is put in
+    memory and read again."""
+    far = jnp.cumsum(row.far * weight)
+    return Row(given.function(row.a @ given.matrix), far[::-1], row.far[given.index] * row.b), {"sum": far[-1]}
+
+
+GIVEN = Given(np.arange(9.0).reshape(3, 3), np.array(2), jnp.tanh)
+
+
+def drawn() -> tuple[Row, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return Row(rng.normal(size=(COUNT, 3)), rng.normal(size=(COUNT, 40)), rng.normal(size=COUNT)), rng.normal(
+        size=COUNT
+    )
+
+
+def fields(rows: Any) -> Fields:
+    return Fields.of(jax.tree.map(lambda a: a[0], rows))
+
+
+def table(rows: Any, groups: int, lanes: int) -> Table:
+    made = Table(fields(rows), groups, lanes)
+    made.fill(rows)
+    return made
+
+
+@pytest.mark.parametrize("apart", [(), ("out0",), ("in1", "out1"), ("in1", "in2", "out0", "out1")])
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_rows_of_tables_are_those_of_the_function(lanes, apart):
+    rows, weights = drawn()
+    groups = -(-COUNT // lanes)
+    run = OverTables(mixed, GIVEN, fields(rows), fields(weights), lanes=lanes, apart=apart)
+    inputs = [
+        table(each, groups * lanes if name in apart else groups, 1 if name in apart else lanes)
+        for name, each in (("in1", rows), ("in2", weights))
+    ]
+    outputs = run.tables(groups)
+    run.over(Table.same(GIVEN, lanes), inputs, outputs)()
+    (first, second) = (each.rows(COUNT) for each in outputs)
+    total = np.cumsum(rows.far * weights[:, None], axis=1)
+    np.testing.assert_allclose(first.a, np.tanh(rows.a @ GIVEN.matrix), rtol=1e-12)
+    np.testing.assert_allclose(first.far, total[:, ::-1], rtol=1e-12)
+    np.testing.assert_allclose(first.b, rows.far[:, 2] * rows.b, rtol=1e-15)
+    np.testing.assert_allclose(second["sum"], total[:, -1], rtol=1e-12)
+
+
+def carried(given: Given, x: Any, row: Row) -> tuple[Any, Any]:
+    return 0.9 * x * given.matrix[0, 1] + row.b, x + row.a[0]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_goes_from_row_to_row(reverse):
+    rows, _ = drawn()
+    run = OverTables(carried, GIVEN, Fields.of(0.0), fields(rows), lanes=1)
+    x, found = Table(Fields.of(0.0), COUNT + 1, 1), Table(run.results[1], COUNT, 1)
+    x.memory[-1 if reverse else 0] = 2.0
+    run.scan(Table.same(GIVEN, 1), x, [table(rows, COUNT, 1)], [found], reverse=reverse)()
+    at = 2.0
+    for k in reversed(range(COUNT)) if reverse else range(COUNT):
+        np.testing.assert_allclose(found.memory[k, 0, 0], at + rows.a[k, 0], rtol=1e-14)
+        at = 0.9 * at + rows.b[k]
+    np.testing.assert_allclose(x.memory[0 if reverse else -1, 0, 0], at, rtol=1e-14)
+
+
+def sorted_row(given: Given, row: Row) -> tuple[Any]:
+    return (jnp.sort(row.a) @ given.matrix,)
+
+
+def test_what_cannot_be_compiled_goes_through_xla():
+    rows, _ = drawn()
+    with pytest.warns(RunWarning, match="sort cannot be compiled"):
+        run = OverTables(sorted_row, GIVEN, fields(rows), lanes=4)
+    outputs, shared = run.tables(6), Table.same(GIVEN, 4)
+    run.over(shared, [table(rows, 6, 4)], outputs)()
+    np.testing.assert_allclose(outputs[0].rows(COUNT), np.sort(rows.a) @ GIVEN.matrix, rtol=1e-12)
