@@ -141,7 +141,7 @@ class Newton:
 
     def iterate(self, least: np.ndarray, most: np.ndarray) -> Iterate:
         """As arrays, with the multipliers of the bounds of constants."""
-        return Iterate.of(self.rows(self.at), least, most, self.nu)
+        return Iterate.of(jax.tree.map(np.array, self.rows(self.at)), least, most, self.nu)  # tables are used again
 
     def rows(self, table: Table) -> Any:
         """A table of steps as arrays; rows are problems and their steps."""
