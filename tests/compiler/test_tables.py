@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from naiad.compiler import Fields, OverTables, Table
+from naiad.compiler.tables import Fields, OverTables, Table
 from naiad.errors import RunWarning
 
 COUNT = 21

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from naiad.compiler import Fields, OverTables, Table, execute_rows
+from naiad.compiler import execute_rows
+from naiad.compiler.tables import Fields, OverTables, Table
 from naiad.control.interval import Blocks
 from naiad.control.riccati import Barrier, Bounded, Sizes, Swept, Value, backward, forward
 from naiad.control.step import swept_of

@@ -41,7 +41,7 @@ SMALL = {
     "rigid-body": {"t1": 0.5},
     "rotor-spacecraft": {"t1": 0.5, "compare": "rk4", "orbits": 2, "section_t1": 20.0},
     "sliding-disk": {"t1": 10.0, "warm_up": 1.0},
-    "smooth-fish": {"points": 64},
+    "smooth-fish": {},
     "spatial-fish": {"widths": "2,5"},
     "spherical-pendulum": {"orbits": 2, "t1": 10.0, "dt_implicit": 0.02},
     "streamlines": {"points": 32},

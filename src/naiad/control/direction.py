@@ -6,13 +6,13 @@ import jax
 import numpy as np
 
 from naiad.control.constants import Bounds
-from naiad.control.newton import Newton
+from naiad.control.newton import NewtonTables
 
 LARGEST_SHIFT = 1e8
 
 
 def directed(
-    newton: Newton, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None, halvings: int
+    newton: NewtonTables, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None, halvings: int
 ) -> np.ndarray:
     """Solve for the changes of all steps; the smallest pivots, which are positive where there are such.
 
@@ -41,7 +41,7 @@ def directed(
 
 
 def _softened(
-    part: Newton, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None, halvings: int
+    part: NewtonTables, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None, halvings: int
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The pivots of problems with less curvature, and the tables of their directions."""
     P, names = part.P, ("kept", "change")

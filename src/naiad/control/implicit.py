@@ -12,7 +12,7 @@ from naiad.control.doors import parameters
 from naiad.control.ending import CONDITION_SLACK
 from naiad.control.first_node import Start
 from naiad.control.iterate import Iterate, Numbers
-from naiad.control.newton import Newton
+from naiad.control.newton import NewtonTables
 from naiad.control.solution import Solution
 from naiad.errors import InputError
 from naiad.mechanics import LagrangianSystem
@@ -67,7 +67,7 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     at, numbers = _extended(solution, values)
     at, numbers = jax.tree.map(lambda a: np.repeat(a, count + 1, axis=0), (at, numbers))
     barrier, none = np.full(count + 1, solution.history["barrier"][-1]), np.zeros(count + 1)
-    newton = Newton.of(wider, at, numbers)
+    newton = NewtonTables.of(wider, at, numbers)
     newton.linearise(barrier, np.ones(count + 1))
     cost = newton.gradient().by_theta[0, :, c:].sum(axis=0) + newton.ends.dual[0, n + c : n + c + count]
     gaps = (at.theta - numbers.least, numbers.most - at.theta)

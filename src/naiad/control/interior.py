@@ -1,4 +1,4 @@
-"""The interior-point method: Newton's method on the optimality conditions with a barrier that goes to zero.
+"""The interior-point method: NewtonTables's method on the optimality conditions with a barrier that goes to zero.
 
 Primal-dual, with a filter for the line search [waechter2006]; slacks for inequalities along the path, bounds of
 controls and constants kept strictly. Several problems of the same form run together, each with its own barrier, filter
@@ -17,7 +17,7 @@ from naiad.control.constants import Bounds
 from naiad.control.direction import directed
 from naiad.control.iterate import Iterate, Numbers, chosen
 from naiad.control.measures import Duals
-from naiad.control.newton import Newton, Totals
+from naiad.control.newton import NewtonTables, Totals
 from naiad.control.problem import Problem
 
 BOUNDARY = 0.99  # the part of the way to a bound that a step may go
@@ -77,12 +77,12 @@ def ended(
 ) -> Ended:
     """The method from iterates to its end; where that is no optimum, once more from the beginning, with a
     share of the curvature wherever all of it is too much."""
-    first = Method(Newton.of(problem, at, numbers), at, rules).run(tell)
+    first = Method(NewtonTables.of(problem, at, numbers), at, rules).run(tell)
     failed = np.flatnonzero([status is not Status.SOLVED for status in first.status])
     if not failed.size:
         return first
     at, numbers = chosen(at, failed), chosen(numbers, failed)
-    again = Method(Newton.of(problem, at, numbers), at, rules._replace(halvings=HALVINGS)).run(tell)
+    again = Method(NewtonTables.of(problem, at, numbers), at, rules._replace(halvings=HALVINGS)).run(tell)
     status = list(first.status)
     for k, row in enumerate(failed):
         status[row] = again.status[k]
@@ -115,7 +115,7 @@ def _with_rows(whole: Any, rows: np.ndarray, part: Any) -> Any:
 class Method:
     """The method on problems of one form; `run` takes it to its end."""
 
-    def __init__(self, newton: Newton, at: Iterate, rules: Rules):
+    def __init__(self, newton: NewtonTables, at: Iterate, rules: Rules):
         self.newton, self.rules = newton, rules
         self.least, self.most, self.constants = at.least, at.most, bool(at.least.shape[1])
         P, numbers = newton.P, newton.numbers

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler import Fields
+from naiad.compiler.tables import Fields
 from naiad.control.ending import End
 from naiad.control.interval import Interval
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from naiad.compiler import Current, Fields, OverTables, default_lanes, form_of
+from naiad.compiler.tables import Current, Fields, OverTables, default_lanes, form_of
 from naiad.control.ending import End, end_blocks, end_values
 from naiad.control.interval import Interval, Values, blocks, values
 from naiad.control.iterate import Iterate, Numbers, chosen

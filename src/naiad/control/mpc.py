@@ -11,7 +11,7 @@ from naiad.control.doors import end_state
 from naiad.control.guess import centred
 from naiad.control.interior import Method
 from naiad.control.iterate import OF_STEPS, Iterate, chosen, stacked
-from naiad.control.newton import Newton
+from naiad.control.newton import NewtonTables
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
 from naiad.errors import InputError
@@ -83,7 +83,7 @@ class MPC:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
         at, numbers = stacked([at]), stacked([numbers])
-        outcome = Method(Newton.of(task.problem, at, numbers), at, rules).run()
+        outcome = Method(NewtonTables.of(task.problem, at, numbers), at, rules).run()
         plan: Iterate = chosen(outcome.at, 0)
         self._plan = plan
         return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler import Table, execute_rows, numbers_of
+from naiad.compiler import execute_rows
+from naiad.compiler.tables import Table, numbers_of
 from naiad.control.constants import Bounds
 from naiad.control.ending import CONDITION_SLACK, EndBlocks, EndValues
 from naiad.control.first_node import Start, given, start_blocks, start_values
@@ -36,7 +37,7 @@ class Totals(NamedTuple):
     logs: np.ndarray
 
 
-class Newton:
+class NewtonTables:
     """The equations of problems at an iterate, whose steps lie in lanes: those of all problems, one after the other.
 
     `nu` are the multipliers of the conditions of the end; after `linearise`, `starts` and `ends` are the blocks of the
@@ -52,7 +53,7 @@ class Newton:
     at_end: Any  # the table whose ends are those in `end`, and their multipliers
 
     @classmethod
-    def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "Newton":
+    def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "NewtonTables":
         """The equations at an iterate of problems: in tables that nobody uses any more, if there are such."""
         own = kernels(problem, at, numbers)
         spare = own.spare.get((at.problems, at.steps))
@@ -171,10 +172,10 @@ class Newton:
         for column, numbers in enumerate(each):
             table.memory[:, column] = numbers[0] if self.P == 1 else numbers[self.owner]
 
-    def chosen(self, rows: np.ndarray) -> "Newton":
+    def chosen(self, rows: np.ndarray) -> "NewtonTables":
         """Some of the problems, with their blocks."""
         none = np.zeros((self.P, 0))
-        part = Newton.of(self.problem, chosen(self.iterate(none, none), rows), chosen(self.numbers, rows))
+        part = NewtonTables.of(self.problem, chosen(self.iterate(none, none), rows), chosen(self.numbers, rows))
         for name in BLOCKS:
             table = getattr(self, name)
             getattr(part, name).put(self.matrix(table)[rows].reshape(-1, table.fields.size))

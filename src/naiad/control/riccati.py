@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from naiad.compiler import default_lanes
+from naiad.compiler.tables import default_lanes
 from naiad.numerics import Module, static
 
 FEW = 16  # columns up to which all elements are written out, and none is added

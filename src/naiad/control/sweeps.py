@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler import Fields, Table
+from naiad.compiler.tables import Fields, Table
 from naiad.control.kernels import Kernels
 
 

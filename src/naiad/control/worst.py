@@ -6,7 +6,7 @@ import numpy as np
 
 from naiad.control.interior import Ended, Status
 from naiad.control.iterate import Iterate, Numbers, folded
-from naiad.control.newton import Newton, step_values
+from naiad.control.newton import NewtonTables, step_values
 from naiad.control.problem import Problem
 
 
@@ -29,7 +29,7 @@ def complaint(problem: Problem, outcome: Ended, index: int, numbers: Numbers) ->
 
 def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
     """The equation or inequality that misses most, in words, and by how much."""
-    newton = Newton.of(problem, at, numbers)
+    newton = NewtonTables.of(problem, at, numbers)
     newton.linearise(np.zeros(1), np.zeros(1))
     steps, conditions = folded(step_values(problem, at.intervals(numbers)), 1), newton.ends.miss
     N, count = at.steps, max(1, at.rho.shape[2] // problem.steps.stages)
@@ -76,7 +76,7 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     """The condition of a goal that no control changes, to first order about the iterate; None if there is none."""
     if not problem.reaching or not np.all(np.isfinite(at.m)):
         return None
-    newton = Newton.of(problem, at, numbers)
+    newton = NewtonTables.of(problem, at, numbers)
     newton.linearise(np.zeros(1), np.zeros(1))
     nu, nx, n, c = problem.control_size, problem.state_size, problem.group.dim, problem.constants
     reached = np.zeros((problem.state_size, 0))
