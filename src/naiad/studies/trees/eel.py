@@ -196,6 +196,7 @@ _UNITS = {
     "energy": "J",
     "work": "J",
     "energy_error_max": "J",
+    "energy_balance_error_max": "J",
     "linear_momentum_error_max": "kg m/s",
     "angular_momentum_error_max": "kg m^2/s",
 }
