@@ -14,6 +14,7 @@ from naiad.diagnostics import (
     relative_change,
     symplecticity_defect,
 )
+from naiad.errors import InputError
 from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 from tests.verification.problems import PROBLEMS
 
@@ -31,6 +32,12 @@ class Damped(nd.LagrangianSystem):
 
     def force(self, q, v, t):
         return -0.4 * v
+
+
+def test_sizes_are_positive():
+    system = Damped()
+    with pytest.raises(InputError, match="sizes"):
+        symplecticity_defect(system, nd.Variational(), system.state(v=[1.0]), dt=0.1, sizes=(1.0, 0.0))
 
 
 def test_symplecticity_defect_is_the_contraction_of_area():

@@ -29,7 +29,8 @@ ROUND_OFF = 1e-10
 """The largest relative change, over the run, of what is kept but for rounding."""
 FRACTION = 0.05
 """The step that is taken if none is given, as a part of the shortest time in the linearised motion."""
-COARSEST, LEVELS, SPAN = 8, 8, 64
+COARSEST, LEVELS = 8, 8
+SPAN = COARSEST * COARSEST
 """The order is measured over 64 dt, with steps of 8 dt, 4 dt, ..., dt/16."""
 LARGE, FLOOR, SLACK = 0.1, 1e-11, 0.4
 """Relative errors of steps that are too large, or lost in rounding; and what an order may lack."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from naiad.compiler import execute
 from naiad.diagnostics.march import march
-from naiad.diagnostics.tangent import coordinates
+from naiad.diagnostics.tangent import coordinates, units
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked
@@ -29,4 +29,4 @@ def reversibility_defect(
     there = march(system, method, state, dt=dt, steps=steps, t0=t)
     returned = march(system, method, there, dt=-dt, steps=steps, t0=t + steps * dt)
     away = np.abs(execute(coordinates, system.group, state, returned, parameters=(0,)))
-    return float(np.max(away / np.repeat(sizes, system.group.dim)))
+    return float(np.max(away / units(system.group, sizes)))

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import execute
-from naiad.diagnostics.tangent import displaced, step_jacobian
+from naiad.diagnostics.tangent import displaced, step_jacobian, units
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
@@ -49,7 +49,7 @@ def symplecticity_defect(
     """
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
     before, after = (execute(symplectic_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
-    unit = np.repeat(sizes, system.group.dim)
+    unit = units(system.group, sizes)
     D, before, after = D / unit[:, None] * unit, *(unit[:, None] * W * unit / np.prod(sizes) for W in (before, after))
     T = np.eye(len(D)) if system.constraint is None else _kept_directions(system, state, t) / unit[:, None]
     return float(np.linalg.norm(T.T @ (D.T @ after @ D - before) @ T) / np.linalg.norm(T.T @ before @ T))

@@ -15,6 +15,7 @@ from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting, Variational
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked, checked_throughout
+from naiad.numerics.checks import positives
 from naiad.strings import StringSystem
 from naiad.trees import TreeVariational
 
@@ -52,6 +53,11 @@ def _fresh_start(system: LagrangianSystem, method: AbstractMethod, state: State,
     if isinstance(method, AbstractOneStepMethod):  # its memory moves the solver's start, not the step
         carry = carry._replace(memory=jax.lax.stop_gradient(carry.memory))
     return carry
+
+
+def units(group: AbstractGroup, sizes: tuple[float, float]) -> np.ndarray:
+    """The size of every coordinate (eta, nu), from those of displacements and momenta."""
+    return np.repeat(positives("sizes", sizes, 2), group.dim)
 
 
 @checked_throughout
