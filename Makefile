@@ -16,19 +16,19 @@ run: $(VENV)/.has-run ## Run the study rigid-body, spun about its middle axis: f
 	@echo "Open out/rigid-body/report.html in a browser, and live.html and motion.html beside it; then try: $(BIN)/naiad list"
 
 # What differs from the last commit: packages of src/naiad and folders of tests.
-PART ?= $(shell git diff --name-only HEAD | sed -n -E 's,^(src/naiad|tests)/([a-z]+)/.*,tests/\2,p' | sort -u)
+PART ?= $(wildcard $(shell git diff --name-only HEAD | sed -n -E 's,^(src/naiad|tests)/([a-z]+)/.*,tests/\2,p' | sort -u))
 
 check: $(VENV)/.has-test ## Check style, types and layers, and run the tests of what changed (or PART=tests/groups)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --threads 2 --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
-	@if [ -n "$(PART)" ]; then $(BIN)/pytest -n 2 -m "not long" -p no:benchmark $(wildcard $(PART)); fi
+	@if [ -n "$(PART)" ]; then $(BIN)/pytest -n 2 -m "not long" -p no:benchmark $(PART); fi
 
 test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --threads 2 --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 -m "not long" -p no:benchmark
 
