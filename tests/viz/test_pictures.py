@@ -80,6 +80,30 @@ def test_an_own_system_says_what_is_drawn():
     assert list(run.dataset["body"].to_numpy()) == ["upper", "lower"]
 
 
+class Bobs(nd.LagrangianSystem):
+    """Two pendulums beside each other, of which one sees the bobs and not the angles."""
+
+    group = nd.Rn(2)
+    picture = Picture(
+        seen=lambda q, t: {"x": jnp.stack([jnp.sin(q), jnp.zeros(2), -jnp.cos(q)], axis=1)}, names=("left", "right")
+    )
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * v @ v + jnp.sum(jnp.cos(q))
+
+
+def test_coordinates_are_no_body_where_positions_are_seen():
+    bobs = Bobs()
+    run = nd.simulate(bobs, bobs.state(q=(0.3, 1.5)), t1=2.0, dt=0.1)
+    motion = drawn(run.dataset)
+    assert [body["name"] for body in motion["bodies"]] == ["left", "right"]
+    path = next(ax for ax in run.plot().axes if ax.name == "3d")
+    curves = {line.get_label(): np.array(line.get_data_3d()) for line in path.lines}
+    assert {"left", "right"} <= curves.keys()
+    np.testing.assert_allclose(np.abs(curves["left"][0]).max(), np.sin(0.3), rtol=1e-6)
+    np.testing.assert_allclose(np.abs(curves["right"][0]).max(), np.sin(1.5), rtol=1e-6)
+
+
 class Top(nd.LagrangianSystem):
     """A heavy top of which nothing is said."""
 

@@ -24,8 +24,8 @@ class Picture(NamedTuple):
     - `names`: what its bodies are called, in their order;
     - `centres`: where the middle of each shape lies in the frame of its body (its origin if not given): a top that
       spins about the origin has it above there;
-    - `links`: what is joined, as (first, second) or (first, second, joint): numbers of bodies, -1 for space, and where
-      the joint lies in the frame of the first;
+    - `links`: what is joined, as (first, second) or (first, second, joint): numbers of bodies, -1 as the first for
+      space, and where the joint lies in the frame of the first;
     - `fixed`: semi-axes [m] of what rests at the origin of space, by name, such as a planet.
     """
 

@@ -41,7 +41,7 @@ class Body:
 def bodies(dataset: "xr.Dataset") -> list[Body]:
     """Every rotation in the plane or in space, with its position where there is one, and every position left over."""
     found = elements(dataset)
-    places = [e for e in found if e.kind == "position" and e.values.shape[2] in (2, 3)]
+    places = [e for e in positions(dataset, found) if e.values.shape[2] in (2, 3)]
     turns = [e for e in found if e.kind != "position" and not (e.kind == "rotation" and e.values.shape[-1] > 3)]
     result = []
     for turn in turns:
@@ -58,6 +58,13 @@ def bodies(dataset: "xr.Dataset") -> list[Body]:
             for k in range(place.values.shape[1])
         ]
     return result
+
+
+def positions(dataset: "xr.Dataset", found: list[Element]) -> list[Element]:
+    """The positions among them. Mere coordinates (`q` along `component`) are a point only where nothing else is: two
+    angles are none beside the two bobs that a system lets one see."""
+    places = [element for element in found if element.kind == "position"]
+    return [e for e in places if dataset[e.name].dims[-1] != "component" or e.name.rpartition("_")[2] != "q"] or places
 
 
 def body_names(dataset: "xr.Dataset", found: list[Body]) -> list[str]:

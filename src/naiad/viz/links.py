@@ -32,6 +32,6 @@ def _checked(link: Sequence[Any], count: int) -> tuple[int, int, np.ndarray | No
     if not good or (joint is not None and (joint.shape != (3,) or not np.isfinite(joint).all())):
         raise InputError(
             f"links has {link!r}; a link is (first, second) or (first, second, joint): numbers of two of {count} "
-            "bodies (-1 for space), and three numbers in the frame of the first"
+            "bodies (-1 for space as the first), and three numbers in the frame of the first"
         )
     return int(link[0]), int(link[1]), joint

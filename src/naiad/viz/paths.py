@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naiad.viz.bodies import Body, bodies, body_names, rotation_matrices, rotations, spoken
+from naiad.viz.bodies import Body, bodies, body_names, positions, rotation_matrices, rotations, spoken
 from naiad.viz.roles import Element
 from naiad.viz.shapes import SMALLEST, Solid, fixed_solids, known_solids
 from naiad.viz.solids import draw_ellipsoid, draw_mesh
@@ -45,7 +45,7 @@ class Scene:
 
 def path_panel(dataset: "xr.Dataset", found: list[Element]) -> Path | None:
     """The panel that fits what was found: positions first, then three-dimensional rotations; else none."""
-    places = [element for element in found if element.kind == "position"]
+    places = positions(dataset, found)
     turns = [element for element in found if element.kind in ("rotation", "quaternion")]
     upright = vertical(dataset)
     moving = bodies(dataset.drop_vars(string_names(dataset)))
