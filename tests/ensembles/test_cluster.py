@@ -88,7 +88,7 @@ def killed_workers(address, job, kills, seconds):
             listener.join()
 
 
-@pytest.mark.parametrize("kills", [30, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [12, pytest.param(100, marks=pytest.mark.long)])
 def test_workers_are_killed_at_any_moment(tmp_path, monkeypatch, kills):
     monkeypatch.setattr("naiad.ensembles.cluster.TIMEOUT", 60.0)  # that there may be no worker on a busy machine
     options = {"t1": 60.005, "dt": 0.002, "save_every": 300, "sections": OPTIONS["sections"]}

@@ -61,6 +61,7 @@ def test_values_for_a_reader(value, text):
         ("errors", np.array([0.12345, 1.0]), "(0.123, 1)"),
         ("terror", 1.23456, "1.23456"),
         ("plain", {"swing": 35.40097479, "energy_error": 1.2345}, "swing: 35.401 deg, energy_error: 1.23"),
+        ("energy_error_max", {"euler": 1.64641e-15, "rk4": 0.25}, "euler: 1.65e-15, rk4: 0.25"),
     ],
 )
 def test_a_result_has_the_digits_that_its_name_deserves(name, value, text):

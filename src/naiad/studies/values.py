@@ -42,7 +42,7 @@ def to_json(value: Any, indent: int | None = None) -> str:
 def found(name: str, value: Any, units: Mapping[str, str]) -> str:
     """A result for a reader, with the digits that its name deserves; in a dict each with its unit."""
     if isinstance(value, Mapping):
-        entries = ((str(key), found(str(key), each, units)) for key, each in value.items())
+        entries = ((str(key), found(f"{name}_{key}", each, units)) for key, each in value.items())
         return ", ".join(f"{key}: {text} {units.get(key, '')}".rstrip() for key, text in entries)
     return shown(value, DIGITS_OF_ERRORS if ERRORS & set(name.split("_")) else DIGITS)
 

@@ -192,6 +192,10 @@ _UNITS = {
     "energy_error_max": "J",
     "linear_momentum_error_max": "kg m/s",
     "angular_momentum_error_max": "kg m^2/s",
+    "inertia_M0": "kg",
+    "inertia_M1": "kg",
+    "inertia_J0": "kg m^2",
+    "inertia_J1": "kg m^2",
 }
 
 _NOTES = (
