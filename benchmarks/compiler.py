@@ -19,6 +19,7 @@ TABLES = {
     "connected": ("Three connected ellipsoids", "benchmarks.connected"),
     "tree": ("Chains and trees of bodies", "benchmarks.tree"),
     "string": ("Strings", "benchmarks.string"),
+    "elastica": ("A string beside PyElastica", "benchmarks.elastica"),
     "long": ("Long runs", "benchmarks.long_run"),
     "section": ("A Poincare section", "benchmarks.section"),
     "planets": ("The outer solar system", "benchmarks.planets"),

@@ -142,18 +142,18 @@ def energy_error(scheme: str, order: int, h: float, parameters: dict[str, Any]) 
     return (*name, f"{float(error.mean):.1e}", f"{float(error.max):.1e}", f"{best:.2f}")
 
 
-def main() -> None:
-    """Print the tables."""
+def report() -> str:
+    """The tables."""
     rows = []
     with one_core(), jax.enable_x64(True):
         for reel, what in ((False, "fixed length"), (True, "reel")):
             for scheme in SCHEMES if reel else ("symmetric", "imex"):
                 rows.append((f"{what}, {scheme}", *(f"{nanoseconds(n, scheme, reel=reel):.0f}" for n in COUNTS)))
-        print(table(("ns an element and step", *(f"N = {n:,}" for n in COUNTS)), rows))
-        print(f"\nThe paper's three runs (56,000 steps of 20 elements): {papers_runs():.2f} s\n")
+        speeds = table(("ns an element and step", *(f"N = {n:,}" for n in COUNTS)), rows)
         header = ("", "scheme", "order", "h [s]", "mean energy error [J]", "largest [J]", "CPU s")
-        print(table(header, energy_errors()))
+        runs = f"The paper's three runs (56,000 steps of 20 elements): {papers_runs():.2f} s"
+        return "\n\n".join([speeds, runs, table(header, energy_errors())])
 
 
 if __name__ == "__main__":
-    main()
+    print(report())

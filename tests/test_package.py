@@ -4,8 +4,10 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import naiad
+from benchmarks.compiler import TABLES
 
 MODULES = [module.name for module in pkgutil.walk_packages(naiad.__path__, "naiad.") if "__main__" not in module.name]
 
@@ -31,6 +33,12 @@ def test_every_public_name_has_exactly_one_home():
 def test_every_module_says_what_it_is():
     for module in MODULES:
         assert (importlib.import_module(module).__doc__ or "").strip(), module
+
+
+def test_every_table_of_the_benchmarks_can_be_made():
+    for _, module in TABLES.values():
+        file = Path(__file__).parents[1] / f"{module.replace('.', '/')}.py"
+        assert "\ndef report(" in file.read_text(), module
 
 
 def test_importing_changes_nothing_and_loads_little():

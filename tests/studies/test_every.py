@@ -20,7 +20,7 @@ SMALL = {
     "curvature": {},
     "eel": {"N": 3, "t1": 0.5},
     "falling-plate": {"grid": 2, "t1": 0.02},
-    "fish-school": {"fish": 1, "degree": 2, "steps": 8},
+    "fish-school": {"fish": 2, "degree": 2, "steps": 8},
     "fish-vortices": {"steps": 8, "count": 2},
     "gait-energy": {"harmonics": 1, "distance": 1.0},
     "gait-optimiser": {"harmonics": 1, "starts": 1},

@@ -165,6 +165,9 @@ _UNITS = {
     "displacement": "m",
     "turning": "rad",
     "net_motion": "rad, m, m",
+    "mean": "rad",
+    "cosines": "rad",
+    "sines": "rad",
     "largest_torque": "N m",
 }
 

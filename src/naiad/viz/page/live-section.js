@@ -30,7 +30,7 @@ function painting(canvas, index) {
     const box = canvas.getBoundingClientRect(), place = [event.clientX - box.left, event.clientY - box.top];
     if (last && Math.hypot(place[0] - last[0], place[1] - last[1]) < SPREAD) return;
     last = place;
-    const [x0, x1, y0, y1] = frameOfSection, [width, height] = [box.width, box.height];
+    const [x0, x1, y0, y1] = sections[index].frame, [width, height] = [box.width, box.height];
     beginOrbit([
       x0 + ((place[0] - SURROUND.left) / (width - SURROUND.left - SURROUND.right)) * (x1 - x0),
       y0 + ((height - SURROUND.bottom - place[1]) / (height - SURROUND.top - SURROUND.bottom)) * (y1 - y0),
@@ -117,7 +117,7 @@ function drawSections() {
     if ((section.clean && section.width === canvas.clientWidth) || !frameOfSection) return;
     section.width = canvas.clientWidth;
     const size = sizedCanvas(canvas, pen);
-    Object.assign(section, axes(pen, size, frameOfSection, { labels: live.section.labels, across: 5, margin: SURROUND }), { clean: true });
+    Object.assign(section, axes(pen, size, frameOfSection, { labels: live.section.labels, across: 5, margin: SURROUND }), { clean: true, frame: frameOfSection });
     for (const { runs, colour } of orbits) {
       const { points } = runs[k];
       for (let i = 0; i < points.length; i += 2) dotAt(section, colour, points[i], points[i + 1]);
