@@ -67,7 +67,7 @@ def test_rows_of_tables_are_those_of_the_function(lanes, apart):
         for name, each in (("in1", rows), ("in2", weights))
     ]
     outputs = run.tables(groups)
-    run.over(Table.same(GIVEN, lanes), inputs, outputs)()
+    run.over(Table.same(GIVEN), inputs, outputs)()
     (first, second) = (each.rows(COUNT) for each in outputs)
     total = np.cumsum(rows.far * weights[:, None], axis=1)
     np.testing.assert_allclose(first.a, np.tanh(rows.a @ GIVEN.matrix), rtol=1e-12)
@@ -86,7 +86,7 @@ def test_a_scan_goes_from_row_to_row(reverse):
     run = OverTables(carried, GIVEN, Fields.of(0.0), fields(rows), lanes=1)
     x, found = Table(Fields.of(0.0), COUNT + 1, 1), Table(run.results[1], COUNT, 1)
     x.memory[-1 if reverse else 0] = 2.0
-    run.scan(Table.same(GIVEN, 1), x, [table(rows, COUNT, 1)], [found], reverse=reverse)()
+    run.scan(Table.same(GIVEN), x, [table(rows, COUNT, 1)], [found], reverse=reverse)()
     at = 2.0
     for k in reversed(range(COUNT)) if reverse else range(COUNT):
         np.testing.assert_allclose(found.memory[k, 0, 0], at + rows.a[k, 0], rtol=1e-14)
@@ -102,6 +102,6 @@ def test_what_cannot_be_compiled_goes_through_xla():
     rows, _ = drawn()
     with pytest.warns(RunWarning, match="sort cannot be compiled"):
         run = OverTables(sorted_row, GIVEN, fields(rows), lanes=4)
-    outputs, shared = run.tables(6), Table.same(GIVEN, 4)
+    outputs, shared = run.tables(6), Table.same(GIVEN)
     run.over(shared, [table(rows, 6, 4)], outputs)()
     np.testing.assert_allclose(outputs[0].rows(COUNT), np.sort(rows.a) @ GIVEN.matrix, rtol=1e-12)

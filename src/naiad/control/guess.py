@@ -60,8 +60,7 @@ def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> 
     at = at._replace(U=U, low=low, high=high, theta=theta, least=least, most=most)
     if not at.rho.size:
         return at
-    one = jax.tree.map(lambda a: np.asarray(a, float)[None], (at, numbers))
-    slack = np.maximum(-step_values(problem, one[0].intervals(one[1])).path, SLACK)
+    slack = np.maximum(-step_values(problem, at.intervals(numbers)).path, SLACK)
     return at._replace(slack=slack, rho=barrier / slack)
 
 

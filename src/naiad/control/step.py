@@ -105,10 +105,10 @@ def stepped(problem: Problem, at: Interval, weights: Weights, kept: Kept, change
     )
     primal = ((at.slack, found.slack), (low, U), (high, -U))
     dual = ((at.rho, found.rho), (at.low, found.low), (at.high, found.high))
-    return found, Lengths(_limit(primal), _limit(dual))
+    return found, Lengths(limit(primal), limit(dual))
 
 
-def _limit(pairs: Any) -> Any:
+def limit(pairs: Any) -> Any:
     """The multiple of changes at which the first of positive values is zero."""
     found = jnp.full((), jnp.inf)
     for value, change in pairs:
