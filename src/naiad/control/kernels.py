@@ -98,7 +98,7 @@ class Kernels:
         f = forms
 
         def steps(function: Any, *fields: Fields, apart: tuple[str, ...] = ()) -> OverTables:
-            return OverTables(function, problem, *fields, lanes=self.width, apart=apart)
+            return OverTables(function, problem, *fields, lanes=self.width, apart=apart, most_scalars=128)
 
         def alone(function: Any, shared: Any, *fields: Fields) -> OverTables:
             return OverTables(function, shared, *fields, lanes=1, most_scalars=self.sizes.most_scalars)

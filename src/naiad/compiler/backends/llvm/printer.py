@@ -49,7 +49,8 @@ class _Printer:
             self._result(offset, node)
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
-        one = f"define internal void @one({self.memory.arguments('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
+        given, apart = self.memory.arguments("noalias "), "" if self.program.memories is None else " noinline"
+        one = f"define internal void @one({given}){apart} {{\nentry:\n{body}\n  ret void\n}}"
         called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
         return "\n".join([*tables, *called, one, self.memory.driver(), *self._marks(), ""])
 
