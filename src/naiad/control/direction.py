@@ -30,9 +30,7 @@ def directed(newton: NewtonTables, barrier: float, shift: float, halvings: int) 
     return False
 
 
-def _soften(
-    newton: NewtonTables, barrier: float, shift: float, full: dict[str, np.ndarray], halvings: int
-) -> None:
+def _soften(newton: NewtonTables, barrier: float, shift: float, full: dict[str, np.ndarray], halvings: int) -> None:
     """The direction with as much of the curvature as leaves pivots positive, which they are without any."""
     plain, best = _copied(newton, CURVED), _copied(newton, DIRECTION)
     least, most = 0.0, 1.0

@@ -94,9 +94,7 @@ def end_cost(problem: Problem, end: End, x: Float[Array, " x"]) -> Any:
     return jnp.zeros(()) if problem.end_cost is None else problem.at_end(problem.end_cost, state, t, theta)
 
 
-def end_tried(
-    problem: Problem, end: End, step: EndStep, lengths: Lengths, steps: Measured
-) -> tuple[End, Measured]:
+def end_tried(problem: Problem, end: End, step: EndStep, lengths: Lengths, steps: Measured) -> tuple[End, Measured]:
     """The ends after so much of a step, and what the whole iterate is there, whose steps are given."""
     primal, dual = lengths
 
@@ -128,9 +126,7 @@ def end_tried(
     )
 
 
-def end_blocks(
-    problem: Problem, end: End, weights: Weights, steps: Duals
-) -> tuple[EndBlocks, Value, Start, Errors]:
+def end_blocks(problem: Problem, end: End, weights: Weights, steps: Duals) -> tuple[EndBlocks, Value, Start, Errors]:
     """The blocks of the ends, the cost to go at the last node, and the errors of the whole iterate, whose steps are
     given. A condition r = 0 with the multiplier nu stands as nu . r + |r|^2 / (2 CONDITION_SLACK), and the new
     multiplier is nu + r / CONDITION_SLACK: exact in the limit of the iteration."""
@@ -152,9 +148,7 @@ def end_blocks(
     by_theta = steps.by_theta + dual[n:-n] + _nodes(problem, first.slopes) @ steps.first + end.most - end.least
     largest = jnp.max(jnp.abs(jnp.concatenate([last, by_theta])), initial=steps.own)
     mean = (steps.size + jnp.sum(jnp.abs(end.nu))) / (steps.count + end.nu.size)
-    products = [
-        (jnp.isfinite(gap), multiplier * gap) for multiplier, gap in ((end.least, below), (end.most, above))
-    ]
+    products = [(jnp.isfinite(gap), multiplier * gap) for multiplier, gap in ((end.least, below), (end.most, above))]
     least, most = steps.least, steps.most
     for there, product in products:
         least = jnp.min(jnp.where(there, product, jnp.inf), initial=least)

@@ -101,12 +101,12 @@ def _extended(solution: Solution, values: np.ndarray) -> tuple[Iterate, Numbers]
         least=np.concatenate([at.least, none]),
         most=np.concatenate([at.most, none]),
     )
-    return at, numbers._replace(
-        least=np.concatenate([numbers.least, -far]), most=np.concatenate([numbers.most, far])
-    )
+    return at, numbers._replace(least=np.concatenate([numbers.least, -far]), most=np.concatenate([numbers.most, far]))
 
 
-def _changed(newton: NewtonTables, barrier: float, miss: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _changed(
+    newton: NewtonTables, barrier: float, miss: np.ndarray, slopes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Increments of all nodes and of the controls, from those of the first node, and the best constants in these
     directions."""
     nx, to_go = miss.size, newton.values.rows(newton.N + 1).V

@@ -76,9 +76,7 @@ class Iterate(NamedTuple):
     @classmethod
     def of(cls, each: Interval, end: End) -> "Iterate":
         """From the steps and the end."""
-        g, m = jax.tree.map(
-            lambda a, b: np.concatenate([a, b[-1:]]), (each.g, each.m), (each.g_next, each.m_next)
-        )
+        g, m = jax.tree.map(lambda a, b: np.concatenate([a, b[-1:]]), (each.g, each.m), (each.g_next, each.m_next))
         own = {name: getattr(each, name) for name in OF_STEPS}
         return cls(g=g, m=m, theta=end.theta, **own, least=end.least, most=end.most, nu=end.nu)
 

@@ -1,11 +1,13 @@
 """The compiled functions of a problem, over tables: of steps, which lie in lanes, and of what there is once."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from naiad.compiler.tables import Current, Fields, OverTables, default_lanes, form_of
+from naiad.compiler.together import together
 from naiad.control.ending import End, EndBlocks, EndStep, Errors, end_blocks, end_stepped, end_tried
 from naiad.control.first_node import First, Start, begun
 from naiad.control.interval import Interval, Values, blocks, values
@@ -15,6 +17,8 @@ from naiad.control.problem import Problem
 from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
 from naiad.control.step import Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
 from naiad.control.transcription import GaussSteps
+
+MOST_SCALARS = 128  # larger arrays of a step live in memory: what is written out takes long to compile
 
 
 class Forms(NamedTuple):
@@ -57,7 +61,9 @@ class Forms(NamedTuple):
             at,
             Step(zeros(n), zeros(n), zeros(n), zeros(n), zeros(c), at.K, at.U, *multipliers),
             end,
-            EndStep(zeros(n), zeros(n), zeros(c), zeros(r), zeros(c), zeros(c), (zeros(n), zeros(n)) if end.start else ()),
+            EndStep(
+                zeros(n), zeros(n), zeros(c), zeros(r), zeros(c), zeros(c), (zeros(n), zeros(n)) if end.start else ()
+            ),
             EndBlocks(zeros(r), zeros((nx, r)), zeros(nx)),
             Start(zeros(nx), zeros((c, nx))),
             First(one),
@@ -88,7 +94,7 @@ class Forms(NamedTuple):
 
 
 class Kernels:
-    """The functions; `width` is how many steps lie side by side."""
+    """The functions by their names, `over` tables; `width` is how many steps lie side by side."""
 
     def __init__(self, problem: Problem, forms: Forms):
         self.forms, self.width = forms, default_lanes()
@@ -98,27 +104,34 @@ class Kernels:
         f = forms
 
         def steps(function: Any, *fields: Fields, apart: tuple[str, ...] = ()) -> OverTables:
-            return OverTables(function, problem, *fields, lanes=self.width, apart=apart, most_scalars=128)
+            options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": MOST_SCALARS}
+            return OverTables(function, problem, *fields, **options)
 
         def alone(function: Any, shared: Any, *fields: Fields) -> OverTables:
             return OverTables(function, shared, *fields, lanes=1, most_scalars=self.sizes.most_scalars)
 
+        makers: dict[str, Callable[[], OverTables]] = {
+            "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
+            "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1",)),
+        }
         if self.staged:
-            self.rest = steps(_rest, f.at, f.dual, apart=("in2", "out0", "out1"))
-            self.taken = steps(_taken, f.at, f.step, f.lengths)
-            self.measured = steps(_measured, f.at, f.values, apart=("in2", "out0"))
-        else:
-            self.blocks = steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3"))
-            self.tried = steps(_tried, f.at, f.step, f.lengths, apart=("out1",))
-        self.stepped = steps(stepped, f.at, f.weights, f.kept, f.change, apart=("in4", "out1"))
-        self.end_blocks = alone(end_blocks, problem, f.end, f.weights, f.duals)
-        self.end_stepped = alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x)
-        self.end_tried = alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured)
-        self.backward = alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier)
-        self.begun = alone(begun, self.sizes, f.value, f.start)
-        self.forward = alone(forward, self.sizes, f.x, f.swept, f.gains, f.value)
-        self.joined = alone(joined, self.sizes, f.duals, f.duals)
-        self.summed = alone(summed, self.sizes, f.measured, f.measured)
+            makers = {
+                "rest": lambda: steps(_rest, f.at, f.dual, apart=("in2", "out0", "out1")),
+                "taken": lambda: steps(_taken, f.at, f.step, f.lengths),
+                "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0")),
+            }
+        makers |= {
+            "stepped": lambda: steps(stepped, f.at, f.weights, f.kept, f.change, apart=("in4", "out1")),
+            "end_blocks": lambda: alone(end_blocks, problem, f.end, f.weights, f.duals),
+            "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x),
+            "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured),
+            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier),
+            "begun": lambda: alone(begun, self.sizes, f.value, f.start),
+            "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
+            "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),
+            "summed": lambda: alone(summed, self.sizes, f.measured, f.measured),
+        }
+        self.over = dict(zip(makers, together(list(makers.values())), strict=True))
 
 
 def kernels(problem: Problem, at: Iterate, numbers: Numbers) -> Kernels:

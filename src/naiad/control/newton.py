@@ -70,7 +70,7 @@ class NewtonTables:
 
     def __init__(self, k: Kernels, N: int):
         self.kernels, self.N = k, N
-        groups, forms = -(-N // k.width), k.forms
+        groups, forms, over = -(-N // k.width), k.forms, k.over
         room = groups * k.width
 
         def tables(lanes: int, count: int, *each: Any, same: bool = False) -> list[Table]:
@@ -102,45 +102,45 @@ class NewtonTables:
         parts = forms.duals.parts
         self.joined.memory[0, parts["least"]], self.joined.memory[0, parts["most"]] = np.inf, -np.inf
         swept = (self.swept, self.bounded, self.barrier)
-        self._back = k.backward.scan(self.sizes, self.values, swept, [self.gains], reverse=True)
+        self._back = over["backward"].scan(self.sizes, self.values, swept, [self.gains], reverse=True)
         first = [self.x.part(0, 1), self.pivot]
-        self._begin = k.begun.over(self.sizes, [self.values.part(0, 1), self.start], first)
+        self._begin = over["begun"].over(self.sizes, [self.values.part(0, 1), self.start], first)
         given = [self.swept, self.gains, self.values.part(1)]
-        self._on = k.forward.scan(self.sizes, self.x, given, [self.change])
+        self._on = over["forward"].scan(self.sizes, self.x, given, [self.change])
         self.plan, self.other = self._bound(), self._bound(swapped=True)
 
     def _bound(self, swapped: bool = False) -> Plan:
         """The calls at the iterate, or at what is the trial now; the two change places."""
-        k, shared = self.kernels, self.shared
+        over, shared = self.kernels.over, self.shared
         (at, trial), (end, end_trial) = (self.at, self.trial), (self.end, self.end_trial)
         if swapped:
             at, trial, end, end_trial = trial, at, end_trial, end
-        if k.staged:
+        if self.kernels.staged:
             made: Calls = [
                 lambda: self._staged(at),
-                k.rest.over(shared, [at, self.dual], [self.bounded, self.duals]),
+                over["rest"].over(shared, [at, self.dual], [self.bounded, self.duals]),
             ]
             tried: Calls = [
-                k.taken.over(shared, [at, self.step, self.lengths], [trial]),
+                over["taken"].over(shared, [at, self.step, self.lengths], [trial]),
                 lambda: self.staged_values.fill(staged_values(self.problem, trial.rows(self.N))),
-                k.measured.over(shared, [trial, self.staged_values], [self.measured]),
+                over["measured"].over(shared, [trial, self.staged_values], [self.measured]),
             ]
         else:
             blocks = [self.swept, self.kept, self.bounded, self.duals]
-            made = [k.blocks.over(shared, [at, self.weights], blocks)]
-            tried = [k.tried.over(shared, [at, self.step, self.lengths], [trial, self.measured])]
+            made = [over["blocks"].over(shared, [at, self.weights], blocks)]
+            tried = [over["tried"].over(shared, [at, self.step, self.lengths], [trial, self.measured])]
         N = self.N
-        joined = k.joined.scan(self.sizes, self.joined, [self.duals], [])
+        joined = over["joined"].scan(self.sizes, self.joined, [self.duals], [])
         given = [end, self.alone, self.joined.part(N, N + 1)]
-        ends = k.end_blocks.over(shared, given, [self.end_blocks, self.closing, self.start, self.errors])
+        ends = over["end_blocks"].over(shared, given, [self.end_blocks, self.closing, self.start, self.errors])
         given = [end, self.alone, self.end_blocks, self.x.part(0, 1), self.x.part(N, N + 1)]
         step = [
-            k.stepped.over(shared, [at, self.weights, self.kept, self.change], [self.step, self.limits]),
-            k.end_stepped.over(shared, given, [self.end_step, self.end_limits]),
+            over["stepped"].over(shared, [at, self.weights, self.kept, self.change], [self.step, self.limits]),
+            over["end_stepped"].over(shared, given, [self.end_step, self.end_limits]),
         ]
-        summed = k.summed.scan(self.sizes, self.summed, [self.measured], [])
+        summed = over["summed"].scan(self.sizes, self.summed, [self.measured], [])
         given = [end, self.end_step, self.alone_lengths, self.summed.part(N, N + 1)]
-        tried += [summed, k.end_tried.over(shared, given, [end_trial, self.total])]
+        tried += [summed, over["end_tried"].over(shared, given, [end_trial, self.total])]
         return Plan([*made, joined, ends], [ends], step, tried)
 
     # -- the iterate
