@@ -85,30 +85,26 @@ def geodesic(
     waves = np.pi * np.array([1.0, 2.0])
     aside = np.sin(parts[:, None] * waves) @ bends
     speed = (np.cos(parts[:, None] * waves) * waves / (N * h)) @ bends
-    first, last = _repeated((start.g, goal.g), N + 1)
     after = [np.concatenate([each[1:], each[-1:]]) for each in (law, aside)]
-    g, mu, x = execute_rows(
-        _on_geodesic, problem, first, last, (law, aside), tuple(after), (rate, speed), parameters=()
-    )
+    rows = ((law, aside), tuple(after), (rate, speed))
+    moved = (problem.system, problem.steps.retraction)
+    g, mu, x = execute_rows(_on_geodesic, moved, start.g, goal.g, *rows, shared=(1, 2), parameters=())
     mu[0], mu[-1] = start.mu, goal.mu
     return g, mu, x[:-1]
 
 
-def _repeated(tree: Any, count: int) -> Any:
-    return jax.tree.map(lambda a: np.repeat(np.asarray(a, float)[None], count, axis=0), tree)
-
-
-def _on_geodesic(problem: Problem, first: Any, last: Any, here: Any, after: Any, rates: Any) -> tuple[Any, Any, Any]:
+def _on_geodesic(moved: Any, first: Any, last: Any, here: Any, after: Any, rates: Any) -> tuple[Any, Any, Any]:
     """A node, the momentum there, and the vector x of the step that leads on."""
-    group = problem.group
+    system, retraction = moved
+    group = system.group
     whole = group.log(group.compose(group.inverse(first), last))
 
     def node(part, aside):
         return group.compose(group.compose(first, group.exp(part * whole)), group.exp(aside))
 
     g, (rate, speed) = node(*here), rates
-    x = problem.steps.retraction.inverse(group, group.compose(group.inverse(g), node(*after)))
-    return g, problem.system.legendre(g, rate * whole + speed, 0.0), x
+    x = retraction.inverse(group, group.compose(group.inverse(g), node(*after)))
+    return g, system.legendre(g, rate * whole + speed, 0.0), x
 
 
 def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:
