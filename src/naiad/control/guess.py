@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute_rows
@@ -66,6 +67,8 @@ def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> 
 
 def _inside(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, barrier: float) -> tuple[np.ndarray, ...]:
     """Values strictly within bounds, and the multipliers of both."""
+    if not (np.isfinite(lower).any() or np.isfinite(upper).any()):
+        return values, np.zeros_like(values), np.zeros_like(values)
     both = np.isfinite(lower) & np.isfinite(upper)
     room = ROOM * np.where(both, np.where(both, upper, 1.0) - np.where(both, lower, 0.0), 1.0)
     values = np.clip(values, lower + room, upper - room)
@@ -79,32 +82,28 @@ def geodesic(
     nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x).
 
     `bends` are two vectors, by which it is moved aside in half a sine wave and in a whole one."""
-    parts = np.linspace(0.0, 1.0, N + 1)
-    law = parts**2 * (3.0 - 2.0 * parts)
-    rate = 6.0 * parts * (1.0 - parts) / (N * h)
-    waves = np.pi * np.array([1.0, 2.0])
-    aside = np.sin(parts[:, None] * waves) @ bends
-    speed = (np.cos(parts[:, None] * waves) * waves / (N * h)) @ bends
-    after = [np.concatenate([each[1:], each[-1:]]) for each in (law, aside)]
-    rows = ((law, aside), tuple(after), (rate, speed))
-    moved = (problem.system, problem.steps.retraction)
-    g, mu, x = execute_rows(_on_geodesic, moved, start.g, goal.g, *rows, shared=(1, 2), parameters=())
+    moved, given = (problem.system, problem.steps.retraction), (start.g, goal.g, bends, np.array([1.0 / N, N * h]))
+    parts = np.arange(N + 1) / N
+    g, mu, x = execute_rows(_on_geodesic, moved, *given, parts, shared=(1, 2, 3, 4), parameters=())
     mu[0], mu[-1] = start.mu, goal.mu
     return g, mu, x[:-1]
 
 
-def _on_geodesic(moved: Any, first: Any, last: Any, here: Any, after: Any, rates: Any) -> tuple[Any, Any, Any]:
-    """A node, the momentum there, and the vector x of the step that leads on."""
-    system, retraction = moved
-    group = system.group
+def _on_geodesic(moved: Any, first: Any, last: Any, bends: Any, steps: Any, part: Any) -> tuple[Any, Any, Any]:
+    """A node, the momentum there, and the vector x of the step that leads on; `steps` are the part of the way that one
+    of them is, and the duration."""
+    (system, retraction), group = moved, moved[0].group
     whole = group.log(group.compose(group.inverse(first), last))
+    waves = jnp.pi * jnp.array([1.0, 2.0])
 
-    def node(part, aside):
-        return group.compose(group.compose(first, group.exp(part * whole)), group.exp(aside))
+    def node(part):
+        aside = jnp.sin(part * waves) @ bends
+        return group.compose(group.compose(first, group.exp(part**2 * (3.0 - 2.0 * part) * whole)), group.exp(aside))
 
-    g, (rate, speed) = node(*here), rates
-    x = retraction.inverse(group, group.compose(group.inverse(g), node(*after)))
-    return g, system.legendre(g, rate * whole + speed, 0.0), x
+    g = node(part)
+    speed = (6.0 * part * (1.0 - part) * whole + (jnp.cos(part * waves) * waves) @ bends) / steps[1]
+    x = retraction.inverse(group, group.compose(group.inverse(g), node(jnp.minimum(part + steps[0], 1.0))))
+    return g, system.legendre(g, speed, 0.0), x
 
 
 def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:
