@@ -10,14 +10,15 @@ from naiad.compiler.telling import making
 from naiad.interrupts import PATIENCE, STACK_BYTES, check
 
 T = TypeVar("T")
+THREADS = 3
 
 
 def together(makers: Sequence[Callable[[], T]]) -> list[T]:
-    """What each of them gives, by two threads: LLVM does not hold the interpreter's lock, so that one is traced while
-    another is compiled. The longest should come first."""
+    """What each of them gives, by a few threads: LLVM does not hold the interpreter's lock, so that one is traced while
+    another is compiled, and a third waits for that. The longest should come first."""
     if available() == 1:
         return [make() for make in makers]
-    usual, pool = threading.stack_size(STACK_BYTES), ThreadPoolExecutor(2, thread_name_prefix="naiad-compile")
+    usual, pool = threading.stack_size(STACK_BYTES), ThreadPoolExecutor(THREADS, thread_name_prefix="naiad-compile")
     try:
         made = [pool.submit(make) for make in makers]
     finally:

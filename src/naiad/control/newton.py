@@ -14,7 +14,7 @@ from naiad.control.iterate import Iterate, Numbers, table_rows
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
-from naiad.control.riccati import Change
+from naiad.control.riccati import Change, Sizes
 from naiad.control.stages import staged_blocks, staged_values
 from naiad.control.step import Kept, swept_of
 from naiad.control.transcription import GaussSteps
@@ -51,7 +51,7 @@ class NewtonTables:
             found = own.spare[at.steps].pop()
         except LookupError:
             found = cls(own, at.steps)
-        found.problem = found.shared.thing = problem
+        found.problem = problem
         found.shared.share(problem, numbers_of(problem))
         found.at.put(table_rows(at, numbers, own.forms.at))
         end = jax.tree.leaves(at.end(numbers, problem.begin is not None))
@@ -115,21 +115,22 @@ class NewtonTables:
         (at, trial), (end, end_trial) = (self.at, self.trial), (self.end, self.end_trial)
         if swapped:
             at, trial, end, end_trial = trial, at, end_trial, end
-        if self.kernels.staged:
+        N, weights = self.N, self.alone
+        if self.kernels.staged:  # functions that do not know this object: it goes when nobody uses it any more
+            sizes, own, missed = self.kernels.sizes, (self.swept, self.kept, self.dual), self.staged_values
             made: Calls = [
-                lambda: self._staged(at),
+                lambda: _fill_blocks(shared.thing, sizes, at.rows(N), weights, *own),
                 over["rest"].over(shared, [at, self.dual], [self.bounded, self.duals]),
             ]
             tried: Calls = [
                 over["taken"].over(shared, [at, self.step, self.lengths], [trial]),
-                lambda: self.staged_values.fill(staged_values(self.problem, trial.rows(self.N))),
-                over["measured"].over(shared, [trial, self.staged_values], [self.measured]),
+                lambda: missed.fill(staged_values(shared.thing, trial.rows(N))),
+                over["measured"].over(shared, [trial, missed], [self.measured]),
             ]
         else:
             blocks = [self.swept, self.kept, self.bounded, self.duals]
             made = [over["blocks"].over(shared, [at, self.weights], blocks)]
             tried = [over["tried"].over(shared, [at, self.step, self.lengths], [trial, self.measured])]
-        N = self.N
         joined = over["joined"].scan(self.sizes, self.joined, [self.duals], [])
         given = [end, self.alone, self.joined.part(N, N + 1)]
         ends = over["end_blocks"].over(shared, given, [self.end_blocks, self.closing, self.start, self.errors])
@@ -192,14 +193,6 @@ class NewtonTables:
         for weights in (self.weights.memory[0], self.alone.memory[0]):
             weights[0], weights[1] = barrier, curvature
 
-    def _staged(self, at: Table) -> None:
-        """The blocks of steps with several stages, which NumPy puts together."""
-        weights = np.repeat(self.alone.memory[0], self.N, axis=1)
-        found = staged_blocks(self.problem, at.rows(self.N), *weights)
-        self.swept.fill(execute_rows(swept_of, self.kernels.sizes, found, parameters=()))
-        self.kept.fill(Kept(*(getattr(found, name) for name in Kept._fields)))
-        self.dual.fill(found.dual)
-
     @property
     def gradient(self) -> Duals:
         """What all steps together add to the dual errors."""
@@ -249,3 +242,13 @@ def step_values(problem: Problem, intervals: Interval) -> Values:
     if isinstance(problem.steps, GaussSteps):
         return staged_values(problem, intervals)
     return execute_rows(values, problem, intervals, parameters=())
+
+
+def _fill_blocks(
+    problem: Problem, sizes: Sizes, at: Interval, weights: Table, swept: Table, kept: Table, dual: Table
+) -> None:
+    """The blocks of steps with several stages, which NumPy puts together."""
+    found = staged_blocks(problem, at, *np.repeat(weights.memory[0], len(at.K), axis=1))
+    swept.fill(execute_rows(swept_of, sizes, found, parameters=()))
+    kept.fill(Kept(*(getattr(found, name) for name in Kept._fields)))
+    dual.fill(found.dual)
