@@ -60,17 +60,17 @@ class Iterate(NamedTuple):
             return np.repeat(np.asarray(each, float)[None], N, axis=0)
 
         return Interval(
-            same(numbers.begin),
-            np.arange(N, dtype=float),
-            same(numbers.step),
-            jax.tree.map(lambda a: a[:-1], self.g),
-            self.m[:-1],
-            jax.tree.map(lambda a: a[1:], self.g),
-            self.m[1:],
-            same(self.theta),
-            *(getattr(self, name) for name in OF_STEPS),
-            same(numbers.lower),
-            same(numbers.upper),
+            begin=same(numbers.begin),
+            k=np.arange(N, dtype=float),
+            step=same(numbers.step),
+            g=jax.tree.map(lambda a: a[:-1], self.g),
+            m=self.m[:-1],
+            g_next=jax.tree.map(lambda a: a[1:], self.g),
+            m_next=self.m[1:],
+            theta=same(self.theta),
+            **{name: getattr(self, name) for name in OF_STEPS},
+            lower=same(numbers.lower),
+            upper=same(numbers.upper),
         )
 
     @classmethod

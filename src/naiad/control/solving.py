@@ -131,7 +131,8 @@ def solve(
 def solve_many(
     system: LagrangianSystem, starts: Sequence[State], goals: Sequence[State], T: float, N: int, **options: Any
 ) -> list[Solution]:
-    """The motions of least cost from many states to as many goals: `solve`, for problems that run together in lanes.
+    """The motions of least cost from many states to as many goals: `solve`, for problems that run together, on all
+    cores.
 
     `options` are those of `solve` that say what the problem is, and `tolerance` and `iterations`.
     """
