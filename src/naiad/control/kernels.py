@@ -15,7 +15,7 @@ from naiad.control.iterate import Iterate, Numbers, chosen
 from naiad.control.measures import Duals, Measured, duals, joined, measured, summed
 from naiad.control.problem import Problem
 from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
-from naiad.control.step import Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
+from naiad.control.step import Assembled, Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
 from naiad.control.transcription import GaussSteps
 
 MOST_SCALARS = 128  # larger arrays of a step live in memory: what is written out takes long to compile
@@ -45,7 +45,7 @@ class Forms(NamedTuple):
     change: Fields
     gains: Fields
     barrier: Fields
-    dual: Fields
+    assembled: Fields
     values: Fields
 
     @classmethod
@@ -87,7 +87,7 @@ class Forms(NamedTuple):
             Change(zeros(nx), zeros(nx), zeros(own), zeros(nx)),
             Gains(zeros((own, columns))),
             Barrier(one, one),
-            zeros(own + n + c + inner),
+            Assembled(zeros((ny + 1, nx)), zeros((ny + 1, ny)), zeros(ny + 1), zeros(own + n + c + inner)),
             Values(one, zeros(inner), zeros(n), zeros(n), zeros(q)),
         )
         return cls(*map(Fields.of, forms))
@@ -116,7 +116,7 @@ class Kernels:
         }
         if self.staged:
             makers = {
-                "rest": lambda: steps(_rest, f.at, f.dual, apart=("in2", "out0", "out1")),
+                "rest": lambda: steps(_rest, f.at, f.assembled, apart=("in2", "out0", "out1", "out2")),
                 "taken": lambda: steps(_taken, f.at, f.step, f.lengths),
                 "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0")),
             }
@@ -162,8 +162,8 @@ def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tupl
     return trial, measured(trial, values(problem, trial))
 
 
-def _rest(problem: Problem, at: Interval, dual: Any) -> tuple[Bounded, Duals]:
-    return bounded(at), duals(problem, at, dual)
+def _rest(problem: Problem, at: Interval, made: Assembled) -> tuple[Swept, Bounded, Duals]:
+    return swept_of(Sizes.of(problem), made), bounded(at), duals(problem, at, made.dual)
 
 
 def _taken(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval]:

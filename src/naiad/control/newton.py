@@ -14,9 +14,9 @@ from naiad.control.iterate import Iterate, Numbers, table_rows
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
-from naiad.control.riccati import Change, Sizes
+from naiad.control.riccati import Change
 from naiad.control.stages import staged_blocks, staged_values
-from naiad.control.step import Kept, swept_of
+from naiad.control.step import Assembled, Kept
 from naiad.control.transcription import GaussSteps
 
 LARGEST_SPARE = 2**25  # bytes of tables that are kept
@@ -96,7 +96,7 @@ class NewtonTables:
             1, 1, forms.end_blocks, forms.start, forms.errors, forms.pivot
         )
         if k.staged:
-            self.dual, self.staged_values = tables(1, room, forms.dual, forms.values)
+            self.assembled, self.staged_values = tables(1, room, forms.assembled, forms.values)
         self.closing = self.values.part(N, N + 1)
         self.bytes = sum(table.memory.nbytes for table in vars(self).values() if isinstance(table, Table))
         parts = forms.duals.parts
@@ -117,10 +117,10 @@ class NewtonTables:
             at, trial, end, end_trial = trial, at, end_trial, end
         N, weights = self.N, self.alone
         if self.kernels.staged:  # functions that do not know this object: it goes when nobody uses it any more
-            sizes, own, missed = self.kernels.sizes, (self.swept, self.kept, self.dual), self.staged_values
+            kept, assembled, missed = self.kept, self.assembled, self.staged_values
             made: Calls = [
-                lambda: _fill_blocks(shared.thing, sizes, at.rows(N), weights, *own),
-                over["rest"].over(shared, [at, self.dual], [self.bounded, self.duals]),
+                lambda: _fill_blocks(shared.thing, at.rows(N), weights, kept, assembled),
+                over["rest"].over(shared, [at, assembled], [self.swept, self.bounded, self.duals]),
             ]
             tried: Calls = [
                 over["taken"].over(shared, [at, self.step, self.lengths], [trial]),
@@ -244,11 +244,8 @@ def step_values(problem: Problem, intervals: Interval) -> Values:
     return execute_rows(values, problem, intervals, parameters=())
 
 
-def _fill_blocks(
-    problem: Problem, sizes: Sizes, at: Interval, weights: Table, swept: Table, kept: Table, dual: Table
-) -> None:
-    """The blocks of steps with several stages, which NumPy puts together."""
+def _fill_blocks(problem: Problem, at: Interval, weights: Table, *tables: Table) -> None:
+    """The blocks of steps with several stages, which NumPy puts together: what is kept, and what is assembled."""
     found = staged_blocks(problem, at, *np.repeat(weights.memory[0], len(at.K), axis=1))
-    swept.fill(execute_rows(swept_of, sizes, found, parameters=()))
-    kept.fill(Kept(*(getattr(found, name) for name in Kept._fields)))
-    dual.fill(found.dual)
+    for table, kind in zip(tables, (Kept, Assembled), strict=True):
+        table.fill(kind(*(getattr(found, name) for name in kind._fields)))

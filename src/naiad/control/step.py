@@ -22,6 +22,15 @@ class Kept(NamedTuple):
     path: Any
 
 
+class Assembled(NamedTuple):
+    """Of the blocks, what the sweeps and the errors are made of."""
+
+    A: Any
+    H: Any
+    q: Any
+    dual: Any
+
+
 class Weights(NamedTuple):
     """The barrier, and the curvature as in `blocks`."""
 
@@ -56,7 +65,7 @@ class Step(NamedTuple):
     high: Any
 
 
-def swept_of(sizes: Sizes, blocks: Blocks) -> Swept:
+def swept_of(sizes: Sizes, blocks: Blocks | Assembled) -> Swept:
     """What the sweeps need."""
     own, ny = sizes.control, sizes.control + sizes.state
     H = jnp.concatenate([blocks.H[own:ny], blocks.H[:own]])
