@@ -8,6 +8,7 @@ import pytest
 import naiad as nd
 from naiad.compiler.cores import one_core
 from naiad.control import ending, interval
+from naiad.control.direction import CURVED, directed
 from naiad.control.first_node import Start, begun, start_values
 from naiad.control.iterate import chosen
 from naiad.control.newton import NewtonTables, step_values
@@ -182,3 +183,35 @@ def test_problems_on_all_cores_are_those_on_one():
     together = costs()
     with one_core():
         assert costs() == together
+
+
+def test_a_direction_has_as_much_curvature_as_leaves_it_downhill(newton):
+    """Of the sixteenths of the curvature the largest with positive pivots, found by four halvings; where none has them,
+    the controls are shifted."""
+    made, at, numbers = newton
+    bent = at._replace(**{name: -10.0 * getattr(at, name) for name in ("sigma", "lam", "gamma", "nu")})
+    made = NewtonTables.of(made.problem, bent, numbers)
+    memories = []
+    for curvature in (0.0, 1.0):
+        made.linearise(0.01, curvature)
+        memories.append([getattr(made, name).memory.copy() for name in CURVED])
+    assert not made.sweep(0.01, 0.0) > 0.0
+    assert directed(made, 0.01, 0.0, 4)
+    found = made.change.memory.copy()
+    pivots = []
+    for share in np.arange(16) / 16.0:
+        for name, plain, full in zip(CURVED, *memories, strict=True):
+            getattr(made, name).memory[...] = plain + share * (full - plain)
+        pivots.append(made.sweep(0.01, 0.0) > 0.0)
+        if pivots[-1] and not share:
+            first = made.change.memory.copy()
+        if all(pivots):
+            best = made.change.memory.copy()
+    assert 1 < sum(pivots) < 16
+    assert np.abs(found - first).max() > 1e-3
+    np.testing.assert_allclose(found, best, rtol=1e-6, atol=1e-9)
+    made.linearise(0.01)
+    assert directed(made, 0.01, 0.0, 0)
+    np.testing.assert_allclose(made.change.memory, first, rtol=1e-6, atol=1e-9)
+    made.linearise(0.01)
+    assert directed(made, 0.01, -50.0, 4)  # which leaves none downhill until it is turned
