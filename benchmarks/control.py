@@ -26,10 +26,10 @@ HORIZON, SAMPLES = 30, 40
 def naiad(N: int, bound: float | None) -> tuple[float, float, int, float]:
     """CPU seconds of a solution, of the first one beyond that, iterations, and the cost."""
     body = nd.models.KirchhoffBody(INERTIA, MASS)
-    goal = body.state(R=QUARTER, x=PLACE)
+    start, goal = body.state(), body.state(R=QUARTER, x=PLACE)
 
     def solved() -> Any:
-        return nd.control.solve(body, body.state(), goal, T, N, order=2, bounds=bound)
+        return nd.control.solve(body, start, goal, T, N, order=2, bounds=bound)
 
     started = time.process_time()
     found = solved()

@@ -67,7 +67,7 @@ def test_rows_of_tables_are_those_of_the_function(lanes, apart):
         for name, each in (("in1", rows), ("in2", weights))
     ]
     outputs = run.tables(groups)
-    run.over(Table.same(GIVEN, lanes), inputs, outputs)()
+    run.over(Table.same(GIVEN), inputs, outputs)()
     (first, second) = (each.rows(COUNT) for each in outputs)
     total = np.cumsum(rows.far * weights[:, None], axis=1)
     np.testing.assert_allclose(first.a, np.tanh(rows.a @ GIVEN.matrix), rtol=1e-12)
@@ -86,7 +86,7 @@ def test_a_scan_goes_from_row_to_row(reverse):
     run = OverTables(carried, GIVEN, Fields.of(0.0), fields(rows), lanes=1)
     x, found = Table(Fields.of(0.0), COUNT + 1, 1), Table(run.results[1], COUNT, 1)
     x.memory[-1 if reverse else 0] = 2.0
-    run.scan(Table.same(GIVEN, 1), x, [table(rows, COUNT, 1)], [found], reverse=reverse)()
+    run.scan(Table.same(GIVEN), x, [table(rows, COUNT, 1)], [found], reverse=reverse)()
     at = 2.0
     for k in reversed(range(COUNT)) if reverse else range(COUNT):
         np.testing.assert_allclose(found.memory[k, 0, 0], at + rows.a[k, 0], rtol=1e-14)
@@ -102,6 +102,41 @@ def test_what_cannot_be_compiled_goes_through_xla():
     rows, _ = drawn()
     with pytest.warns(RunWarning, match="sort cannot be compiled"):
         run = OverTables(sorted_row, GIVEN, fields(rows), lanes=4)
-    outputs, shared = run.tables(6), Table.same(GIVEN, 4)
+    outputs, shared = run.tables(6), Table.same(GIVEN)
     run.over(shared, [table(rows, 6, 4)], outputs)()
     np.testing.assert_allclose(outputs[0].rows(COUNT), np.sort(rows.a) @ GIVEN.matrix, rtol=1e-12)
+
+
+def scaled(given: Given, row: Row, weight: Any) -> tuple[Any]:
+    return (weight * (row.a @ given.matrix),)
+
+
+def sorted_scaled(given: Given, row: Row, weight: Any) -> tuple[Any]:
+    return (weight * jnp.sort(row.a @ given.matrix),)
+
+
+@pytest.mark.filterwarnings("ignore:.*goes through XLA")
+@pytest.mark.parametrize("function", [scaled, sorted_scaled])
+def test_a_row_may_be_the_same_for_all(function):
+    """In lanes, and where XLA runs it; another number is another result without another call being made."""
+    rows, _ = drawn()
+    run = OverTables(function, GIVEN, fields(rows), Fields.of(0.0), lanes=4)
+    same, outputs = Table(Fields.of(0.0), 1, 4, same=True), run.tables(6)
+    call = run.over(Table.same(GIVEN), [table(rows, 6, 4), same], outputs)
+    products = rows.a @ GIVEN.matrix
+    for weight in (2.0, -3.0):
+        same.memory[...] = weight
+        call()
+        expected = weight * (products if function is scaled else np.sort(products, axis=1))
+        np.testing.assert_allclose(outputs[0].rows(COUNT), expected, rtol=1e-12)
+
+
+def test_a_part_of_a_table_is_where_it_lies():
+    rows, _ = drawn()
+    run, whole = OverTables(summed, GIVEN, fields(rows), lanes=1), Table(Fields.of(0.0), 4, 1)
+    run.over(Table.same(GIVEN), [table(rows, COUNT, 1).part(5, 7)], [whole.part(1, 3)])()
+    np.testing.assert_allclose(whole.memory[:, 0, 0], [0.0, *rows.far[5:7].sum(axis=1), 0.0], rtol=1e-12)
+
+
+def summed(given: Given, row: Row) -> tuple[Any]:
+    return (jnp.sum(row.far),)

@@ -35,7 +35,7 @@ def test_the_sweeps_are_the_dense_recursion(nx, nu, lanes):
         forward, sizes, Fields.of(x), forms[1], back.results[1], forms[0], lanes=lanes, most_scalars=sizes.most_scalars
     )
     values, swept, bound = (Table(form, n, lanes) for form, n in zip(forms[:3], (count + 1, count, count), strict=True))
-    at, shared = Table(forms[3], 1, lanes, same=True), Table.same(sizes, lanes)
+    at, shared = Table(forms[3], 1, lanes, same=True), Table.same(sizes)
     gains, change = (Table(each.results[1], count, lanes) for each in (back, on))
     xs = Table(Fields.of(x), count + 1, lanes)
     values.memory[-1] = np.r_[whole.ravel(), np.inf][:, None]
@@ -43,7 +43,7 @@ def test_the_sweeps_are_the_dense_recursion(nx, nu, lanes):
     bound.memory[...] = np.concatenate([stiff, push], axis=1)[..., None]
     at.memory[...], xs.memory[0] = np.array([BARRIER, SHIFT])[:, None], x[:, None]
     back.scan(shared, values, [swept, bound, at], [gains], reverse=True)()
-    on.scan(shared, xs, [swept, gains, values.after()], [change])()
+    on.scan(shared, xs, [swept, gains, values.part(1)], [change])()
     feedbacks, to_go = [], []
     for k in reversed(range(count)):
         lead, b = A[k, :ny].T, A[k, ny]

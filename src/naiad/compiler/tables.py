@@ -63,24 +63,24 @@ class Table:
         self._rows: dict[int, Any] = {}
 
     @classmethod
-    def same(cls, thing: Any, lanes: int) -> "Table":
-        """One row that is the same for all others."""
-        made = cls(Fields.of(thing), 1, lanes, same=True)
+    def same(cls, thing: Any) -> "Table":
+        """What all rows share."""
+        made = cls(Fields.of(thing), 1, 1, same=True)
         made.share(thing, numbers_of(thing))
         return made
 
     def share(self, thing: Any, leaves: Sequence[Any]) -> None:
-        """The one row anew, of a thing with these numbers."""
+        """What is shared anew, a thing with these numbers."""
         self.thing = thing
         for place, leaf in zip(self.fields.places, leaves, strict=True):
             self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1))
 
-    def after(self) -> "Table":
-        """The same without its first group."""
-        later = copy.copy(self)
-        later.memory = self.memory[1:]
-        later.address, later._rows = self.address + self.stride, {}
-        return later
+    def part(self, first: int, last: int | None = None) -> "Table":
+        """Some of its groups, where they lie."""
+        some = copy.copy(self)
+        some.memory = self.memory[first:last]
+        some.address, some._rows = self.address + first * self.stride, {}
+        return some
 
     def fill(self, rows: Any) -> None:
         """All rows, from arrays with a leading axis."""
@@ -121,8 +121,8 @@ class OverTables:
 
     `fields` are those of the arguments but the first, `results` those of the results. Tables lie in `lanes`, but those
     that are `apart` ("in1" is the first after `shared`, "out0" the first result) have rows one after the other, in one
-    lane. `most_scalars` is that of a back end: larger arrays live in memory, where loops over them run in vector
-    registers.
+    lane, as has the one that is shared. `most_scalars` is that of a back end: larger arrays live in memory, where loops
+    over them run in vector registers.
     """
 
     def __init__(
@@ -181,7 +181,13 @@ class OverTables:
 
     def _by_xla(self, shared: Table, inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
         count = len(outputs[0].memory) * outputs[0].lanes
-        found = rows_by_xla(self._function, shared.thing, *(table.rows(count) for table in inputs))
+
+        def rows(table: Table) -> Any:
+            if table.stride:
+                return table.rows(count)
+            return jax.tree.map(lambda a: np.repeat(a[:1], count, axis=0), table.rows(1))
+
+        found = rows_by_xla(self._function, shared.thing, *map(rows, inputs))
         for table, rows in zip(outputs, found, strict=True):
             table.fill(rows)
 

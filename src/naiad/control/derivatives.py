@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -25,10 +26,8 @@ def derivatives(
 ) -> Derivatives:
     """The derivatives of a function of z and y. One derivative of the gradient in both has Hessian and Jacobian."""
     bent = curvature * y
-
-    def gradient(z):
-        return jax.grad(function, argnums=(0, 1))(z, bent)
-
+    traced = jax.make_jaxpr(lambda z: jax.grad(function, argnums=(0, 1))(z, bent))(z)
+    gradient = jax.extend.core.jaxpr_as_fun(traced)  # which is differentiated sooner than the function
     by_z, equations = gradient(z)
 
     def along(index):

@@ -1,86 +1,53 @@
 """The direction of Newton's step, whose pivots are positive."""
 
-from typing import Any
-
-import jax
 import numpy as np
 
-from naiad.control.constants import Bounds
 from naiad.control.newton import NewtonTables
 
 LARGEST_SHIFT = 1e8
+CURVED = ("swept", "kept", "closing")  # the tables that depend on the curvature of the equations, linearly
+DIRECTION = ("kept", "change", "x")  # those that a step is made of
 
 
-def directed(
-    newton: NewtonTables, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None, halvings: int
-) -> np.ndarray:
-    """Solve for the changes of all steps; the smallest pivots, which are positive where there are such.
+def directed(newton: NewtonTables, barrier: float, shift: float, halvings: int) -> bool:
+    """Solve for the changes of all steps; whether all pivots are positive.
 
     Where they are not, the curvature of the equations is left out (Gauss-Newton), or a share of it, found by so many
     `halvings`, that leaves them positive: it is slower from afar, and faster away from a saddle. Where that does not
     help, the controls' diagonal is shifted more and more.
     """
-    pivot = newton.sweep(barrier, shift, bounds)
-    if (pivot > 0).all():
-        return pivot
-    wrong = np.flatnonzero(~(pivot > 0))
-    part = newton.chosen(wrong)
-    own, best = _softened(
-        part, barrier[wrong], shift[wrong], None if bounds is None else bounds.chosen(wrong), halvings
-    )
-    pivot[wrong] = own
-    for name, memory in best.items():
-        table = getattr(newton, name)
-        rows = newton.matrix(table)
-        getattr(part, name).memory[...] = memory
-        rows[wrong] = part.matrix(getattr(part, name))
-        table.put(rows.reshape(-1, table.fields.size))
-    newton.x_end[wrong] = part.x_end
-    part.release()
-    return pivot
+    if newton.sweep(barrier, shift) > 0.0:
+        return True
+    full = _copied(newton, CURVED)
+    newton.linearise(barrier, 0.0)
+    if newton.sweep(barrier, shift) > 0.0:
+        _soften(newton, barrier, shift, full, halvings)
+        return True
+    while shift < LARGEST_SHIFT:
+        shift = max(10.0 * shift, 1e-6)
+        if newton.sweep(barrier, shift) > 0.0:
+            return True
+    return False
 
 
-def _softened(
-    part: NewtonTables, barrier: np.ndarray, shift: np.ndarray, bounds: Bounds | None, halvings: int
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The pivots of problems with less curvature, and the tables of their directions."""
-    P, names = part.P, ("kept", "change")
-    full, full_ends = {name: getattr(part, name).memory.copy() for name in ("swept", "kept")}, part.ends
-    full_ends = jax.tree.map(np.copy, full_ends)  # which the next ones overwrite
-    part.linearise(barrier, np.zeros(P))
-    plain, plain_ends = {name: getattr(part, name).memory.copy() for name in ("swept", "kept")}, part.ends
-
-    def swept() -> np.ndarray:
-        return part.sweep(barrier, shift, bounds)
-
-    pivot = swept()
-    best, x_end = {name: getattr(part, name).memory.copy() for name in names}, part.x_end.copy()
-
-    def better(good: np.ndarray, new: np.ndarray) -> None:
-        for name in names:
-            np.copyto(best[name], getattr(part, name).memory, where=part.of_steps(good, name))
-        x_end[good], pivot[good] = part.x_end[good], new[good]
-
-    least, most = np.zeros(P), np.where(pivot > 0, 1.0, 0.0)
+def _soften(newton: NewtonTables, barrier: float, shift: float, full: dict[str, np.ndarray], halvings: int) -> None:
+    """The direction with as much of the curvature as leaves pivots positive, which they are without any."""
+    plain, best = _copied(newton, CURVED), _copied(newton, DIRECTION)
+    least, most = 0.0, 1.0
     for _ in range(halvings):
         share = 0.5 * (least + most)
-        for name, memory in plain.items():
-            getattr(part, name).memory[...] = memory + part.of_steps(share, name) * (full[name] - memory)
-        part.ends = _mixed(plain_ends, full_ends, share)
-        tried = swept()
-        good = tried > 0
-        better(good, tried)
-        least, most = np.where(good, share, least), np.where(good, most, share)
-    for name, memory in plain.items():
-        getattr(part, name).memory[...] = memory
-    part.ends = plain_ends
-    while (still := ~(pivot > 0) & (shift < LARGEST_SHIFT)).any():
-        shift = np.where(still, np.maximum(10.0 * shift, 1e-6), shift)
-        better(still, swept())
-    part.x_end = x_end
-    return pivot, best
+        _put(newton, {name: memory + share * (full[name] - memory) for name, memory in plain.items()})
+        if newton.sweep(barrier, shift) > 0.0:
+            least, best = share, _copied(newton, DIRECTION)
+        else:
+            most = share
+    _put(newton, best)
 
 
-def _mixed(one: Any, other: Any, share: np.ndarray) -> Any:
-    """Between the blocks of two curvatures, on which they depend linearly."""
-    return jax.tree.map(lambda a, b: a + share.reshape(-1, *[1] * (a.ndim - 1)) * (b - a), one, other)
+def _copied(newton: NewtonTables, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    return {name: getattr(newton, name).memory.copy() for name in names}
+
+
+def _put(newton: NewtonTables, tables: dict[str, np.ndarray]) -> None:
+    for name, memory in tables.items():
+        getattr(newton, name).memory[...] = memory

@@ -1,5 +1,6 @@
 """What a user gives for an optimal control problem, checked: one line for each mistake."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ def transcription(system: LagrangianSystem, order: int, method: AbstractMethod |
     if method is None:
         if order not in ORDERS:
             raise InputError(f"order = {order!r}; expected one of {', '.join(map(str, ORDERS))}, or give a method.")
-        method = Variational() if order == 2 else VPRK(ORDERS[order])
+        method = _method(order)
     if not isinstance(method, Variational | VPRK):
         raise InputError(f"method = {type(method).__name__}(...); control takes Variational(...) or VPRK(...).")
     if system.constraint is not None:
@@ -33,6 +34,11 @@ def transcription(system: LagrangianSystem, order: int, method: AbstractMethod |
         )
     method.check(system)
     return VariationalSteps(method) if isinstance(method, Variational) else GaussSteps(method)
+
+
+@functools.cache
+def _method(order: int) -> AbstractMethod:
+    return Variational() if order == 2 else VPRK(ORDERS[order])
 
 
 def end_state(system: LagrangianSystem, name: str, state: State) -> State:

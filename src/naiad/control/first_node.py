@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.control.problem import Problem
+from naiad.control.riccati import Sizes, Value, factorised
+from naiad.mechanics import State
 
 
 class Start(NamedTuple):
@@ -18,25 +19,40 @@ class Start(NamedTuple):
     slopes: Any
 
 
-def start_values(problem: Problem, g: Any, m: Any, theta: Float[Array, " c"]) -> Float[Array, " x"]:
+class First(NamedTuple):
+    """The smallest pivot of all."""
+
+    pivot: Any
+
+
+def start_values(problem: Problem, at: State, theta: Float[Array, " c"]) -> Float[Array, " x"]:
     """The increments by which the first node misses the one of the parameters."""
     state = problem.begin(problem.parameters(theta))
-    return jnp.concatenate([problem.difference(g, state.g), jnp.zeros_like(theta), state.mu - m])
+    return jnp.concatenate([problem.difference(at.g, state.g), jnp.zeros_like(theta), state.mu - at.mu])
 
 
-def start_blocks(problem: Problem, g: Any, m: Any, theta: Float[Array, " c"]) -> Start:
+def start_blocks(problem: Problem, at: State, theta: Float[Array, " c"]) -> Start:
     """The increments and their derivatives in the constants."""
 
     def along(direction):
-        moved = jax.jvp(lambda theta: start_values(problem, g, m, theta), (theta,), (direction,))[1]
+        moved = jax.jvp(lambda theta: start_values(problem, at, theta), (theta,), (direction,))[1]
         n = problem.group.dim
         return moved.at[n : n + theta.size].set(direction)
 
-    return Start(start_values(problem, g, m, theta), jax.lax.map(along, jnp.eye(theta.size)))
+    return Start(start_values(problem, at, theta), jax.lax.map(along, jnp.eye(theta.size)))
 
 
-def given(problem: Problem, problems: int) -> Start:
+def given(problem: Problem) -> Start:
     """The blocks of a first node that is given: only the constants move."""
     n, c = problem.group.dim, problem.constants
-    slopes = np.concatenate([np.zeros((c, n)), np.eye(c), np.zeros((c, n))], axis=1)
-    return Start(np.zeros((problems, 2 * n + c)), np.repeat(slopes[None], problems, axis=0))
+    return Start(jnp.zeros(2 * n + c), jnp.concatenate([jnp.zeros((c, n)), jnp.eye(c), jnp.zeros((c, n))], axis=1))
+
+
+def begun(sizes: Sizes, to_go: Value, start: Start) -> tuple[Any, First]:
+    """The increments of the first node, with the best constants, and the smallest pivot with theirs."""
+    n, x, by = sizes.state, start.miss, start.slopes
+    if not by.shape[0]:
+        return x, First(to_go.pivot)
+    V, v = to_go.V[:, :n], to_go.V[:, n]
+    solve, pivot = factorised(by @ V @ by.T)
+    return x - by.T @ solve((by @ (v + V @ x))[:, None])[:, 0], First(jnp.minimum(to_go.pivot, pivot))

@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute_rows
@@ -60,13 +61,14 @@ def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> 
     at = at._replace(U=U, low=low, high=high, theta=theta, least=least, most=most)
     if not at.rho.size:
         return at
-    one = jax.tree.map(lambda a: np.asarray(a, float)[None], (at, numbers))
-    slack = np.maximum(-step_values(problem, one[0].intervals(one[1])).path, SLACK)
+    slack = np.maximum(-step_values(problem, at.intervals(numbers)).path, SLACK)
     return at._replace(slack=slack, rho=barrier / slack)
 
 
 def _inside(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, barrier: float) -> tuple[np.ndarray, ...]:
     """Values strictly within bounds, and the multipliers of both."""
+    if not (np.isfinite(lower).any() or np.isfinite(upper).any()):
+        return values, np.zeros_like(values), np.zeros_like(values)
     both = np.isfinite(lower) & np.isfinite(upper)
     room = ROOM * np.where(both, np.where(both, upper, 1.0) - np.where(both, lower, 0.0), 1.0)
     values = np.clip(values, lower + room, upper - room)
@@ -80,36 +82,28 @@ def geodesic(
     nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x).
 
     `bends` are two vectors, by which it is moved aside in half a sine wave and in a whole one."""
-    parts = np.linspace(0.0, 1.0, N + 1)
-    law = parts**2 * (3.0 - 2.0 * parts)
-    rate = 6.0 * parts * (1.0 - parts) / (N * h)
-    waves = np.pi * np.array([1.0, 2.0])
-    aside = np.sin(parts[:, None] * waves) @ bends
-    speed = (np.cos(parts[:, None] * waves) * waves / (N * h)) @ bends
-    first, last = _repeated((start.g, goal.g), N + 1)
-    after = [np.concatenate([each[1:], each[-1:]]) for each in (law, aside)]
-    g, mu, x = execute_rows(
-        _on_geodesic, problem, first, last, (law, aside), tuple(after), (rate, speed), parameters=()
-    )
+    moved, given = (problem.system, problem.steps.retraction), (start.g, goal.g, bends, np.array([1.0 / N, N * h]))
+    parts = np.arange(N + 1) / N
+    g, mu, x = execute_rows(_on_geodesic, moved, *given, parts, shared=(1, 2, 3, 4), parameters=())
     mu[0], mu[-1] = start.mu, goal.mu
     return g, mu, x[:-1]
 
 
-def _repeated(tree: Any, count: int) -> Any:
-    return jax.tree.map(lambda a: np.repeat(np.asarray(a, float)[None], count, axis=0), tree)
-
-
-def _on_geodesic(problem: Problem, first: Any, last: Any, here: Any, after: Any, rates: Any) -> tuple[Any, Any, Any]:
-    """A node, the momentum there, and the vector x of the step that leads on."""
-    group = problem.group
+def _on_geodesic(moved: Any, first: Any, last: Any, bends: Any, steps: Any, part: Any) -> tuple[Any, Any, Any]:
+    """A node, the momentum there, and the vector x of the step that leads on; `steps` are the part of the way that one
+    of them is, and the duration."""
+    (system, retraction), group = moved, moved[0].group
     whole = group.log(group.compose(group.inverse(first), last))
+    waves = jnp.pi * jnp.array([1.0, 2.0])
 
-    def node(part, aside):
-        return group.compose(group.compose(first, group.exp(part * whole)), group.exp(aside))
+    def node(part):
+        aside = jnp.sin(part * waves) @ bends
+        return group.compose(group.compose(first, group.exp(part**2 * (3.0 - 2.0 * part) * whole)), group.exp(aside))
 
-    g, (rate, speed) = node(*here), rates
-    x = problem.steps.retraction.inverse(group, group.compose(group.inverse(g), node(*after)))
-    return g, problem.system.legendre(g, rate * whole + speed, 0.0), x
+    g = node(part)
+    speed = (6.0 * part * (1.0 - part) * whole + (jnp.cos(part * waves) * waves) @ bends) / steps[1]
+    x = retraction.inverse(group, group.compose(group.inverse(g), node(jnp.minimum(part + steps[0], 1.0))))
+    return g, system.legendre(g, speed, 0.0), x
 
 
 def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:

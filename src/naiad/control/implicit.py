@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from naiad.control.constants import Bounds
 from naiad.control.doors import parameters
 from naiad.control.ending import CONDITION_SLACK
 from naiad.control.first_node import Start
@@ -65,24 +64,22 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     both = _Both(problem.model, model, problem.unknown)
     wider = problem.replaced(model=both, constants=c + count)
     at, numbers = _extended(solution, values)
-    at, numbers = jax.tree.map(lambda a: np.repeat(a, count + 1, axis=0), (at, numbers))
-    barrier, none = np.full(count + 1, solution.history["barrier"][-1]), np.zeros(count + 1)
     newton = NewtonTables.of(wider, at, numbers)
-    newton.linearise(barrier, np.ones(count + 1))
-    cost = newton.gradient().by_theta[0, :, c:].sum(axis=0) + newton.ends.dual[0, n + c : n + c + count]
-    gaps = (at.theta - numbers.least, numbers.most - at.theta)
-    bounds = Bounds(*gaps, at.least, at.most, barrier[:, None])
-    miss, slopes = newton.starts.miss.copy(), newton.starts.slopes
-    miss[1:] += slopes[0, c:]
-    newton.starts = Start(miss, slopes[:, :c])
-    for _ in range(ROUNDS):
-        newton.sweep(barrier, none, bounds)
-        slopes, x_end = newton.ends.slopes, newton.x_end
-        missed = np.einsum("px,pxr->pr", x_end - x_end[:1], slopes) / CONDITION_SLACK
-        newton.ends = newton.ends._replace(v=newton.ends.v + np.einsum("pxr,pr->px", slopes, missed))
-    change = newton.changes()
-    x = np.concatenate([change.x, x_end[:, None]], axis=1)
-    x, u = x[1:] - x[0], change.U[1:] - change.U[0]
+    barrier = float(solution.history["barrier"][-1])
+    newton.linearise(barrier)
+    cost = newton.gradient.by_theta[c:] + newton.ends.dual[n + c : n + c + count]
+    start: Start = jax.tree.map(lambda a: np.array(a[0]), newton.start.rows(1))
+    plain, slope = newton.closing.memory.copy(), newton.values.rows(newton.N + 1).V[-1, :, wider.state_size]
+    x0, u0 = _changed(newton, barrier, start.miss, start.slopes[:c])
+    found = []
+    for moved in start.slopes[c:]:
+        newton.closing.memory[...] = plain
+        for _ in range(ROUNDS):
+            x, u = _changed(newton, barrier, start.miss + moved, start.slopes[:c])
+            slope += newton.ends.slopes @ ((x[-1] - x0[-1]) @ newton.ends.slopes) / CONDITION_SLACK
+        found.append((x - x0, u - u0))
+    newton.release()
+    x, u = (np.stack(each) for each in zip(*found, strict=True))
     constants = x[:, 0, n : n + c]
     free = int(problem.free_time)
     return Sensitivity(
@@ -97,13 +94,25 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
 
 def _extended(solution: Solution, values: np.ndarray) -> tuple[Iterate, Numbers]:
     """The iterate of a solution with more constants, which have no bounds."""
-    at, numbers = jax.tree.map(lambda a: np.asarray(a, float)[None], (solution.iterate, solution.numbers))
-    none, far = np.zeros((1, values.size)), np.full((1, values.size), np.inf)
+    at, numbers = solution.iterate, solution.numbers
+    none, far = np.zeros(values.size), np.full(values.size, np.inf)
     at = at._replace(
-        theta=np.concatenate([at.theta, values[None]], axis=1),
-        least=np.concatenate([at.least, none], axis=1),
-        most=np.concatenate([at.most, none], axis=1),
+        theta=np.concatenate([at.theta, values]),
+        least=np.concatenate([at.least, none]),
+        most=np.concatenate([at.most, none]),
     )
-    return at, numbers._replace(
-        least=np.concatenate([numbers.least, -far], axis=1), most=np.concatenate([numbers.most, far], axis=1)
-    )
+    return at, numbers._replace(least=np.concatenate([numbers.least, -far]), most=np.concatenate([numbers.most, far]))
+
+
+def _changed(
+    newton: NewtonTables, barrier: float, miss: np.ndarray, slopes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Increments of all nodes and of the controls, from those of the first node, and the best constants in these
+    directions."""
+    nx, to_go = miss.size, newton.values.rows(newton.N + 1).V
+    newton.back(barrier, 0.0)
+    V, v = to_go[0, :, :nx], to_go[0, :, nx]
+    best = np.linalg.solve(slopes @ V @ slopes.T, slopes @ (v + V @ miss))
+    newton.x.memory[0, :, 0] = miss - best @ slopes
+    newton.on()
+    return newton.x.memory[:, :, 0].copy(), newton.changes().U.copy()

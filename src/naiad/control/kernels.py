@@ -1,34 +1,24 @@
-"""The compiled functions of a problem, over tables: of steps, which lie in lanes, and of problems, one after the other
-or in lanes too."""
+"""The compiled functions of a problem, over tables: of steps, which lie in lanes, and of what there is once."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from naiad.compiler.tables import Current, Fields, OverTables, default_lanes, form_of
-from naiad.control.ending import End, end_blocks, end_values
+from naiad.compiler.together import together
+from naiad.control.ending import End, EndBlocks, EndStep, Errors, end_blocks, end_stepped, end_tried
+from naiad.control.first_node import First, Start, begun
 from naiad.control.interval import Interval, Values, blocks, values
 from naiad.control.iterate import Iterate, Numbers, chosen
-from naiad.control.measures import Duals, Measured, duals, measured
+from naiad.control.measures import Duals, Measured, duals, joined, measured, summed
 from naiad.control.problem import Problem
-from naiad.control.riccati import (
-    Barrier,
-    Bounded,
-    Change,
-    Gains,
-    Sizes,
-    Swept,
-    Value,
-    backward,
-    forward,
-)
-from naiad.control.step import Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
+from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
+from naiad.control.step import Assembled, Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
 from naiad.control.transcription import GaussSteps
 
-
-def sizes_of(problem: Problem) -> Sizes:
-    """The sizes of the sweeps of a problem."""
-    return Sizes(problem.state_size, problem.control_size)
+MOST_SCALARS = 128  # larger arrays of a step live in memory: what is written out takes long to compile
 
 
 class Forms(NamedTuple):
@@ -36,31 +26,47 @@ class Forms(NamedTuple):
 
     shared: Fields
     at: Fields
+    step: Fields
     end: Fields
+    end_step: Fields
+    end_blocks: Fields
+    start: Fields
+    pivot: Fields
     weights: Fields
     lengths: Fields
     swept: Fields
     kept: Fields
     bounded: Fields
+    duals: Fields
+    measured: Fields
+    errors: Fields
     value: Fields
     x: Fields
     change: Fields
     gains: Fields
     barrier: Fields
-    dual: Fields
+    assembled: Fields
     values: Fields
 
     @classmethod
     def of(cls, problem: Problem, at: Interval, end: End) -> "Forms":
         """Of a problem with a step and an end like these."""
         n, c, own, inner = problem.group.dim, problem.constants, problem.control_size, problem.inner_size
-        nx, q = problem.state_size, np.size(at.rho)
+        nx, q, r = problem.state_size, np.size(at.rho), np.size(end.nu)
         ny, zeros, one = own + nx, np.zeros, np.zeros(())
-        columns = sizes_of(problem).columns
+        columns = Sizes.of(problem).columns
+        multipliers = (at.sigma, at.lam, at.gamma, at.rho, at.slack, at.low, at.high)
         forms = (
             problem,
             at,
+            Step(zeros(n), zeros(n), zeros(n), zeros(n), zeros(c), at.K, at.U, *multipliers),
             end,
+            EndStep(
+                zeros(n), zeros(n), zeros(c), zeros(r), zeros(c), zeros(c), (zeros(n), zeros(n)) if end.start else ()
+            ),
+            EndBlocks(zeros(r), zeros((nx, r)), zeros(nx)),
+            Start(zeros(nx), zeros((c, nx))),
+            First(one),
             Weights(one, one),
             Lengths(one, one),
             Swept(zeros((nx + 1, columns)), zeros((ny, columns))),
@@ -73,60 +79,73 @@ class Forms(NamedTuple):
                 zeros(q),
             ),
             Bounded(zeros(own), zeros(own)),
+            Duals(one, zeros(2 * n), zeros(2 * n), zeros(c), one, one, one, one),
+            Measured(one, one, one, one),
+            Errors(one, one, one),
             Value(zeros((nx, columns)), one),
             zeros(nx),
             Change(zeros(nx), zeros(nx), zeros(own), zeros(nx)),
             Gains(zeros((own, columns))),
             Barrier(one, one),
-            zeros(own + n + c + inner),
+            Assembled(zeros((ny + 1, nx)), zeros((ny + 1, ny)), zeros(ny + 1), zeros(own + n + c + inner)),
             Values(one, zeros(inner), zeros(n), zeros(n), zeros(q)),
         )
         return cls(*map(Fields.of, forms))
 
 
 class Kernels:
-    """The functions; `lanes` is how many problems lie side by side, `width` how many steps."""
+    """The functions by their names, `over` tables; `width` is how many steps lie side by side."""
 
-    def __init__(self, problem: Problem, forms: Forms, lanes: int):
-        self.forms, self.lanes, self.width = forms, lanes, default_lanes()
-        self.spare: dict[tuple[int, int], list[Any]] = {}  # tables that nobody uses, for so many problems and steps
-        self.sizes = sizes_of(problem)
+    def __init__(self, problem: Problem, forms: Forms):
+        self.forms, self.width = forms, default_lanes()
+        self.spare: dict[int, list[Any]] = {}  # tables that nobody uses, for so many steps
+        self.sizes = Sizes.of(problem)
         self.staged = isinstance(problem.steps, GaussSteps)
-        f, width = forms, self.width
-        self.stepped = OverTables(
-            stepped, problem, f.at, f.weights, f.kept, f.change, lanes=width, apart=("in4", "out1")
-        )
-        step = self.stepped.results[0]
+        f = forms
+
+        def steps(function: Any, *fields: Fields, apart: tuple[str, ...] = ()) -> OverTables:
+            options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": MOST_SCALARS}
+            return OverTables(function, problem, *fields, **options)
+
+        def alone(function: Any, shared: Any, *fields: Fields) -> OverTables:
+            return OverTables(function, shared, *fields, lanes=1, most_scalars=self.sizes.most_scalars)
+
+        makers: dict[str, Callable[[], OverTables]] = {
+            "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
+            "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1",)),
+        }
         if self.staged:
-            self.rest = OverTables(_rest, problem, f.at, f.dual, lanes=width, apart=("in2", "out0", "out1"))
-            self.taken = OverTables(_taken, problem, f.at, step, f.lengths, lanes=width)
-            self.measured = OverTables(_measured, problem, f.at, f.values, lanes=width, apart=("in2", "out0"))
-        else:
-            self.blocks = OverTables(_blocks, problem, f.at, f.weights, lanes=width, apart=("out0", "out2", "out3"))
-            self.tried = OverTables(_tried, problem, f.at, step, f.lengths, lanes=width, apart=("out1",))
-        self.end_values = OverTables(end_values, problem, f.end, lanes=lanes)
-        self.end_blocks = OverTables(end_blocks, problem, f.end, f.weights, lanes=lanes)
-        scanned = (f.swept, f.bounded, f.barrier)
-        self.backward = OverTables(
-            backward, self.sizes, f.value, *scanned, lanes=lanes, most_scalars=self.sizes.most_scalars
-        )
-        self.forward = OverTables(
-            forward, self.sizes, f.x, f.swept, f.gains, f.value, lanes=lanes, most_scalars=self.sizes.most_scalars
-        )
+            makers = {
+                "rest": lambda: steps(_rest, f.at, f.assembled, apart=("in2", "out0", "out1", "out2")),
+                "taken": lambda: steps(_taken, f.at, f.step, f.lengths),
+                "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0")),
+            }
+        makers |= {
+            "stepped": lambda: steps(stepped, f.at, f.weights, f.kept, f.change, apart=("in4", "out1")),
+            "end_blocks": lambda: alone(end_blocks, problem, f.end, f.weights, f.duals),
+            "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x),
+            "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured),
+            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier),
+            "begun": lambda: alone(begun, self.sizes, f.value, f.start),
+            "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
+            "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),
+            "summed": lambda: alone(summed, self.sizes, f.measured, f.measured),
+        }
+        self.over = dict(zip(makers, together(list(makers.values())), strict=True))
 
 
 def kernels(problem: Problem, at: Iterate, numbers: Numbers) -> Kernels:
     """The functions of problems, at iterates like these: made once for all of a form."""
-    lanes = 1 if at.problems == 1 else default_lanes()
-    form = (form_of(problem), at.rho.shape[2], at.nu.shape[1], lanes)
+    form = (form_of(problem), at.rho.shape[1], at.nu.size)
     made = _MADE.get(form)
     if made is None:
         made = _MADE[form] = (Current(problem), {})
     version = made[0].current()
     if version not in made[1]:
         made[1].clear()
-        step, end = chosen(at.intervals(numbers), 0), chosen(at.ends(numbers), 0)
-        made[1][version] = Kernels(problem, Forms.of(problem, step, end), lanes)
+        step = chosen(at.intervals(numbers), 0)
+        end = jax.tree.map(np.asarray, at.end(numbers, problem.begin is not None))
+        made[1][version] = Kernels(problem, Forms.of(problem, step, end))
     return made[1][version]
 
 
@@ -135,7 +154,7 @@ _MADE: dict[Any, Any] = {}
 
 def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded, Duals]:
     found = blocks(problem, at, weights.barrier, weights.curvature)
-    return swept_of(sizes_of(problem), found), kept_of(found), bounded(at), duals(problem, at, found.dual)
+    return swept_of(Sizes.of(problem), found), kept_of(found), bounded(at), duals(problem, at, found.dual)
 
 
 def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval, Measured]:
@@ -143,8 +162,8 @@ def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tupl
     return trial, measured(trial, values(problem, trial))
 
 
-def _rest(problem: Problem, at: Interval, dual: Any) -> tuple[Bounded, Duals]:
-    return bounded(at), duals(problem, at, dual)
+def _rest(problem: Problem, at: Interval, made: Assembled) -> tuple[Swept, Bounded, Duals]:
+    return swept_of(Sizes.of(problem), made), bounded(at), duals(problem, at, made.dual)
 
 
 def _taken(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval]:

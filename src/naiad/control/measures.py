@@ -1,4 +1,4 @@
-"""What a step adds to the errors of an iterate, in numbers that are put together over all steps."""
+"""What a step adds to the errors of an iterate, and the sums over all steps."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from naiad.control.interval import Interval, Values
 from naiad.control.problem import Problem
+from naiad.control.riccati import Sizes
 
 
 class Measured(NamedTuple):
@@ -20,14 +21,17 @@ class Measured(NamedTuple):
 class Duals(NamedTuple):
     """The gradient of the Lagrange function: the largest slope in the step's own unknowns, the slopes in its `first`
     node (configuration and momentum), what they are at its `last` one by the multipliers, where they must agree with
-    those of the next step, and the slopes in the constants; the sum of the sizes of all multipliers; the least and the
-    largest product of a multiplier and what it belongs to."""
+    those of the next step, and the slopes in the constants; the sum of the sizes of all multipliers, and how many there
+    are; the least and the largest product of a multiplier and what it belongs to.
+
+    Of several steps, one after the other, `own` has the largest difference at the nodes between them too."""
 
     own: Any
     first: Any
     last: Any
     by_theta: Any
     size: Any
+    count: Any
     least: Any
     most: Any
 
@@ -37,12 +41,16 @@ def gaps(at: Interval) -> tuple[Any, Any]:
     return at.U - at.lower, at.upper - at.U
 
 
+def finite_logs(*gaps: Any) -> Any:
+    """The sum of the logarithms of gaps, of those that there are."""
+    return sum(jnp.sum(jnp.where(jnp.isfinite(gap), jnp.log(gap), 0.0)) for gap in gaps)
+
+
 def measured(at: Interval, values: Values) -> Measured:
     """Of the equations at an iterate."""
     parts = (values.balance, values.psi, values.momentum, values.path + at.slack)
     misses = jnp.abs(jnp.concatenate(parts))
-    logs = sum(jnp.sum(jnp.where(jnp.isfinite(gap), jnp.log(gap), 0.0)) for gap in (at.slack, *gaps(at)))
-    return Measured(values.cost, jnp.sum(misses), jnp.max(misses), logs)
+    return Measured(values.cost, jnp.sum(misses), jnp.max(misses), finite_logs(at.slack, *gaps(at)))
 
 
 def duals(problem: Problem, at: Interval, dual: Any) -> Duals:
@@ -57,6 +65,31 @@ def duals(problem: Problem, at: Interval, dual: Any) -> Duals:
         product = multiplier * jnp.where(there, gap, 0.0)
         least = jnp.min(jnp.where(there, product, jnp.inf), initial=least)
         most = jnp.max(jnp.where(there, product, -jnp.inf), initial=most)
-    size = sum(jnp.sum(jnp.abs(each)) for each in (at.lam, at.gamma, at.rho, at.low, at.high))
+    multipliers = (at.lam, at.gamma, at.rho, at.low, at.high)
+    size, count = sum(jnp.sum(jnp.abs(each)) for each in multipliers), sum(each.size for each in multipliers)
     first, last = jnp.concatenate([by_eta, -at.sigma[-1]]), jnp.concatenate([at.lam, at.gamma])
-    return Duals(largest, first, last, by_theta, size, least, most)
+    return Duals(largest, first, last, by_theta, size, jnp.full((), float(count)), least, most)
+
+
+def summed(_: Sizes, before: Measured, step: Measured) -> tuple[Measured]:
+    """Of a step and all before it."""
+    both = Measured(*(one + other for one, other in zip(before, step, strict=True)))
+    return (both._replace(largest=jnp.maximum(before.largest, step.largest)),)
+
+
+def joined(_: Sizes, before: Duals, step: Duals) -> tuple[Duals]:
+    """Of a step and all before it, if there are any."""
+    going = before.count > 0.0
+    between = jnp.max(jnp.abs(jnp.where(going, step.first - before.last, 0.0)))
+    return (
+        Duals(
+            own=jnp.maximum(jnp.maximum(before.own, step.own), between),
+            first=jnp.where(going, before.first, step.first),
+            last=step.last,
+            by_theta=before.by_theta + step.by_theta,
+            size=before.size + step.size,
+            count=before.count + step.count,
+            least=jnp.minimum(before.least, step.least),
+            most=jnp.maximum(before.most, step.most),
+        ),
+    )

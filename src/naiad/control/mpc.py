@@ -10,8 +10,7 @@ import numpy as np
 from naiad.control.doors import end_state
 from naiad.control.guess import centred
 from naiad.control.interior import Method
-from naiad.control.iterate import OF_STEPS, Iterate, chosen, stacked
-from naiad.control.newton import NewtonTables
+from naiad.control.iterate import OF_STEPS, Iterate, stacked
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
 from naiad.errors import InputError
@@ -82,11 +81,9 @@ class MPC:
         else:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
-        at, numbers = stacked([at]), stacked([numbers])
-        outcome = Method(NewtonTables.of(task.problem, at, numbers), at, rules).run()
-        plan: Iterate = chosen(outcome.at, 0)
-        self._plan = plan
-        return plan.U[0].mean(axis=0), float(outcome.cost[0]), int(outcome.iterations[0])
+        outcome = Method(task.problem, at, numbers, rules).run()
+        self._plan = outcome.at
+        return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:
         """The plan a step later, its last step repeated, from a state."""

@@ -1,4 +1,4 @@
-"""Periodic orbits: NewtonTables's method for a state and a period, and families of them by energy."""
+"""Periodic orbits: Newton's method for a state and a period, and families of them by energy."""
 
 import warnings
 from collections.abc import Sequence

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from naiad.compiler.tables import default_lanes
+from naiad.control.problem import Problem
 from naiad.numerics import Module, static
 
 FEW = 16  # columns up to which all elements are written out, and none is added
@@ -21,6 +22,11 @@ class Sizes(Module):
 
     state: int = static()
     control: int = static()
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Sizes":
+        """Those of a problem."""
+        return cls(problem.state_size, problem.control_size)
 
     @property
     def columns(self) -> int:
@@ -89,7 +95,7 @@ def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier
     by = jnp.concatenate([row.lead[:n, :n], row.lead[:n, own]], axis=1)
     matrix = row.cost + by.T @ (after.V[:, : n + 1] @ row.lead)
     if sizes.control <= FEW_CONTROLS:
-        solve, pivot = _factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
+        solve, pivot = factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
         slope = matrix[n:, n] + at.barrier * bound.push
         found = solve(jnp.concatenate([matrix[n:, :n], slope[:, None]], axis=1))
         gains = sizes.spread(-found[:, :n], -found[:, n], jnp.zeros((sizes.control, sizes.control)))
@@ -128,7 +134,7 @@ def _eliminated(rows: Any, first: int) -> tuple[Any, Any]:
     return -found, pivot
 
 
-def _factorised(A: Any) -> tuple[Any, Any]:
+def factorised(A: Any) -> tuple[Any, Any]:
     """The solution map of a symmetric matrix by A = L D L^T, every operation written out, and the smallest pivot."""
     pivots, inverses, columns = [], [], []
     for _ in range(A.shape[0]):

@@ -10,8 +10,8 @@ import numpy as np
 
 from naiad.control.doors import end_state
 from naiad.control.guess import resampled
-from naiad.control.interior import Ended, Status, ended
-from naiad.control.iterate import Iterate, Numbers, chosen, stacked
+from naiad.control.interior import Ended, Status, Tell, all_ended
+from naiad.control.iterate import Numbers
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution
 from naiad.control.task import Task, posed
@@ -25,8 +25,6 @@ from naiad.numerics.checks import generator
 WARM_BARRIER = 1e-4
 ASIDE = 0.4  # how far other starts are moved off the geodesic, relative to its length
 ANOTHER = 0.1  # costs of two grids that differ by more, relatively, may be those of different optima
-
-Tell = Callable[[int, dict[str, Any]], None]
 
 
 @checked
@@ -133,7 +131,8 @@ def solve(
 def solve_many(
     system: LagrangianSystem, starts: Sequence[State], goals: Sequence[State], T: float, N: int, **options: Any
 ) -> list[Solution]:
-    """The motions of least cost from many states to as many goals: `solve`, for problems that run together in lanes.
+    """The motions of least cost from many states to as many goals: `solve`, for problems that run together, on all
+    cores.
 
     `options` are those of `solve` that say what the problem is, and `tolerance` and `iterations`.
     """
@@ -147,9 +146,9 @@ def solve_many(
     began = time.perf_counter()
     each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
     at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
-    outcome = ended(task.problem, stacked(at), stacked(each), task.rules)
-    seconds = time.perf_counter() - began
-    return [_solution(task, each[k], outcome, k, seconds / len(each)) for k in range(len(each))]
+    outcomes = all_ended(task.problem, list(zip(at, each, strict=True)), task.rules)
+    seconds = (time.perf_counter() - began) / len(each)
+    return [_solution(task, *pair, seconds) for pair in zip(each, outcomes, strict=True)]
 
 
 def _apart(one: Solution, other: Solution) -> bool:
@@ -187,10 +186,9 @@ def _best(
         at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
-    outcome = ended(task.problem, stacked(at), stacked([numbers] * len(at)), rules, tell)
-    order = [(status is not Status.SOLVED, cost) for status, cost in zip(outcome.status, outcome.cost, strict=True)]
-    best = min(range(len(at)), key=lambda k: order[k])
-    return _solution(task, numbers, outcome, best, time.perf_counter() - began)
+    outcomes = all_ended(task.problem, [(each, numbers) for each in at], rules, tell)
+    best = min(outcomes, key=lambda each: (each.status is not Status.SOLVED, each.cost))
+    return _solution(task, numbers, best, time.perf_counter() - began)
 
 
 def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
@@ -203,22 +201,17 @@ def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -
     return [np.zeros((2, group.dim)), *others]
 
 
-def _solution(task: Task, numbers: Numbers, outcome: Ended, index: int, seconds: float) -> Solution:
-    """One of the outcomes as a result."""
-    problem = task.problem
-    at: Iterate = chosen(outcome.at, index)
-    N = at.K.shape[0]
+def _solution(task: Task, numbers: Numbers, outcome: Ended, seconds: float) -> Solution:
+    """An outcome as a result."""
+    problem, at, status = task.problem, outcome.at, outcome.status
+    N = at.steps
     T = float(at.theta[0]) if problem.free_time else task.T
-    h, status = T / N, outcome.status[index]
-    rows = [
-        (each, int(np.flatnonzero(each["problem"] == index)[0])) for each in outcome.history if index in each["problem"]
-    ]
-    history = {key: np.array([each[key][k] for each, k in rows]) for key in ("cost", "primal", "dual", "barrier")}
+    h = T / N
     return Solution(
-        cost=float(outcome.cost[index]),
+        cost=outcome.cost,
         status=status,
-        message="" if status is Status.SOLVED else complaint(problem, outcome, index, numbers),
-        iterations=int(outcome.iterations[index]),
+        message="" if status is Status.SOLVED else complaint(problem, outcome, numbers),
+        iterations=outcome.iterations,
         T=T,
         t=h * np.arange(N + 1),
         states=State(at.g, at.m),
@@ -229,17 +222,17 @@ def _solution(task: Task, numbers: Numbers, outcome: Ended, index: int, seconds:
         bound_multipliers=(at.low, at.high),
         path_multipliers=at.rho,
         end_multipliers=at.nu,
-        primal_error=float(outcome.primal[index]),
-        dual_error=float(outcome.dual[index]),
+        primal_error=outcome.primal,
+        dual_error=outcome.dual,
         error_estimate=None,
         seconds=seconds,
-        history=history,
+        history={key: np.array([each[key] for each in outcome.history]) for key in outcome.history[0]},
         problem=problem,
         iterate=at,
         numbers=numbers,
     )
 
 
-def _shown(iteration: int, errors: dict[str, np.ndarray]) -> None:
-    values = "  ".join(f"{key} {errors[key][0]:.3e}" for key in ("cost", "primal", "dual", "barrier"))
+def _shown(iteration: int, errors: dict[str, float]) -> None:
+    values = "  ".join(f"{key} {error:.3e}" for key, error in errors.items())
     print(f"iteration {iteration:3d}  {values}", file=sys.stderr)

@@ -22,6 +22,15 @@ class Kept(NamedTuple):
     path: Any
 
 
+class Assembled(NamedTuple):
+    """Of the blocks, what the sweeps and the errors are made of."""
+
+    A: Any
+    H: Any
+    q: Any
+    dual: Any
+
+
 class Weights(NamedTuple):
     """The barrier, and the curvature as in `blocks`."""
 
@@ -56,7 +65,7 @@ class Step(NamedTuple):
     high: Any
 
 
-def swept_of(sizes: Sizes, blocks: Blocks) -> Swept:
+def swept_of(sizes: Sizes, blocks: Blocks | Assembled) -> Swept:
     """What the sweeps need."""
     own, ny = sizes.control, sizes.control + sizes.state
     H = jnp.concatenate([blocks.H[own:ny], blocks.H[:own]])
@@ -105,10 +114,10 @@ def stepped(problem: Problem, at: Interval, weights: Weights, kept: Kept, change
     )
     primal = ((at.slack, found.slack), (low, U), (high, -U))
     dual = ((at.rho, found.rho), (at.low, found.low), (at.high, found.high))
-    return found, Lengths(_limit(primal), _limit(dual))
+    return found, Lengths(limit(primal), limit(dual))
 
 
-def _limit(pairs: Any) -> Any:
+def limit(pairs: Any) -> Any:
     """The multiple of changes at which the first of positive values is zero."""
     found = jnp.full((), jnp.inf)
     for value, change in pairs:

@@ -1,49 +1,47 @@
 """What is wrong with a motion that is no optimum: the worst of its equations and inequalities, by name."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from naiad.control.interior import Ended, Status
-from naiad.control.iterate import Iterate, Numbers, folded
+from naiad.control.iterate import Iterate, Numbers
 from naiad.control.newton import NewtonTables, step_values
 from naiad.control.problem import Problem
 
 
-def complaint(problem: Problem, outcome: Ended, index: int, numbers: Numbers) -> str:
-    """A line on why one of the outcomes is not solved, and what to do."""
-    status, at = outcome.status[index], jax.tree.map(lambda a: np.asarray(a, float)[index : index + 1], outcome.at)
-    own = jax.tree.map(lambda a: np.asarray(a, float)[None], numbers)
+def complaint(problem: Problem, outcome: Ended, numbers: Numbers) -> str:
+    """A line on why an outcome is not solved, and what to do."""
+    status, at = outcome.status, outcome.at
     if status is not Status.INFEASIBLE:
         return (
-            f"{status} after {outcome.iterations[index]} iterations, with errors of {outcome.primal[index]:.1e} "
-            f"(equations) and {outcome.dual[index]:.1e} (optimality); give more iterations, a guess, or a larger "
+            f"{status} after {outcome.iterations} iterations, with errors of {outcome.primal:.1e} "
+            f"(equations) and {outcome.dual:.1e} (optimality); give more iterations, a guess, or a larger "
             "tolerance."
         )
-    worst, missed = _worst(problem, at, own)
+    worst, missed = _worst(problem, at, numbers)
     return (
-        f"infeasible: after {outcome.iterations[index]} iterations {worst} is missed by {missed:.3g}; "
-        f"{_remedy(problem, at, own)}"
+        f"infeasible: after {outcome.iterations} iterations {worst} is missed by {missed:.3g}; "
+        f"{_remedy(problem, at, numbers)}"
     )
 
 
 def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
     """The equation or inequality that misses most, in words, and by how much."""
     newton = NewtonTables.of(problem, at, numbers)
-    newton.linearise(np.zeros(1), np.zeros(1))
-    steps, conditions = folded(step_values(problem, at.intervals(numbers)), 1), newton.ends.miss
-    N, count = at.steps, max(1, at.rho.shape[2] // problem.steps.stages)
+    newton.linearise(0.0, 0.0)
+    steps, conditions = step_values(problem, at.intervals(numbers)), newton.ends.miss
+    N, count = at.steps, max(1, at.rho.shape[1] // problem.steps.stages)
     names = components(problem)
     found = []
-    for k, value in enumerate(np.abs(conditions[0])):
+    for k, value in enumerate(np.abs(conditions)):
         found.append((value, f"the goal's {names[k]}" if k < len(names) else f"ending[{k - len(names)}]"))
-    path = np.maximum(steps.path[0], 0.0)
+    path = np.maximum(steps.path, 0.0)
     if path.size:
         k, j = np.unravel_index(np.argmax(path), path.shape)
         found.append((path[k, j], f"path[{j % count}] in step {k} of {N}"))
     for words, values in (("motion", steps.psi), ("balance of momentum", steps.momentum), ("balance", steps.balance)):
-        k, j = np.unravel_index(np.argmax(np.abs(values[0])), values[0].shape)
-        found.append((abs(values[0, k, j]), f"the {words} of step {k} of {N}"))
+        k, j = np.unravel_index(np.argmax(np.abs(values)), values.shape)
+        found.append((abs(values[k, j]), f"the {words} of step {k} of {N}"))
     found = [(np.inf if np.isnan(value) else value, words) for value, words in found]
     value, words = max(found, key=lambda each: each[0])
     return words, float(value)
@@ -77,10 +75,10 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     if not problem.reaching or not np.all(np.isfinite(at.m)):
         return None
     newton = NewtonTables.of(problem, at, numbers)
-    newton.linearise(np.zeros(1), np.zeros(1))
+    newton.linearise(0.0, 0.0)
     nu, nx, n, c = problem.control_size, problem.state_size, problem.group.dim, problem.constants
     reached = np.zeros((problem.state_size, 0))
-    for lead in newton.rows(newton.swept).lead[0]:
+    for lead in newton.swept.rows(newton.N).lead:
         step, by_u = lead[:nx, :nx], lead[:nx, -nu:]
         reached = np.concatenate([step @ reached, by_u], axis=1)
         if reached.shape[1] > 4 * len(reached):

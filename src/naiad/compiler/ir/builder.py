@@ -6,6 +6,7 @@ outermost loop in which its arguments are known, so that what does not change in
 
 import contextlib
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,12 @@ from naiad.compiler.ir.operations import BOOL, COMMUTATIVE, COSTLY, DTYPES, FLOA
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Region
 
 SPECULATED = 12  # cheap operations in the arms of a branch that are worth less than a jump
+PLAIN: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul")},
+    **{f"i{name}": getattr(operator, name) for name in ("add", "sub", "mul")},
+}
+"""Operations of constants that do not depend on how NumPy does them."""
+
 ONCE = {"div", "sqrt"}  # done once, before all loops, where nothing that they depend on changes, even for a rare branch
 
 
@@ -54,17 +61,25 @@ class Builder:
 
     def op(self, name: str, *args: Node) -> Node:
         """An operation, folded if its arguments are known."""
-        operation = OPERATIONS[name]
-        if all(a.constant for a in args):
-            with np.errstate(all="ignore"):
-                value = operation.evaluate(*(DTYPES[a.type](a.value) for a in args))
-            return self.const(np.asarray(value).item(), operation.type)
+        for a in args:
+            if a.op != "const":
+                break
+        else:
+            return self._folded(name, args)
         simpler = SIMPLER.get(name)
         if simpler is not None:
             found = simpler(self, *args)
             if found is not None:
                 return found
         return self._raw(name, *args)
+
+    def _folded(self, name: str, args: tuple[Node, ...]) -> Node:
+        operation = OPERATIONS[name]
+        if name in PLAIN:  # Python's own are the same, and sooner
+            return self.const(PLAIN[name](*(a.value for a in args)), operation.type)
+        with np.errstate(all="ignore"):
+            value = operation.evaluate(*(DTYPES[a.type](a.value) for a in args))
+        return self.const(np.asarray(value).item(), operation.type)
 
     def select(self, condition: Node, yes: Node, no: Node) -> Node:
         """`yes` where the condition holds, else `no`."""
@@ -329,8 +344,11 @@ class Builder:
         return self._place(name, args, OPERATIONS[name].type)
 
     def _place(self, name: str, args: tuple[Node, ...], type: str) -> Node:
-        deepest = max((a.region for a in args), key=lambda region: region.depth)
-        key = (name, *(a.number for a in args))
+        deepest = args[0].region
+        for a in args[1:]:
+            if a.region.depth > deepest.depth:
+                deepest = a.region
+        key = (name, *[a.number for a in args])
         once = name in ONCE and deepest is self.root and self.region.in_loop
         return self._shared(self.root if once else self._home(deepest), deepest, key, name, args, type)
 

@@ -59,6 +59,8 @@ class Memory:
         number = bisect.bisect_right(starts, offset) - 1
         ends = (*starts[1:], self.program.in_size if space == "in" else self.program.out_size)
         base, first, size = f"%{space}{number}", offset - starts[number], ends[number] - starts[number]
+        if space == "in" and number == 0:  # which all rows share
+            return Stretch(base, first, 1, 0)
         apart = self.lanes > 1 and f"{space}{number}" in memories.apart
         return Stretch(base, first, 1, size) if apart else Stretch(base, first, self.lanes, 1)
 

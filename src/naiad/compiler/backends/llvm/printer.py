@@ -16,6 +16,7 @@ from naiad.compiler.passes.uniform import uniform
 
 MARKED = 256  # buffers that are told apart in loads and stores
 VECTORISED = 1000  # operations of a loop over elements that LLVM may vectorise
+INLINED = 200  # lines for a group that may be written into the loop over groups, which LLVM looks at all together
 FIRST_LOOP = 1 + 3 * MARKED  # the marks of loops come after those of buffers
 
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
@@ -49,7 +50,8 @@ class _Printer:
             self._result(offset, node)
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
-        one = f"define internal void @one({self.memory.arguments('noalias ')}) {{\nentry:\n{body}\n  ret void\n}}"
+        given, apart = self.memory.arguments("noalias "), " noinline" if len(self.lines.text) > INLINED else ""
+        one = f"define internal void @one({given}){apart} {{\nentry:\n{body}\n  ret void\n}}"
         called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
         return "\n".join([*tables, *called, one, self.memory.driver(), *self._marks(), ""])
 
