@@ -9,7 +9,7 @@ from jax.extend import core
 
 from naiad.compiler.front.arrays import Arrays, Lazy, Value, kind
 from naiad.compiler.front.jaxprs import uses_of
-from naiad.compiler.front.rules import RULES, Refusal, Unsupported
+from naiad.compiler.front.rules import RULES, Excess, Refusal, Unsupported
 from naiad.compiler.ir.builder import Builder
 from naiad.compiler.ir.program import Node
 from naiad.numerics.double import check_double
@@ -85,7 +85,7 @@ class Tracer:
             if name not in RULES:
                 raise Refusal(name)
             if self.builder.nodes > LONGEST:
-                raise Refusal(f"A program of more than {LONGEST:,} operations")
+                raise Excess(f"A program of more than {LONGEST:,} operations")
             for variable in eqn.outvars:
                 if not kind(variable.aval.dtype):
                     raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
@@ -95,7 +95,7 @@ class Tracer:
                 return [np.empty(variable.aval.shape, object) for variable in eqn.outvars]  # nothing to compute
             outputs = rule.apply(self, known, *inputs)
         except Refusal as what:
-            raise Unsupported(
+            raise what.error(
                 f"{what} cannot be compiled{self._where()}; write it otherwise, or leave it to XLA (jax.jit, "
                 "engine='xla')."
             ) from None
