@@ -5,40 +5,45 @@ from collections.abc import Sequence
 import numpy as np
 from jax.extend import core
 
-from naiad.compiler.front.rules import TooLong, Unsupported
+from naiad.compiler.front.rules import TooLong
 from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Program
 from naiad.compiler.passes.finish import finish
 
-LONG = 20_000  # operations, above which the time that a back end takes for them counts
-FEW = 64  # the elements of an array that are scalars in a program that is longer otherwise
+LONG = 10_000  # operations, above which the seconds that a back end takes for them count
+FEW = 64  # the elements of an array that are scalars in a program that would be longer
 GAIN = 2  # how many times shorter it has to be then, for code without loops is faster
+HOPELESS = 100_000  # operations, dead ones too, that nobody looks further at if there may be a shorter program
 
 
 def finished(
     jaxpr: core.ClosedJaxpr,
-    known: Sequence[np.ndarray | None],
+    known: Sequence[np.ndarray | None] | None = None,
     *,
     platform: str,
     most_scalars: int,
     fma: bool,
 ) -> Program:
-    """The program of a jaxpr in which arrays of up to `most_scalars` elements are scalars; if that is long, and much
-    shorter where they are those of up to `FEW`, the shorter one. (The rest is that of `trace` and `finish`.)"""
+    """The program of a jaxpr in which arrays of up to `most_scalars` elements are scalars; if it is long, and much
+    shorter where only those of up to `FEW` are, the shorter one. (The rest is that of `trace` and `finish`.)"""
 
-    def made(most: int) -> Program:
-        return finish(trace(jaxpr, known, platform=platform, most_scalars=most), fma=fma)
+    def made(most: int, longest: int | None = None) -> Program:
+        return finish(trace(jaxpr, known, platform=platform, most_scalars=most, longest=longest), fma=fma)
 
-    try:
-        program = made(most_scalars)
-    except TooLong:
-        if most_scalars <= FEW:
-            raise
-        return made(FEW)
-    if most_scalars <= FEW or program.length <= LONG:
+    def tried(most: int, longest: int | None = None) -> Program | None:
+        try:
+            return made(most, longest)
+        except TooLong:
+            return None
+
+    if most_scalars <= FEW:
+        return made(most_scalars)
+    program = tried(most_scalars, HOPELESS)
+    if program is not None and program.length <= LONG:
         return program
-    try:
-        shorter = made(FEW)
-    except Unsupported:
-        return program
-    return shorter if GAIN * shorter.length <= program.length else program
+    shorter = tried(FEW)
+    if shorter is None:
+        return program or made(most_scalars)
+    if program is None and shorter.length > LONG:  # it may be that loops help little
+        program = tried(most_scalars)
+    return shorter if program is None or GAIN * shorter.length <= program.length else program

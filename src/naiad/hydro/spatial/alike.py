@@ -94,7 +94,7 @@ class Meeting(NamedTuple):
             assert plane is not None
             second = second + len(x) * self.image
             R, x = jnp.concatenate([R, plane.mirror(jnp) @ R]), jnp.concatenate([x, plane.mirrored(x, jnp)])
-        return looped(_relative, poses.R[first], poses.x[first], R[second], x[second])
+        return looped(lambda i, j: Pose(R[i].T @ R[j], R[i].T @ (x[j] - x[i])), first, second)
 
     def each(self, function: Callable[..., Any], *rows: Any) -> Any:
         """function(place of the first, place of the second, *row) of every pair, stacked."""
@@ -161,10 +161,6 @@ def added_at(whole: Any, part: Any, *start: Any) -> Any:
     """The array with a part of it that begins there added to."""
     old = jax.lax.dynamic_slice(whole, start, part.shape)
     return jax.lax.dynamic_update_slice(whole, old + part, start)
-
-
-def _relative(R: Any, x: Any, R_other: Any, x_other: Any) -> Pose:
-    return Pose(R.T @ R_other, R.T @ (x_other - x))
 
 
 def _stacked(*arrays: Any) -> Any:
