@@ -13,7 +13,7 @@ import numpy as np
 
 from naiad.hydro.spatial.alike import Alike, Met, added_at, folded
 from naiad.hydro.spatial.kernel import energies
-from naiad.numerics import solve
+from naiad.numerics import solve_in_loops
 
 TOLERANCE, MOST = 1e-14, 200
 """Of the residual, relative and in the norm of the preconditioner, and the most iterations."""
@@ -80,7 +80,7 @@ def unit_dipoles(groups: Sequence[Alike], between: Sequence[Met]) -> tuple[Any, 
             return added_at(added_at(W, block, first, second), block.T, second, first)
 
         W = pairs.added(couple, W, pairs.sign * pairs.share, at, kernels)
-    return solve(W, H), H
+    return solve_in_loops(W, H), H
 
 
 def _starts(groups: Sequence[Alike]) -> tuple[list[np.ndarray], int]:
