@@ -109,9 +109,9 @@ def test_a_program_that_loops_do_not_shorten_is_written_out(monkeypatch):
 
 
 def test_what_is_hopeless_is_not_looked_at_to_its_end(monkeypatch):
-    monkeypatch.setattr(length, "LONG", 600)
-    monkeypatch.setattr(length, "HOPELESS", 700)
+    monkeypatch.setattr(length, "LONG", 300)
+    monkeypatch.setattr(length, "HOPELESS", 1000)
     asked = []
     monkeypatch.setattr(length, "trace", lambda *args, **how: asked.append(how) or trace(*args, **how))
-    assert chosen(lambda A: A @ A @ A, A).stats["loop"] > 0
-    assert [(how["most_scalars"], how["longest"]) for how in asked] == [(1024, 700), (64, None)]
+    assert chosen(lambda A: A @ A @ A, np.tile(A, (2, 2))).stats["loop"] > 0
+    assert [(how["most_scalars"], how["longest"]) for how in asked] == [(1024, 1000), (64, None)]

@@ -103,7 +103,7 @@ def test_vortices_among_bodies_are_compiled():
             found = bodies.among_vortices(np.array(GAMMA), X, poses)
             return found.energy + found.impulse @ np.arange(6.0) + found.inertia[0, 4]
 
-        return jax.value_and_grad(energy, argnums=(0, 1))(X, poses)
+        return jax.value_and_grad(energy)(X, poses)
 
     assert_close(compile(function, cache=False)(X, poses), xla(function, X, poses), 1e-12)
 

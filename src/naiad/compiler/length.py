@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jax.extend import core
 
-from naiad.compiler.front.rules import TooLong
+from naiad.compiler.front.rules import TooLong, Unsupported
 from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Program
 from naiad.compiler.passes.finish import finish
@@ -13,7 +13,8 @@ from naiad.compiler.passes.finish import finish
 LONG = 10_000  # operations, above which the seconds that a back end takes for them count
 FEW = 64  # the elements of an array that are scalars in a program that would be longer
 GAIN = 2  # how many times shorter it has to be then, for code without loops is faster
-HOPELESS = 100_000  # operations, dead ones too, that nobody looks further at if there may be a shorter program
+HOPELESS = 100_000  # operations, dead ones too, after which a shorter program is looked for
+LEFT = 0.4  # of these, which a finished program has, as a rule
 
 
 def finished(
@@ -33,7 +34,9 @@ def finished(
     def tried(most: int, longest: int | None = None) -> Program | None:
         try:
             return made(most, longest)
-        except TooLong:
+        except Unsupported as refusal:
+            if most == most_scalars and not isinstance(refusal, TooLong):
+                raise
             return None
 
     if most_scalars <= FEW:
@@ -44,6 +47,6 @@ def finished(
     shorter = tried(FEW)
     if shorter is None:
         return program or made(most_scalars)
-    if program is None and shorter.length > LONG:  # it may be that loops help little
+    if program is None and GAIN * shorter.length > LEFT * HOPELESS:  # it may be that loops help little
         program = tried(most_scalars)
     return shorter if program is None or GAIN * shorter.length <= program.length else program
