@@ -24,6 +24,8 @@ from naiad.hydro.spatial.sheet import AbstractSheet
 
 def inertia(groups: Sequence[Alike], between: Sequence[Met]) -> Any:
     """M, for JAX to trace."""
+    if not between:
+        return leading_inertia(groups, between)
     Psi, H = unit_dipoles(groups, between)
     M = H.T @ Psi
     return _with_own(0.5 * (M + M.T), groups, lambda sheet: sheet.added - sheet.alone)
