@@ -60,7 +60,7 @@ def among_vortices(
     potential = angle @ gamma / (2.0 * jnp.pi)
     found = solve(O + stacked([level.A for level in levels]), jnp.concatenate([h, -through[:, None]], axis=1))
     s = found[:, -1]
-    M = density * (stacked([each.inertia for each in boundaries]) - outward @ found[:, :-1])
+    M: Any = density * (stacked([each.inertia for each in boundaries]) - outward @ found[:, :-1])
     impulse = -density * (outward @ s + a.T @ potential - b.T @ through)
 
     first, second = np.triu_indices(len(gamma), 1)
@@ -71,7 +71,7 @@ def among_vortices(
 
 def _joined(parts: Sequence[np.ndarray]) -> Pair:
     whole = np.concatenate(parts)
-    return Pair(whole.real, whole.imag)
+    return Pair(np.real(whole), np.imag(whole))
 
 
 def _angle(ratio: Pair) -> Any:

@@ -115,8 +115,9 @@ def meetings(groups: Sequence[Alike], plane: Plane | None) -> list[Meeting]:
         found.setdefault((one, other, pair.first == pair.second), []).append(row)
     made = []
     for key, rows in found.items():
-        first, second, i, j, *how = map(np.array, zip(*rows, strict=True))
-        made.append(Meeting(*key, first, second, (i, j), *how))
+        first, second, i, j, image, sign, share = map(np.array, zip(*rows, strict=True))
+        one, other, own = key
+        made.append(Meeting(one, other, own, first, second, (i, j), image, sign, share))
     return made
 
 

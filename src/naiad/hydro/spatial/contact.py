@@ -31,9 +31,10 @@ def gap(groups: Sequence[Alike], plane: Plane | None, poses: Pose) -> Any:
         one, other = groups[pairs.one], groups[pairs.other]
         at = pairs.poses(poses, None)
         found.append(pairs.each(lambda i, j, at, a=one, b=other: _gap(a.sheet(i), b.sheet(j), at, jnp), at))
-    for group in groups if plane is not None else ():
-        R, x = (jnp.asarray(part)[np.asarray(group.bodies)] for part in poses)
-        found.append(group.each(lambda sheet, R, x: _height(sheet, R, x, plane, jnp), R, x))
+    if plane is not None:
+        for group in groups:
+            R, x = (jnp.asarray(part)[np.asarray(group.bodies)] for part in poses)
+            found.append(group.each(lambda sheet, R, x: _height(sheet, R, x, plane, jnp), R, x))
     return jnp.min(jnp.concatenate(found))
 
 

@@ -115,6 +115,6 @@ def _with_own(M: Any, groups: Sequence[Alike], own: Any) -> Any:
     return M
 
 
-def _beside(block: np.ndarray, k: int, count: int) -> np.ndarray:
+def _beside(block: Any, k: int, count: int) -> np.ndarray:
     """A block of six columns as number k of `count`, with zeros beside it."""
     return np.concatenate([block if j == k else np.zeros(np.shape(block)) for j in range(count)], axis=1)

@@ -30,8 +30,9 @@ def kernel(one: AbstractSheet, other: AbstractSheet, at: Pose, xp: Any) -> Any:
 def energies(one: AbstractSheet, other: AbstractSheet, at: Pose, G: Any, xp: Any) -> Any:
     """Those of the functions of the first, in rows, with those of the second."""
     after = [other.curled(G, c, xp) for c in range(3)]
-    along = [sum(at.R[i, j] * after[j] for j in range(3)) for i in range(3)]
-    return sum(one.curled(each.T, c, xp) for c, each in enumerate(along)).T
+    along: list[Any] = [sum(at.R[i, j] * after[j] for j in range(3)) for i in range(3)]
+    found: Any = sum(one.curled(each.T, c, xp) for c, each in enumerate(along))
+    return found.T
 
 
 def slope(one: AbstractSheet, other: AbstractSheet, at: Pose, psi: Any, phi: Any) -> Pose:
