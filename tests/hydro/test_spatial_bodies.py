@@ -161,6 +161,54 @@ def test_the_energy_for_jax():
     np.testing.assert_allclose(by_pose, slope.ravel(), atol=1e-12)
 
 
+BOX = Mesh(*surfaces.box(0.5, 0.4, 0.3), tolerance=0.1)
+MANY = {
+    "three of two kinds": ([Sphere(0.5), Ellipsoid((1.0, 0.6, 0.5)), Sphere(0.5)], None, 3),
+    "three by a plane": ([Sphere(0.5), Ellipsoid((1.0, 0.6, 0.5)), Sphere(0.5)], Plane((0.0, 0.0, 1.0), -3.0), 3),
+    "four and a mesh": (
+        [Sphere(0.5), BOX, Sphere(0.5), Spheroid(0.4, 0.5)],
+        Plane((0.0, 0.0, 1.0), -3.0, "surface"),
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "three by a plane" else pytest.param(name, marks=pytest.mark.long) for name in MANY]
+)
+def test_loops_over_alike_bodies(name):
+    """For JAX, bodies whose sheets have equal sizes go through loops, in groups and pairs of groups; known poses, pair
+    by pair. Both give the same inertia, energy, forces and gap."""
+    shapes, plane, degree = MANY[name]
+    bodies = SpatialBodies(shapes, 1.3, plane=plane, degree=degree)
+    poses = _turned([(0.0, 0.0, 0.0), (2.0, 0.3, -0.2), (-0.4, 2.0, 1.2), (0.2, -2.0, 0.3)][: len(shapes)])
+    M, dM = bodies.added_inertia_with_derivative(poses)
+    Xi = np.random.default_rng(6).standard_normal(len(M))
+    force = 0.5 * np.einsum("a,abkc,b->kc", Xi, dM, Xi)[:, 3:]
+
+    def found(poses, Xi):
+        slopes = jax.grad(bodies.added_energy, argnums=(0, 1))(poses, Xi)
+        return bodies.added_inertia(poses), bodies.added_energy(poses, Xi), slopes, bodies.gap(poses)
+
+    with jax.enable_x64(True):
+        traced, energy, (by_pose, momentum), gap = jax.jit(found)(poses, Xi)
+    size = np.abs(M).max()
+    np.testing.assert_allclose(traced, M, atol=1e-12 * size)
+    np.testing.assert_allclose(energy, 0.5 * Xi @ M @ Xi, rtol=1e-12)
+    np.testing.assert_allclose(momentum, M @ Xi, atol=1e-11 * size)
+    np.testing.assert_allclose(np.einsum("kij,ki->kj", poses.R, by_pose.x), force, atol=1e-11 * size)
+    assert float(gap) == pytest.approx(bodies.gap(poses), rel=1e-12)
+
+
+def test_bodies_that_are_alike_are_kept_once():
+    """Three of a kind have one sheet, which any number of them read; a mesh is a group of its own."""
+    bodies = SpatialBodies([Sphere(0.5), BOX, Sphere(0.5), Ellipsoid((1.0, 0.6, 0.5)), Sphere(0.5)], degree=2)
+    assert [(group.bodies, group.which) for group in bodies.groups] == [((0, 2, 3, 4), (0, 0, 1, 0)), ((1,), (0,))]
+    assert bodies.groups[0].kinds.W.shape == (2, 8, 8)
+    assert bodies.count == len(bodies.sheets) == 5
+    np.testing.assert_array_equal(bodies.sheets[3].axes, np.diag([1.0, 0.6, 0.5]))
+
+
 def test_the_leading_inertia():
     """What it leaves out is of second order in the coupling, which falls with the cube of the distance."""
     bodies = SpatialBodies(

@@ -4,9 +4,11 @@ import jax
 import numpy as np
 import pytest
 
+from naiad.compiler import compile
 from naiad.errors import InputError
 from naiad.hydro import ClosedCurve, Ellipse, EllipticCylinder, PlanarBodies, Vortices, shed_wake
 from naiad.numerics import double
+from tests.compiler.compare import assert_close, xla
 
 GAMMA, CIRCULATION = [1.0, -0.4], 0.7
 SHIFT, FIRST, SECOND = 0.3 - 0.2j, 0.2 + 0.1j, 0.08
@@ -86,6 +88,24 @@ def test_vortices_among_one_body_by_boundary_elements_are_those_of_its_map():
     found = PlanarBodies([Ellipse(1.3, 0.6)], 2.0, points=96).among_vortices(np.array(GAMMA), X)
     assert float(found.energy) == pytest.approx(float(exact.energy), abs=1e-12)
     assert np.max(np.abs(np.asarray(found.impulse) - np.asarray(exact.impulse))) < 1e-12
+
+
+def test_vortices_among_bodies_are_compiled():
+    """In real numbers, with their derivatives, as XLA has them."""
+    bodies, X = (
+        PlanarBodies([Ellipse(1.3, 0.6), Ellipse(1.0, 1.0)], 2.0, points=16),
+        np.array([[2.0, 1.0], [-1.5, 1.4]]),
+    )
+    poses = np.array([[0.2, 0.0, 0.0], [0.3, 0.5, 4.0]])
+
+    def function(X, poses):
+        def energy(X, poses):
+            found = bodies.among_vortices(np.array(GAMMA), X, poses)
+            return found.energy + found.impulse @ np.arange(6.0) + found.inertia[0, 4]
+
+        return jax.value_and_grad(energy)(X, poses)
+
+    assert_close(compile(function, cache=False)(X, poses), xla(function, X, poses), 1e-12)
 
 
 @pytest.mark.long

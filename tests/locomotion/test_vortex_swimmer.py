@@ -38,19 +38,18 @@ def test_vortices_in_a_link_or_none_at_all_are_refused():
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore:a constant is complex128")
 def test_impulse_is_kept_and_the_step_is_of_second_order():
     system = SwimmerAmongVortices(fish(coupled=True), GAIT, [0.5, -0.5])
     state = system.start(PLACES, held=True)
     ends = []
     for steps in (32, 64, 128):
-        run = nd.simulate(system, state, t1=2.0 * np.pi, dt=2.0 * np.pi / steps, engine="xla", progress=False)
+        run = nd.simulate(system, state, t1=2.0 * np.pi, dt=2.0 * np.pi / steps, engine="compiled", progress=False)
         impulse = run.momentum.to_numpy()
         assert np.max(np.abs(impulse - impulse[0])) < 1e-13
         ends.append(np.array([run.final.g.body.beta, *run.final.g.body.x]))
     assert ends[-1] == pytest.approx([-0.0279798, 0.3365924, -0.0854117], abs=2e-4)
     assert np.linalg.norm(ends[0] - ends[1]) / np.linalg.norm(ends[1] - ends[2]) == pytest.approx(4.0, rel=0.1)
     weak = SwimmerAmongVortices(fish(coupled=True), GAIT, [1e-9, -1e-9])
-    run = nd.simulate(weak, weak.start(PLACES), t1=2.0 * np.pi, dt=2.0 * np.pi / 128, engine="xla", progress=False)
+    run = nd.simulate(weak, weak.start(PLACES), t1=2.0 * np.pi, dt=2.0 * np.pi / 128, engine="compiled", progress=False)
     alone = np.asarray(net_motion(system.swimmer, GAIT).x)
     assert run.final.g.body.x == pytest.approx(alone, abs=1e-3)

@@ -30,9 +30,8 @@ from naiad.compiler.device import Device, check_device, placed
 from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
 from naiad.compiler.front.rules import Unsupported
-from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Memories, Program, Slot
-from naiad.compiler.passes.finish import finish
+from naiad.compiler.length import finished
 from naiad.compiler.telling import making
 from naiad.errors import InputError
 from naiad.interrupts import interruptible
@@ -289,12 +288,15 @@ class Compiled:
         with jax.enable_x64(True):
             jaxpr = jax.make_jaxpr(flat)(*map(_form, numbers))
         traced = time.perf_counter()
-        platform = "cpu" if wasm else self._backend.platform
-        most = self._most_scalars or self._backend.most_scalars
-        program = trace(jaxpr, _masks(signature, numbers), platform=platform, most_scalars=most)
+        program = finished(
+            jaxpr,
+            _masks(signature, numbers),
+            platform="cpu" if wasm else self._backend.platform,
+            most_scalars=self._most_scalars or self._backend.most_scalars,
+            fma=not wasm and self._fma and self._backend.fma,
+        )
         if apart is not None:
             program.memories = Memories(_starts(args, program.inputs), _starts(trees[0], program.outputs), apart)
-        finish(program, fma=not wasm and self._fma and self._backend.fma)
         return program, trees[0], traced
 
     def _key(self, version: str | Unknown, *how: Any) -> str | None:

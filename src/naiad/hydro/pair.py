@@ -23,6 +23,11 @@ class Pair(NamedTuple):
         return self.x * self.x + self.y * self.y
 
     @property
+    def column(self) -> "Pair":
+        """Of a row of numbers, with an axis of one behind it."""
+        return Pair(self.x[:, None], self.y[:, None])
+
+    @property
     def conjugate(self) -> "Pair":
         return Pair(self.x, -self.y)
 

@@ -2,7 +2,8 @@
 
 The sources s that keep the flow of the vortices out of bodies at rest satisfy (A + O) s = -u_n, u_n being its normal
 velocity; the momenta of the bodies are those of `coupling` with its potential and normal velocity beside those of s,
-and the energy has half of each vortex in the stream function of s. All nodes are one array here: short programs.
+and the energy has half of each vortex in the stream function of s. All nodes are one array here: short programs, of
+real numbers.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from jaxtyping import Array, Float
 
 from naiad.hydro.boundary import Boundary, Level
 from naiad.hydro.coupling import stacked
+from naiad.hydro.pair import Pair
+from naiad.numerics import solve
 
 
 class AmongVortices(NamedTuple):
@@ -34,39 +37,43 @@ def among_vortices(
     places: Float[Array, "k 2"],
 ) -> AmongVortices:
     """`places` are in the frame of the poses. Circulations around the bodies are zero."""
-    gamma, z = jnp.asarray(gamma), jnp.asarray(places) @ jnp.asarray([1.0, 1.0j])
+    gamma, z = jnp.asarray(gamma), Pair.of(places)
     sizes = [level.size for level in levels]
     owner = np.repeat(np.arange(len(levels)), sizes)
     share = 1.0 / np.repeat(sizes, sizes)
     own = owner[:, None] == owner
-    turn, origin = jnp.exp(1j * poses[:, 0])[owner], (poses[:, 1] + 1j * poses[:, 2])[owner]
-    nodes = turn * np.concatenate([level.z for level in levels]) + origin
-    normals = turn * np.concatenate([level.normal for level in levels])
+    turn = Pair(jnp.cos(poses[:, 0])[owner], jnp.sin(poses[:, 0])[owner])
+    origin = Pair(poses[owner, 1], poses[owner, 2])
+    nodes = turn.times(_joined([level.z for level in levels])).plus(origin)
+    normals = turn.times(_joined([level.normal for level in levels]))
     h, a, b = (stacked([getattr(level, name) for level in levels]) for name in "hab")
 
-    away = jnp.where(own, 1.0, nodes[:, None] - nodes)
-    square = away.real**2 + away.imag**2
+    away = nodes.column.minus(nodes)
+    square = jnp.where(own, 1.0, away.square)
     P = 0.5 * jnp.log(square) * share
-    O = jnp.where(own, 0.0, (normals[:, None].real * away.real + normals[:, None].imag * away.imag) / square * share)  # noqa: E741
+    O = jnp.where(own, 0.0, normals.column.times(away.conjugate).x / square * share)  # noqa: E741
     outward = a.T @ P - b.T @ O
 
-    apart = nodes[:, None] - z
-    through = (normals * jnp.sum(gamma / apart, axis=1)).imag / (2.0 * jnp.pi)
-    angle = _angle(apart / (origin[:, None] - z))
+    apart = nodes.column.minus(z)
+    through = normals.column.over(apart).y @ gamma / (2.0 * jnp.pi)
+    angle = _angle(apart.over(origin.column.minus(z)))
     potential = angle @ gamma / (2.0 * jnp.pi)
-    found = jnp.linalg.solve(
-        O + stacked([level.A for level in levels]), jnp.concatenate([h, -through[:, None]], axis=1)
-    )
+    found = solve(O + stacked([level.A for level in levels]), jnp.concatenate([h, -through[:, None]], axis=1))
     s = found[:, -1]
-    M = density * (stacked([each.inertia for each in boundaries]) - outward @ found[:, :-1])
+    M: Any = density * (stacked([each.inertia for each in boundaries]) - outward @ found[:, :-1])
     impulse = -density * (outward @ s + a.T @ potential - b.T @ through)
 
     first, second = np.triu_indices(len(gamma), 1)
-    gap = z[first] - z[second]
-    pairs = -0.25 / jnp.pi * jnp.sum(gamma[first] * gamma[second] * jnp.log(gap.real**2 + gap.imag**2))
+    gap = Pair(z.x[first] - z.x[second], z.y[first] - z.y[second])
+    pairs = -0.25 / jnp.pi * jnp.sum(gamma[first] * gamma[second] * jnp.log(gap.square))
     return AmongVortices(0.5 * (M + M.T), impulse, density * (pairs + 0.5 * (share * s) @ angle @ gamma))
 
 
-def _angle(ratio: Any) -> Any:
+def _joined(parts: Sequence[np.ndarray]) -> Pair:
+    whole = np.concatenate(parts)
+    return Pair(np.real(whole), np.imag(whole))
+
+
+def _angle(ratio: Pair) -> Any:
     """Of what is seen from a vortex: from the origin of a body to a node. Turned about, it is that at the vortex."""
-    return jnp.arctan2(ratio.imag, ratio.real)
+    return jnp.arctan2(ratio.y, ratio.x)

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SE3, AbstractGroup, Pose, Power
 from naiad.hydro import AbstractShape, SpatialBodies
+from naiad.hydro.spatial.alike import alike
 from naiad.hydro.spatial.sheet import SmoothSheet
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.swimmer import Swimmer
@@ -82,7 +83,7 @@ class School(LagrangianSystem):
             raise InputError(f"School: {len(self.gaits)} gaits for {len(fluids)} swimmers; expected one, or as many.")
         standing = SpatialBodies(obstacles, degree=degree, points=points).sheets if obstacles else ()
         links = tuple(sheet for each in fluids for sheet in each.sheets)
-        self.fluid = SpatialBodies.unchecked(sheets=links + standing, density=first.density, plane=None)
+        self.fluid = SpatialBodies.unchecked(groups=alike(links + standing), density=first.density, plane=None)
         self.fixed = len(standing)
         self.least = positive("least", least, zero=True)
         self.group = Power(SE3(), len(fluids))

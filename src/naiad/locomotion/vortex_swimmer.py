@@ -39,8 +39,8 @@ class SwimmerAmongVortices(LagrangianSystem):
 
     where W is the energy of the vortices among links at rest and p_V the momenta of the links then, in their frames
     (`PlanarBodies.among_vortices`), and B v are the velocities of the links. There is no circulation around them.
-    The links of the `swimmer` are coupled by boundary elements, which are solved for in every step: it runs through
-    XLA (`engine="xla"`). Angular and linear impulse of the whole are kept (`noether`); the gait gives and takes energy.
+    The links of the `swimmer` are coupled by boundary elements, which are solved for in every step. Angular and linear
+    impulse of the whole are kept (`noether`); the gait gives and takes energy.
     """
 
     swimmer: Swimmer
@@ -77,7 +77,7 @@ class SwimmerAmongVortices(LagrangianSystem):
         g = self.group.identity()._replace(body=PlanarPose(pose[0], pose[1:]), vortex=q)
         mu = np.zeros(3)
         if held:
-            mu = execute(_momenta, self, g, np.asarray(self.gait(t)), parameters=(), engine="xla")[:3]
+            mu = execute(_momenta, self, g, np.asarray(self.gait(t)), parameters=())[:3]
         return self.state(g=g, mu=np.concatenate([mu, gauge(self.vortices, q)]), t=t)
 
     def lagrangian(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, ""]:

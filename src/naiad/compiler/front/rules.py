@@ -10,8 +10,20 @@ class Unsupported(InputError):  # noqa: N818 - it is what the function is
     """A function does something that cannot be compiled."""
 
 
+class TooLong(Unsupported):
+    """A function has more operations than code is made for."""
+
+
 class Refusal(Exception):  # noqa: N818 - a rule's word to the tracer
-    """What a rule cannot do; the tracer adds where it is asked for."""
+    """What a rule cannot do; the tracer adds where it is asked for, and makes it an error."""
+
+    error = Unsupported
+
+
+class Excess(Refusal):
+    """A program is too long."""
+
+    error = TooLong
 
 
 class Rule(NamedTuple):

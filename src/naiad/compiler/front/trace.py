@@ -21,11 +21,12 @@ def trace(
     *,
     platform: str = "",
     most_scalars: int = 1024,
+    longest: int | None = None,
 ) -> Program:
     """The scalar program of a jaxpr; `known` marks the elements of its arguments that are 0 or 1 (others with -1),
     `platform` is where it will run, for functions that have variants, and arrays of more elements than `most_scalars`
-    live in memory."""
-    tracer = Tracer(stacks_of(closed.jaxpr), platform, most_scalars)
+    live in memory. One of more operations than `longest`, dead ones too, is refused (`TooLong`)."""
+    tracer = Tracer(stacks_of(closed.jaxpr), platform, most_scalars, longest)
     b, arrays = tracer.builder, tracer.arrays
     inputs, in_size = _slots(closed.in_avals)
     args: list[Value] = []

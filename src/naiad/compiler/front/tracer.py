@@ -9,7 +9,7 @@ from jax.extend import core
 
 from naiad.compiler.front.arrays import Arrays, Lazy, Value, kind
 from naiad.compiler.front.jaxprs import uses_of
-from naiad.compiler.front.rules import RULES, Refusal, Unsupported
+from naiad.compiler.front.rules import RULES, Excess, Refusal, Unsupported
 from naiad.compiler.ir.builder import Builder
 from naiad.compiler.ir.program import Node
 from naiad.numerics.double import check_double
@@ -23,8 +23,9 @@ SUMMING = {"reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general"} | {
 class Tracer:
     """Evaluates jaxprs over small arrays of nodes and large lazy ones."""
 
-    def __init__(self, stacks: frozenset[int], platform: str, most_scalars: int):
+    def __init__(self, stacks: frozenset[int], platform: str, most_scalars: int, longest: int | None = None):
         self.platform = platform  # where the code will run, in JAX's words
+        self.longest = LONGEST if longest is None else min(longest, LONGEST)
         self.builder = Builder()
         self.arrays = Arrays(self.builder, stacks, most_scalars)
         self.passed_on: set[Any] = set()  # arrays of loops that only loops within go through: they stay in memory
@@ -84,8 +85,8 @@ class Tracer:
         try:
             if name not in RULES:
                 raise Refusal(name)
-            if self.builder.nodes > LONGEST:
-                raise Refusal(f"A program of more than {LONGEST:,} operations")
+            if self.builder.nodes > self.longest:
+                raise Excess(f"A program of more than {self.longest:,} operations")
             for variable in eqn.outvars:
                 if not kind(variable.aval.dtype):
                     raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
@@ -95,7 +96,7 @@ class Tracer:
                 return [np.empty(variable.aval.shape, object) for variable in eqn.outvars]  # nothing to compute
             outputs = rule.apply(self, known, *inputs)
         except Refusal as what:
-            raise Unsupported(
+            raise what.error(
                 f"{what} cannot be compiled{self._where()}; write it otherwise, or leave it to XLA (jax.jit, "
                 "engine='xla')."
             ) from None

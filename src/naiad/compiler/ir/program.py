@@ -139,6 +139,11 @@ class Program:
     memories: Memories | None = None
 
     @property
+    def length(self) -> int:
+        """How many operations a finished one has, the body of a loop counted once."""
+        return sum(self.stats.values())
+
+    @property
     def layout(self) -> Layout:
         """The memory that it needs now; passes may add to it."""
         sizes = (self.in_size, self.out_size, self.work_size)

@@ -14,7 +14,8 @@ from naiad.errors import InputError
 from naiad.groups.se3 import Pose
 from naiad.hydro.shape import AbstractShape
 from naiad.hydro.spatial import contact
-from naiad.hydro.spatial.energy import energy, inertia, leading_inertia, unit_dipoles
+from naiad.hydro.spatial.alike import Alike, alike, in_order, met
+from naiad.hydro.spatial.energy import energy, inertia, known_inertia, leading_inertia
 from naiad.hydro.spatial.flow import SpatialFlow
 from naiad.hydro.spatial.kernel import slopes
 from naiad.hydro.spatial.made import sheets
@@ -50,7 +51,7 @@ class SpatialBodies(Module):
     velocities are rows (Omega, v) in body frames, and a matrix has six rows and columns a body.
     """
 
-    sheets: tuple[AbstractSheet, ...]
+    groups: tuple[Alike, ...]
     density: float
     plane: Plane | None
 
@@ -70,37 +71,43 @@ class SpatialBodies(Module):
         points = degree + 2 if points is None else points
         if not degree < points <= 240:
             raise InputError(f"points = {points!r}; expected more than the degree, {degree}, and at most 240.")
-        self.sheets = sheets(shapes, degree, points)
+        self.groups = alike(sheets(shapes, degree, points))
         self.density = positive("density", density)
         self.plane = plane
 
     @property
     def count(self) -> int:
         """The number of bodies."""
-        return len(self.sheets)
+        return sum(group.count for group in self.groups)
+
+    @property
+    def sheets(self) -> tuple[AbstractSheet, ...]:
+        """The sheets of all bodies."""
+        return in_order(self.groups)
 
     def added_inertia(self, poses: Any = None) -> Any:
         """The fluid's inertia, six rows and columns a body, each in its own frame: its energy is Xi . M Xi / 2.
 
         Under JAX's transformations it is an array of JAX, and poses are not checked.
         """
-        poses, xp = self._poses(poses)
-        with self._threads() if xp is np else contextlib.nullcontext():
-            if xp is np:
-                contact.check_apart(self.sheets, self.plane, poses)
-            between = coupled(self.sheets, self.plane, poses, xp)
-            return self.density * inertia(self.sheets, unit_dipoles(self.sheets, between, xp), xp)
+        poses, known = self._poses(poses)
+        if not known:
+            return self.density * inertia(self.groups, met(self.groups, self.plane, poses))
+        sheets = self.sheets
+        with self._threads():
+            contact.check_apart(sheets, self.plane, poses)
+            return self.density * known_inertia(sheets, coupled(sheets, self.plane, poses))[0]
 
     def leading_inertia(self, poses: Any) -> Any:
         """`added_inertia` to first order in what bodies do to each other, for JAX to trace: near it, and cheaper."""
         poses = Pose(*map(jnp.asarray, self._poses(poses)[0]))
-        return self.density * leading_inertia(self.sheets, coupled(self.sheets, self.plane, poses, jnp))
+        return self.density * leading_inertia(self.groups, met(self.groups, self.plane, poses))
 
     def added_energy(self, poses: Any, Xi: Any) -> Any:
         """Xi . M Xi / 2 for velocities in one row after the other, for JAX to trace. Its first derivatives cost no more
         than itself: with the dipoles psi of this motion, M Xi and - psi . dW psi / 2. Poses are not checked."""
         poses = self._poses(poses)[0]
-        return self.density * energy(self.sheets, self.plane, Pose(*map(jnp.asarray, poses)), jnp.asarray(Xi))
+        return self.density * energy(self.groups, self.plane, Pose(*map(jnp.asarray, poses)), jnp.asarray(Xi))
 
     def added_inertia_with_derivative(self, poses: Any = None) -> SpatialDerivative:
         """The inertia, and its derivative with all poses: dM = - Psi . dW Psi, with the dipoles Psi of the unit
@@ -110,14 +117,14 @@ class SpatialBodies(Module):
             return self._with_derivative(poses)
 
     def _with_derivative(self, poses: Pose) -> SpatialDerivative:
-        contact.check_apart(self.sheets, self.plane, poses)
-        between = coupled(self.sheets, self.plane, poses, np)
-        Psi, size = unit_dipoles(self.sheets, between, np), 6 * self.count
-        M = inertia(self.sheets, Psi, np)
+        sheets, size = self.sheets, 6 * self.count
+        contact.check_apart(sheets, self.plane, poses)
+        between = coupled(sheets, self.plane, poses)
+        M, Psi = known_inertia(sheets, between)
         dM = np.zeros((size, size, self.count, 6))
         for pair, at, _ in between:
             i, j = pair.first, pair.second
-            found = slopes(self.sheets[i], self.sheets[j], at, Psi[i], Psi[j])
+            found = slopes(sheets[i], sheets[j], at, Psi[i], Psi[j])
             for body, part in zip((i, j), wrenches(at, *found), strict=True):
                 scaled = -self.density * pair.sign * pair.share * part
                 dM[:, :, body] += scaled + np.swapaxes(scaled, 0, 1)
@@ -126,11 +133,12 @@ class SpatialBodies(Module):
     def flow(self, poses: Any = None, velocities: Any = None) -> SpatialFlow:
         """The flow while the bodies, at these poses, have these velocities, rows (Omega, v) in body frames."""
         poses = self._known(poses)
-        contact.check_apart(self.sheets, self.plane, poses)
+        sheets = self.sheets
+        contact.check_apart(sheets, self.plane, poses)
         Xi = _rows("velocities", velocities, self.count, "(Omega, v), six")
-        right = [sheet.H @ row[:, None] for sheet, row in zip(self.sheets, Xi, strict=True)]
-        psi = factorised(self.sheets, coupled(self.sheets, self.plane, poses, np), right, np)
-        return SpatialFlow(self.sheets, poses, self.plane, tuple(each[:, 0] for each in psi))
+        right = [sheet.H @ row[:, None] for sheet, row in zip(sheets, Xi, strict=True)]
+        psi = factorised(sheets, coupled(sheets, self.plane, poses), right)
+        return SpatialFlow(sheets, poses, self.plane, tuple(each[:, 0] for each in psi))
 
     def flux_error(self, poses: Any = None) -> float:
         """The largest flux through a body of a source on another (or on an image), which is none: how well the points
@@ -142,20 +150,22 @@ class SpatialBodies(Module):
         """The smallest distance between two bodies, or from the plane; negative where they overlap, infinite for one
         body alone. Exact for spheres and planes, for ellipsoids that of the line between their centres, and for meshes
         to about a triangle. Under JAX's transformations an array of JAX."""
-        poses, xp = self._poses(poses)
-        found = contact.gap(self.sheets, self.plane, poses, xp)
-        return float(found) if xp is np else found
+        poses, known = self._poses(poses)
+        if known:
+            return contact.known_gap(self.sheets, self.plane, poses)
+        return contact.gap(self.groups, self.plane, poses)
 
     def _threads(self) -> Any:
         """One thread for small systems."""
-        return one_thread() if sum(len(sheet.W) for sheet in self.sheets) < SMALL else contextlib.nullcontext()
+        functions = sum(group.count * group.functions for group in self.groups)
+        return one_thread() if functions < SMALL else contextlib.nullcontext()
 
-    def _poses(self, poses: Any) -> tuple[Pose, Any]:
-        """The poses, and the NumPy to use."""
+    def _poses(self, poses: Any) -> tuple[Pose, bool]:
+        """The poses, and whether they are known, not traced."""
         if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((poses, self))):
             R, x = poses
-            return Pose(jnp.asarray(R).reshape(-1, 3, 3), jnp.asarray(x).reshape(-1, 3)), jnp
-        return self._known(poses), np
+            return Pose(jnp.asarray(R).reshape(-1, 3, 3), jnp.asarray(x).reshape(-1, 3)), False
+        return self._known(poses), True
 
     def _known(self, poses: Any) -> Pose:
         return poses_of(poses, self.count)

@@ -9,6 +9,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.groups.se3 import Pose
+from naiad.hydro.spatial.alike import Alike, meetings
 from naiad.hydro.spatial.kernel import BLOCK
 from naiad.hydro.spatial.pairs import Pair, relative
 from naiad.hydro.spatial.pairs import pairs as all_pairs
@@ -22,17 +23,34 @@ UNRESOLVED = 0.02
 """The flux error beyond which bodies are too near for their points."""
 
 
-def gap(sheets: Sequence[AbstractSheet], plane: Plane | None, poses: Pose, xp: Any) -> Any:
-    """The smallest distance between two bodies, or of one from the plane; infinite for one body alone."""
-    found = [_gap(sheets, pair, relative(pair, poses, None, xp), xp) for pair in all_pairs(len(sheets), None)]
+def gap(groups: Sequence[Alike], plane: Plane | None, poses: Pose) -> Any:
+    """The smallest distance between two bodies, or of one from the plane; infinite for one body alone. For JAX to
+    trace."""
+    found = [jnp.full(1, jnp.inf)]
+    for pairs in meetings(groups, None):
+        one, other = groups[pairs.one], groups[pairs.other]
+        at = pairs.poses(poses, None)
+        found.append(pairs.each(lambda i, j, at, a=one, b=other: _gap(a.sheet(i), b.sheet(j), at, jnp), at))
     if plane is not None:
-        found += [_height(sheet, poses.R[k], poses.x[k], plane, xp) for k, sheet in enumerate(sheets)]
-    return xp.min(xp.stack(found)) if found else xp.asarray(np.inf)
+        for group in groups:
+            R, x = (jnp.asarray(part)[np.asarray(group.bodies)] for part in poses)
+            found.append(group.each(lambda sheet, R, x: _height(sheet, R, x, plane, jnp), R, x))
+    return jnp.min(jnp.concatenate(found))
 
 
-def _gap(sheets: Sequence[AbstractSheet], pair: Pair, at: Pose, xp: Any) -> Any:
-    one: Any = sheets[pair.first]
-    other: Any = sheets[pair.second]
+def known_gap(sheets: Sequence[AbstractSheet], plane: Plane | None, poses: Pose) -> float:
+    """The same of poses that are known."""
+    found = [_gap(*_two(sheets, pair), relative(pair, poses, None), np) for pair in all_pairs(len(sheets), None)]
+    if plane is not None:
+        found += [_height(sheet, poses.R[k], poses.x[k], plane, np) for k, sheet in enumerate(sheets)]
+    return float(min(found, default=np.inf))
+
+
+def _two(sheets: Sequence[AbstractSheet], pair: Pair) -> tuple[AbstractSheet, AbstractSheet]:
+    return sheets[pair.first], sheets[pair.second]
+
+
+def _gap(one: Any, other: Any, at: Pose, xp: Any) -> Any:
     if isinstance(one, SmoothSheet) and isinstance(other, SmoothSheet):
         return _between(one.axes, other.axes @ at.R.T, at.R @ other.centre + at.x - one.centre, xp)
     if isinstance(one, SmoothSheet):
@@ -105,7 +123,7 @@ def flux_errors(
     unit source at a point of the other, by the points on it. It is 0 outside, 1 inside."""
     found = {}
     for pair in all_pairs(len(sheets), plane):
-        at = relative(pair, poses, plane, np)
+        at = relative(pair, poses, plane)
         one, other = sheets[pair.first], sheets[pair.second]
         x, y = one.points[:, 0], other.points[:, 0] @ at.R.T + at.x
         if max(len(x), len(y)) > MANY:
@@ -143,7 +161,7 @@ def check_apart(
                 raise InputError(f"Body {k + 1} touches the plane, or is beyond it; move it into the fluid.")
     found = all_pairs(len(sheets), None)
     with np.errstate(divide="ignore", invalid="ignore"):  # centres at one place
-        touching = [not _gap(sheets, pair, relative(pair, poses, None, np), np) > 0.0 for pair in found]
+        touching = [not _gap(*_two(sheets, pair), relative(pair, poses, None), np) > 0.0 for pair in found]
     errors = {} if any(touching) else flux_errors(sheets, plane, poses)
     for pair, touches in zip(found, touching, strict=True):
         facets = not all(isinstance(sheets[k], SmoothSheet) for k in (pair.first, pair.second))

@@ -13,80 +13,108 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.groups.se3 import Pose
+from naiad.hydro.spatial import solve
+from naiad.hydro.spatial.alike import Alike, Met, added_at, folded, met
+from naiad.hydro.spatial.dipoles import Blocks, dipoles, each_body, unit_dipoles
 from naiad.hydro.spatial.kernel import slope
-from naiad.hydro.spatial.pairs import Coupled, coupled, relative
+from naiad.hydro.spatial.pairs import Coupled
 from naiad.hydro.spatial.plane import Plane
 from naiad.hydro.spatial.sheet import AbstractSheet
-from naiad.hydro.spatial.solve import dipoles, factorised
 
 
-def unit_dipoles(sheets: Sequence[AbstractSheet], between: Sequence[Coupled], xp: Any) -> list[Any]:
-    """The dipoles of the unit motions of all bodies, in columns."""
-    return factorised(sheets, between, [_beside(sheet.H, k, len(sheets), xp) for k, sheet in enumerate(sheets)], xp)
+def inertia(groups: Sequence[Alike], between: Sequence[Met]) -> Any:
+    """M, for JAX to trace."""
+    if not between:
+        return leading_inertia(groups, between)
+    Psi, H = unit_dipoles(groups, between)
+    M = H.T @ Psi
+    return _with_own(0.5 * (M + M.T), groups, lambda sheet: sheet.added - sheet.alone)
 
 
-def inertia(sheets: Sequence[AbstractSheet], Psi: Sequence[Any], xp: Any) -> Any:
-    """M, from the dipoles of the unit motions."""
-    M = xp.concatenate([sheet.H.T @ psi for sheet, psi in zip(sheets, Psi, strict=True)])
-    own = [_beside(sheet.added - sheet.alone, k, len(sheets), xp) for k, sheet in enumerate(sheets)]
-    return 0.5 * (M + M.T) + xp.concatenate(own)
+def known_inertia(sheets: Sequence[AbstractSheet], between: Sequence[Coupled]) -> tuple[np.ndarray, list[Any]]:
+    """M, and the dipoles of the unit motions of all bodies, in columns, at poses that are known."""
+    right = [_beside(sheet.H, k, len(sheets)) for k, sheet in enumerate(sheets)]
+    Psi = solve.factorised(sheets, between, right)
+    M = np.concatenate([sheet.H.T @ psi for sheet, psi in zip(sheets, Psi, strict=True)])
+    own = [_beside(sheet.added - sheet.alone, k, len(sheets)) for k, sheet in enumerate(sheets)]
+    return 0.5 * (M + M.T) + np.concatenate(own), Psi
 
 
-def leading_inertia(sheets: Sequence[AbstractSheet], between: Sequence[Coupled]) -> Any:
+def leading_inertia(groups: Sequence[Alike], between: Sequence[Met]) -> Any:
     """M to first order in what bodies do to each other: M_alone - H . W_alone^-1 (W - W_alone) W_alone^-1 H."""
-    blocks = [[jnp.zeros((6, 6)) for _ in sheets] for _ in sheets]
-    gamma = [sheet.vortices(jnp.asarray(sheet.inverse) @ sheet.H) for sheet in sheets]
-    for k, sheet in enumerate(sheets):
-        blocks[k][k] = jnp.asarray(sheet.added)
-    for pair, at, G in between:
-        i, j = pair.first, pair.second
-        seen = jnp.einsum("ij,tjm->tim", at.R, gamma[j])
-        part = -pair.sign * gamma[i].reshape(-1, 6).T @ (G @ seen.reshape(G.shape[1], -1)).reshape(-1, 6)
-        blocks[i][j] = blocks[i][j] + (part if i != j else 0.5 * (part + part.T))
-        if i != j:
-            blocks[j][i] = blocks[j][i] + part.T
-    return jnp.concatenate([jnp.concatenate(row, axis=1) for row in blocks])
+    gamma = each_body(groups, lambda sheet: sheet.vortices(sheet.inverse @ sheet.H))
+    size = 6 * sum(group.count for group in groups)
+    M = _with_own(jnp.zeros((size, size)), groups, lambda sheet: sheet.added)
+    for pairs, at, kernels in between:
+
+        def add(M: Any, i: Any, j: Any, weight: Any, at: Any, G: Any, bodies: Any, pairs: Any = pairs) -> Any:
+            one, other = gamma[pairs.one][i], gamma[pairs.other][j]
+            seen = (G @ jnp.einsum("ij,tjm->tim", at.R, other).reshape(-1, 18)).reshape(-1, 6)
+            block = -weight * one.reshape(-1, 6).T @ seen
+            first, second = bodies
+            return added_at(added_at(M, block, 6 * first, 6 * second), block.T, 6 * second, 6 * first)
+
+        M = pairs.added(add, M, pairs.sign * pairs.share, at, kernels, pairs.bodies)
+    return M
 
 
 @jax.custom_jvp
-def energy(sheets: Sequence[AbstractSheet], plane: Plane | None, poses: Pose, Xi: Any) -> Any:
+def energy(groups: Sequence[Alike], plane: Plane | None, poses: Pose, Xi: Any) -> Any:
     """Xi . M Xi / 2. It can be differentiated by poses and velocities, not by the sheets."""
-    psi = _of_motion(sheets, coupled(sheets, plane, poses, jnp), Xi)
-    return 0.5 * Xi @ _momentum(sheets, psi, Xi)
+    rows = _rows(groups, Xi)
+    return 0.5 * Xi @ _momentum(groups, _of_motion(groups, met(groups, plane, poses), rows), rows)
 
 
 @energy.defjvp
 def _change(primals: Any, tangents: Any) -> Any:
-    sheets, plane, poses, Xi = primals
+    groups, plane, poses, Xi = primals
     _, _, poses_dot, Xi_dot = tangents
-    between = coupled(sheets, plane, poses, jnp)
-    psi = _of_motion(sheets, between, Xi)
-    mu = _momentum(sheets, psi, Xi)
+    between, rows = met(groups, plane, poses), _rows(groups, Xi)
+    psi = _of_motion(groups, between, rows)
+    mu = _momentum(groups, psi, rows)
     change = mu @ Xi_dot
-    for pair, at, _ in between:
+    for pairs, at, _ in between:
 
-        def where(poses: Pose, pair: Any = pair) -> Pose:
-            return relative(pair, poses, plane, jnp)
+        def by_pose(i: Any, j: Any, at: Pose, pairs: Any = pairs) -> Pose:
+            one, other = pairs.one, pairs.other
+            return slope(groups[one].sheet(i), groups[other].sheet(j), at, psi[one][i], psi[other][j])
 
-        moved = jax.jvp(where, (poses,), (poses_dot,))[1]
-        i, j = pair.first, pair.second
-        by = slope(sheets[i], sheets[j], at, psi[i], psi[j])
-        change = change - pair.sign * pair.share * (jnp.sum(by.R * moved.R) + by.x @ moved.x)
+        by = pairs.each(by_pose, at)
+        moved = jax.jvp(lambda poses, pairs=pairs: pairs.poses(poses, plane), (poses,), (poses_dot,))[1]
+        pulls = jnp.sum(by.R * moved.R, axis=(1, 2)) + jnp.sum(by.x * moved.x, axis=1)
+        change = change - (pairs.sign * pairs.share) @ pulls
     return 0.5 * Xi @ mu, change
 
 
-def _of_motion(sheets: Sequence[AbstractSheet], between: Sequence[Coupled], Xi: Any) -> list[Any]:
-    right = [jnp.asarray(sheet.H) @ row[:, None] for sheet, row in zip(sheets, Xi.reshape(-1, 6), strict=True)]
-    return dipoles(sheets, between, right)
+def _of_motion(groups: Sequence[Alike], between: Sequence[Met], rows: Blocks) -> Blocks:
+    right = each_body(groups, lambda sheet, row: (sheet.H @ row)[:, None], rows)
+    return dipoles(groups, between, right)
 
 
-def _momentum(sheets: Sequence[AbstractSheet], psi: list[Any], Xi: Any) -> Any:
-    parts = []
-    for sheet, each, row in zip(sheets, psi, Xi.reshape(-1, 6), strict=True):
-        parts.append(jnp.asarray(sheet.added - sheet.alone) @ row + jnp.asarray(sheet.H).T @ each[:, 0])
-    return jnp.concatenate(parts)
+def _momentum(groups: Sequence[Alike], psi: Blocks, rows: Blocks) -> Any:
+    found = each_body(
+        groups, lambda sheet, each, row: (sheet.added - sheet.alone) @ row + sheet.H.T @ each[:, 0], psi, rows
+    )
+    bodies = np.concatenate([group.bodies for group in groups])
+    return jnp.concatenate(found)[np.argsort(bodies)].reshape(-1)
 
 
-def _beside(block: Any, k: int, count: int, xp: Any) -> Any:
+def _rows(groups: Sequence[Alike], Xi: Any) -> Blocks:
+    """The velocities of the bodies of each group."""
+    return [Xi.reshape(-1, 6)[np.asarray(group.bodies)] for group in groups]
+
+
+def _with_own(M: Any, groups: Sequence[Alike], own: Any) -> Any:
+    """With a block of each body's own on the diagonal."""
+    for group in groups:
+
+        def add(M: Any, k: Any, body: Any, group: Alike = group) -> Any:
+            return added_at(M, own(group.sheet(k)), 6 * body, 6 * body)
+
+        M = folded(add, M, np.arange(group.count), np.asarray(group.bodies))
+    return M
+
+
+def _beside(block: Any, k: int, count: int) -> np.ndarray:
     """A block of six columns as number k of `count`, with zeros beside it."""
-    return xp.concatenate([block if j == k else xp.zeros(np.shape(block)) for j in range(count)], axis=1)
+    return np.concatenate([block if j == k else np.zeros(np.shape(block)) for j in range(count)], axis=1)

@@ -27,10 +27,12 @@ def kernel(one: AbstractSheet, other: AbstractSheet, at: Pose, xp: Any) -> Any:
     return np.concatenate([_inverse_distances(x[k : k + rows], y, np) for k in range(0, len(x), rows)])
 
 
-def vortices_along(other: AbstractSheet, at: Pose, G: Any, xp: Any) -> list[Any]:
-    """What the functions of the second, in columns, do to vortices at the sites of the first along its three axes."""
+def energies(one: AbstractSheet, other: AbstractSheet, at: Pose, G: Any, xp: Any) -> Any:
+    """Those of the functions of the first, in rows, with those of the second."""
     after = [other.curled(G, c, xp) for c in range(3)]
-    return [sum(at.R[i, j] * after[j] for j in range(3)) for i in range(3)]
+    along: list[Any] = [sum(at.R[i, j] * after[j] for j in range(3)) for i in range(3)]
+    found: Any = sum(one.curled(each.T, c, xp) for c, each in enumerate(along))
+    return found.T
 
 
 def slope(one: AbstractSheet, other: AbstractSheet, at: Pose, psi: Any, phi: Any) -> Pose:

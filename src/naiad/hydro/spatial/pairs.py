@@ -34,14 +34,14 @@ def pairs(count: int, plane: Plane | None) -> list[Pair]:
     return found
 
 
-def relative(pair: Pair, poses: Pose, plane: Plane | None, xp: Any) -> Pose:
+def relative(pair: Pair, poses: Pose, plane: Plane | None) -> Pose:
     """The pose of the second in the frame of the first."""
     R, x = poses.R[pair.second], poses.x[pair.second]
     if pair.image:
         assert plane is not None
-        R, x = plane.mirror(xp) @ R, plane.mirrored(x, xp)
+        R, x = plane.mirror() @ R, plane.mirrored(x)
     back = poses.R[pair.first].T
-    return Pose(back @ R, back @ (x - poses.x[pair.first]))
+    return Pose._make([back @ R, back @ (x - poses.x[pair.first])])
 
 
 class Coupled(NamedTuple):
@@ -52,12 +52,12 @@ class Coupled(NamedTuple):
     kernel: Any
 
 
-def coupled(sheets: Sequence[AbstractSheet], plane: Plane | None, poses: Pose, xp: Any) -> list[Coupled]:
+def coupled(sheets: Sequence[AbstractSheet], plane: Plane | None, poses: Pose) -> list[Coupled]:
     """All pairs at these poses of the bodies."""
     found = []
     for pair in pairs(len(sheets), plane):
-        at = relative(pair, poses, plane, xp)
-        found.append(Coupled(pair, at, kernel(sheets[pair.first], sheets[pair.second], at, xp)))
+        at = relative(pair, poses, plane)
+        found.append(Coupled(pair, at, kernel(sheets[pair.first], sheets[pair.second], at, np)))
     return found
 
 

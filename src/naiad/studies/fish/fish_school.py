@@ -111,14 +111,13 @@ class FishSchool(Study, name="fish-school"):
 
     def _swum(self, school: School, places: Any, progress: Progress) -> nd.Trajectory:
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore", RunWarning)  # that harmonics go through XLA; results say how a run ended
+            warnings.simplefilter("ignore", RunWarning)  # results say how a run ended
             return nd.simulate(
                 school,
                 school.start(places),
                 t1=2.0 * np.pi * self.periods,
                 dt=2.0 * np.pi / self.steps,
                 save_every=1,
-                engine="xla",
                 progress=progress,
             )
 

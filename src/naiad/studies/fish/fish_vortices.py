@@ -1,12 +1,11 @@
 """A fish that swims in a vortex street."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 import naiad as nd
-from naiad.errors import InputError, RunWarning
+from naiad.errors import InputError
 from naiad.hydro.threads import one_thread
 from naiad.locomotion import FourierGait, SwimmerAmongVortices, link_poses, net_motion, three_link_fish
 from naiad.studies.parameters import parameter
@@ -66,8 +65,7 @@ class FishVortices(Study, name="fish-vortices"):
         alone = float(np.real(_after(net_motion(fish, gait), self.periods)))
         signs = np.where(np.arange(count) % 2 == 0, 1.0, -1.0)
         runs = []
-        with one_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RunWarning)  # that boundary elements go through XLA
+        with one_thread():
             for k, strength in enumerate((self.gamma, -self.gamma)):
                 system = SwimmerAmongVortices(fish, gait, strength * signs)
                 runs.append(
@@ -78,7 +76,6 @@ class FishVortices(Study, name="fish-vortices"):
                         dt=2.0 * np.pi / self.steps,
                         method=nd.Variational(),
                         save_every=1,
-                        engine="xla",
                         progress=progress.part(k, 2),
                         throw=True,
                     )
