@@ -82,9 +82,8 @@ def begin_block(job: Job) -> Block:
         examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
     apart = job.program.apart
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
-    none = Met(
-        Crossings(np.zeros(job.size, int), np.zeros(0), jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere))
-    )
+    without = jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)
+    none = Met(Crossings(np.zeros(job.size, int), np.zeros(0), without))
     return Block(
         np.zeros((), int),
         np.ones(job.size, bool),
