@@ -2,6 +2,8 @@
 every program of the verification on both.
 
 python -m benchmarks.gpu                # the table
+python -m benchmarks.gpu many           # an ensemble with 5e7 crossings, by `simulate_many` itself
+python -m benchmarks.gpu many cpu       # fewer of them, on the cores
 python -m benchmarks.gpu check [PART]   # the programs of the verification, those with PART in their name
 python -m benchmarks.gpu once NAME [THREADS BLOCKS]   # one launch of a program of the table, for a profiler
 """
@@ -9,6 +11,7 @@ python -m benchmarks.gpu once NAME [THREADS BLOCKS]   # one launch of a program 
 import contextlib
 import multiprocessing
 import os
+import resource
 import sys
 import time
 import warnings
@@ -261,6 +264,22 @@ def section_line(work: Work) -> str:
     )
 
 
+def many(device: Any, orbits: int, end: float) -> None:
+    """The seconds of an ensemble with a section, from the call until every crossing is with its run."""
+    work = section()
+    states = jax.tree.map(lambda leaf: np.resize(leaf, (orbits, *leaf.shape[1:])), work.states)
+    options: dict[str, Any] = {"dt": work.h, "method": work.method, "sections": work.sections, "save_every": 10**6}
+    options |= {"reconstruct": False, "progress": False, "device": device}
+    nd.simulate_many(work.system, states, t1=end / 10, **options)  # which makes the code
+    for _ in range(3):
+        started = time.perf_counter()
+        ensemble = nd.simulate_many(work.system, states, t1=end, **options)
+        seconds, count = time.perf_counter() - started, len(ensemble.met["crossing_run"][1])
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(f"{orbits} orbits, {count} crossings: {seconds:.2f} s, {most:.1f} GB", flush=True)
+        del ensemble
+
+
 # -- the programs of the verification
 
 
@@ -336,6 +355,10 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["check", *part]:
             check(part[0] if part else "")
+        case ["many"]:
+            many("gpu", SECTION_ORBITS, T / 10)
+        case ["many", "cpu"]:
+            many("cpu", 2**14, T / 20)
         case ["once", name]:
             _once(name, (128, 2))
         case ["once", name, threads, blocks]:

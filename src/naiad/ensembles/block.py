@@ -11,6 +11,7 @@ import numpy as np
 
 from naiad import interrupts
 from naiad.compiler import execute_rows
+from naiad.ensembles.crossings import Crossings, Met
 from naiad.ensembles.job import Job, Program
 from naiad.errors import DeviceError, RunWarning
 from naiad.interrupts import Ear
@@ -57,62 +58,6 @@ class Series(NamedTuple):
         return self._replace(count=self.count + rows.count)
 
 
-@jax.tree_util.register_pytree_node_class
-class Met:
-    """The crossings of a section, as they come in pieces; as a tree it is `whole`."""
-
-    def __init__(self, *pieces: "Crossings"):
-        self._pieces: tuple[Crossings, ...] = pieces
-
-    def joined(self, more: "Crossings") -> "Met":
-        """With more, which come later."""
-        return Met(*self._pieces, more)
-
-    def whole(self) -> "Crossings":
-        """All of them; put together once, since each piece is moved then."""
-        first, *more = self._pieces
-        whole = _together((first, *more)) if more else first
-        self._pieces = (whole,)
-        return whole
-
-    def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
-        """Its arrays."""
-        return self.whole(), None
-
-    @classmethod
-    def tree_unflatten(cls, about: None, leaves: Any) -> "Met":
-        """From its arrays."""
-        return cls(Crossings(*leaves))
-
-
-class Crossings(NamedTuple):
-    """Crossings of a section: whose each is, those of a run together and in their order, when, and the state."""
-
-    whose: np.ndarray
-    times: np.ndarray
-    states: State
-
-
-def _together(pieces: "tuple[Crossings, ...]") -> Crossings:
-    """The pieces in one, each put to its place: behind those of the same run in the pieces before."""
-    runs = 1 + max(int(np.max(piece.whose, initial=0)) for piece in pieces)
-    counts = [np.bincount(piece.whose, minlength=runs) for piece in pieces]
-    total = sum(counts)
-    following = np.cumsum(total) - total
-    whole = jax.tree.map(
-        lambda *leaves: np.empty((sum(map(len, leaves)), *leaves[0].shape[1:]), leaves[0].dtype), *pieces
-    )
-    for piece, count in zip(pieces, counts, strict=True):
-        place = np.repeat(following - (np.cumsum(count) - count), count) + np.arange(len(piece.whose))
-
-        def put(there: np.ndarray, leaf: np.ndarray, place: np.ndarray = place) -> None:
-            there[place] = leaf
-
-        jax.tree.map(put, whole, piece)
-        following = following + count
-    return whole
-
-
 class Block(NamedTuple):
     """What came of the runs of a block: saved nodes, outputs that do not go with them, crossings, and where each run
     stands: its node, its time, and the largest `versine` of a step that was seen. Halfway, also the number of the leg
@@ -137,7 +82,8 @@ def begin_block(job: Job) -> Block:
         examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
     apart = job.program.apart
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
-    none = Met(Crossings(np.zeros(0, int), np.zeros(0), jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)))
+    without = jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)
+    none = Met(Crossings(np.zeros(job.size, int), np.zeros(0), without))
     return Block(
         np.zeros((), int),
         np.ones(job.size, bool),
@@ -205,7 +151,7 @@ def _advanced(job: Job, leg: "_Leg", block: Block, standing: Standing, filled: l
         outputs = outputs.append(_brought(filled.outputs), leg, lambda rows: rows.values)
     if any(np.any(rows.count) for rows in filled.passages.values()):
         located = _rows(job, _locate, filled.passages, leg.h)
-        crossings = {name: met.joined(_met(_brought(located[name]))) for name, met in crossings.items()}
+        crossings = {name: met.joined(Crossings.of(_brought(located[name]))) for name, met in crossings.items()}
     return block._replace(
         saved=block.saved.append(frames, leg, lambda rows: (rows.state, rows.outputs)),
         outputs=outputs,
@@ -281,11 +227,6 @@ def _largest(versine: np.ndarray, frames: loop.Rows) -> np.ndarray:
     room = frames.rows.versine.shape[1]
     filled = np.where(np.arange(room) < frames.count[:, None], frames.rows.versine, 0.0)
     return np.maximum(versine, filled.max(axis=1, initial=0.0))
-
-
-def _met(crossings: loop.Rows) -> Crossings:
-    which = _filled(crossings)
-    return Crossings(which[0], *jax.tree.map(lambda leaf: leaf[which], crossings.rows))
 
 
 def _chunks(job: Job, leg: _Leg, standing: Standing) -> Iterator[tuple[Standing, loop.Filled]]:

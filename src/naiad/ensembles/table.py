@@ -8,7 +8,7 @@ import numpy as np
 
 from naiad.ensembles.block import Block
 from naiad.ensembles.job import Job
-from naiad.mechanics import State, split_rows
+from naiad.mechanics import State, row_views
 from naiad.mechanics.labels import Label, labels
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
@@ -77,12 +77,18 @@ def crossings(job: Job, block: Block, first: int) -> Arrays:
     if not job.program.sections:
         return {}
     parts = [block.crossings[name].whole() for name in job.program.sections]
-    index = np.concatenate([np.full(len(part.whose), k) for k, part in enumerate(parts)])
-    whose, times, states = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
-    order = np.lexsort((times, whose)) if len(parts) > 1 else slice(None)  # those of one section are in order
-    columns = {"crossing_run": first + whose, "crossing_section": index, "crossing_time": times}
-    arrays: Arrays = {name: (("crossing",), values[order]) for name, values in columns.items()}
-    return arrays | _states(job, jax.tree.map(lambda leaf: leaf[order], states), ("crossing",), "crossing_")
+    whose, times, states = parts[0].whose, parts[0].times, parts[0].states
+    index = np.zeros(len(whose), int)
+    if len(parts) > 1:  # those of one section are in order
+        rows = [(part.whose, part.times, part.states) for part in parts]
+        whose, times, states = jax.tree.map(lambda *leaves: np.concatenate(leaves), *rows)
+        order = np.lexsort((times, whose))
+        index = np.repeat(np.arange(len(parts)), [len(part.times) for part in parts])[order]
+        whose, times, states = jax.tree.map(lambda leaf: leaf[order], (whose, times, states))
+    whose += first
+    columns = {"crossing_run": whose, "crossing_section": index, "crossing_time": times}
+    arrays: Arrays = {name: (("crossing",), values) for name, values in columns.items()}
+    return arrays | _states(job, states, ("crossing",), "crossing_")
 
 
 def series(arrays: Arrays) -> dict[str, Any]:
@@ -95,7 +101,7 @@ def _states(job: Job, states: State, dims: tuple[str, ...], prefix: str = "") ->
     system = job.program.family.system
     group, known = system.group, labels(system)
     elements = zip(group.names.element, jax.tree.leaves(states.g), strict=True) if job.program.reconstruct else ()
-    momenta = zip(group.names.momentum, split_rows(group, states.mu), strict=True)
+    momenta = zip(group.names.momentum, row_views(group, states.mu), strict=True)
     return {prefix + name: ((*dims, *known[name].dims), np.asarray(x)) for name, x in (*elements, *momenta)}
 
 

@@ -2,7 +2,7 @@
 
 from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, generator
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
-from naiad.mechanics.components import identity, join_rows, split_rows
+from naiad.mechanics.components import identity, join_rows, row_views, split_rows
 from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
 from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import fitting_state
@@ -49,5 +49,6 @@ __all__ = [
     "noise_size",
     "power",
     "pull_back",
+    "row_views",
     "split_rows",
 ]
