@@ -27,7 +27,7 @@ class PowerCut:
                 content = _content(fresh.stat())
                 root = target.name == "zarr.json" and places.is_store(target.parent)
                 block = target.suffix == ".npz"
-                if root or (block and not target.stem.endswith("halfway")):
+                if root or (block and ".halfway" not in target.stem):
                     self.commits += 1
                     self.check(target.parent.parent if block else target.parent)
                 old = _content(target.stat()) if target.exists() else None

@@ -175,7 +175,7 @@ def test_an_interrupt_is_gone_on_with(tmp_path):
     path = tmp_path / "runs.zarr"
     with pytest.raises(RunError, match=r"the ensemble was interrupted; what was computed is at .*runs.zarr.partial"):
         nd.simulate_many(BODIES, STATES, out=path, progress=interrupt, **OPTIONS)
-    assert list((tmp_path / "runs.zarr.partial").glob(".blocks/*.halfway.npz"))
+    assert list((tmp_path / "runs.zarr.partial").glob(".blocks/*.halfway*.npz"))
     with pytest.raises(InputError, match=r"holds what an interrupted ensemble wrote; go on with"):
         nd.simulate_many(BODIES, STATES, out=path, **OPTIONS)
     same(nd.resume_many(path, BODIES, METHOD, **FUNCTIONS), nd.simulate_many(BODIES, STATES, **OPTIONS))

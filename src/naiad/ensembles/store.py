@@ -41,6 +41,7 @@ JOB = "job"  # the group with what the runs have of their own
 NPZ = "npz"  # its one array, the bytes of a file of arrays, of which there would be many small ones
 REDUCED = "reduced"  # the group of statistics
 PART = "reduced/"  # before the names of the parts of statistics, in the file of a block
+HALFWAY = "halfway-2.npz"  # where a block stands; the number is that of its form: what has another one begins anew
 HALFWAY_SECONDS = 5.0
 GATHERED = 2**16  # runs whose rows are put behind each other at a time
 
@@ -68,7 +69,7 @@ class Shelf:
             others = {name: x for name, (_, x) in (kept.arrays | kept.met).items() if name not in along}
             parts = {f"{PART}{name}/{key}": x for name, part in kept.parts.items() for key, x in part.items()}
             keys.put(self._store, _key(number, "npz"), _packed(others | parts), last=True)
-            keys.remove(self._store, _key(number, "halfway.npz"))
+            keys.remove(self._store, _key(number, HALFWAY))
 
     def keep(self, number: int, block: Block, *, now: bool = False) -> None:
         """Write down where a block stands, every few seconds or `now`."""
@@ -76,12 +77,12 @@ class Shelf:
             return
         with self._clear_errors():
             leaves = {f"leaf_{i}": leaf for i, leaf in enumerate(jax.tree.leaves(block))}
-            keys.put(self._notes, _key(number, "halfway.npz"), _packed(leaves), last=True)
+            keys.put(self._notes, _key(number, HALFWAY), _packed(leaves), last=True)
         self._kept_at = time.monotonic()
 
     def halfway(self, number: int, begun: Block) -> Block:
         """Where a block stood when it was left, or that it has only `begun`."""
-        found = keys.get(self._store, _key(number, "halfway.npz"))
+        found = keys.get(self._store, _key(number, HALFWAY))
         if found is None or not zipfile.is_zipfile(io.BytesIO(found)):
             return begun
         stored = _unpacked(found)
