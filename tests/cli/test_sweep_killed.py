@@ -7,7 +7,7 @@ import pytest
 LONG = [pytest.param(50, seed, marks=pytest.mark.long) for seed in (1, 2)]
 
 
-@pytest.mark.parametrize(("kills", "seed"), [(12, 7), *LONG])
+@pytest.mark.parametrize(("kills", "seed"), [(8, 7), *LONG])
 def test_a_killed_sweep_goes_on_to_the_same_table(process, kills, seed):
     done = process(str(kills), str(seed), module="tests.cli.sweep_killer")
     assert done.returncode == 0, done.stderr

@@ -90,6 +90,7 @@ def test_vortices_among_one_body_by_boundary_elements_are_those_of_its_map():
     assert np.max(np.abs(np.asarray(found.impulse) - np.asarray(exact.impulse))) < 1e-12
 
 
+@pytest.mark.long
 def test_vortices_among_bodies_are_compiled():
     """In real numbers, with their derivatives, as XLA has them."""
     bodies, X = (

@@ -62,6 +62,7 @@ DEAR = {
     "buoyant-vehicle",
     "crane",
     "eel",
+    "falling-plate",
     "fish-school",
     "fish-vortices",
     "gait-energy",
@@ -70,9 +71,15 @@ DEAR = {
     "mpc-docking",
     "near-wall",
     "passing-spheres",
+    "smooth-fish",
+    "string-pendulum",
     "swimming-robot",
+    "swing-up",
+    "three-link-fish",
+    "vehicle-docking",
+    "vortex-body",
 }
-"""What takes ten seconds or more to compile."""
+"""What takes ten seconds or more, or some and has tests of its own among the ordinary ones."""
 
 
 @pytest.fixture(autouse=True)
