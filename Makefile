@@ -21,14 +21,14 @@ PART ?= $(wildcard $(shell git diff --name-only HEAD | sed -n -E 's,^(src/naiad|
 check: $(VENV)/.has-test ## Check style, types and layers, and run the tests of what changed (or PART=tests/groups)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --threads 2 --pythonpath $(BIN)/python
+	$(BIN)/ty check --python $(VENV) --no-progress
 	$(BIN)/lint-imports
 	@if [ -n "$(PART)" ]; then $(BIN)/pytest -n 2 -m "not long" -p no:benchmark $(PART); fi
 
 test: $(VENV)/.has-test ## Check style, types and layers, and run the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --threads 2 --pythonpath $(BIN)/python
+	$(BIN)/ty check --python $(VENV) --no-progress
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 -m "not long" -p no:benchmark
 

@@ -110,7 +110,7 @@ def writing() -> None:
 
 def dask() -> None:
     """Blocks of about a second by Dask's workers, against processes that do nothing else."""
-    from distributed import Client, LocalCluster  # pyright: ignore[reportMissingImports]
+    from distributed import Client, LocalCluster
 
     body = nd.models.RigidBody((1.0, 2.0, 3.0))
     states = [body.state(Omega=(0.1, 1.0 + 1e-3 * k, 0.0)) for k in range(16)]

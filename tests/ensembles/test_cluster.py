@@ -10,7 +10,7 @@ from pathlib import Path
 import cloudpickle
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster  # pyright: ignore[reportMissingImports]
+from distributed import Client, LocalCluster
 
 import naiad as nd
 from naiad.ensembles import Each, Mean, Quantiles, Variance, many
@@ -160,7 +160,7 @@ class Refusing(nd.LagrangianSystem):
     group = nd.Rn(1)
 
     def lagrangian(self, q, v, t):
-        return 0.5 * v @ v - self.law(q)  # pyright: ignore[reportCallIssue]
+        return 0.5 * v @ v - self.law(q)
 
 
 def test_a_system_that_cannot_be_sent(client, tmp_path):

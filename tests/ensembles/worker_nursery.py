@@ -17,7 +17,7 @@ import sys
 import traceback
 from pathlib import Path
 
-import distributed  # pyright: ignore[reportMissingImports]
+import distributed
 
 from naiad.ensembles.cluster import do_block
 

@@ -54,7 +54,7 @@ def test_bodies_too_near_for_their_points():
         (lambda: PlanarBodies([Ellipse(2.0, 1.0)], boundary="mesh"), "expected one of nystrom, panels"),
         (lambda: PlanarBodies([]), "0 curves"),
         (lambda: PlanarBodies([Ellipse(2.0, 1.0)], points=[64, 64]), "1 curves and 2 numbers of points"),
-        (lambda: PlanarBodies([3.0]), r"curves = \[3.0\]; expected a sequence, each of them a curve or"),  # pyright: ignore[reportArgumentType]
+        (lambda: PlanarBodies([3.0]), r"curves = \[3.0\]; expected a sequence, each of them a curve or"),
         (lambda: PlanarBodies([Ellipse(2.0, 1.0)], density=-1.0), "density"),
         (lambda: PlanarBodies([Ellipse(2.0, 1.0)], points=64, coupling=20), r"coupled at \[16, 32, 64\] nodes"),
         (lambda: Ellipse(1.0, 0.0), "above 0"),

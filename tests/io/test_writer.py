@@ -49,7 +49,7 @@ def test_chunks_do_not_follow_the_appends(tmp_path, monkeypatch):
             if k % 7 == 0:
                 out.flush()
     group = zarr.open_group(tmp_path / "a.zarr", mode="r")
-    assert group["energy"].chunks == (64,)  # pyright: ignore
+    assert group["energy"].chunks == (64,)
     assert len(list((tmp_path / "a.zarr" / "energy" / "c").iterdir())) == 5
     xr.testing.assert_identical(read(tmp_path / "a.zarr"), rows(0, 300))
 

@@ -56,7 +56,7 @@ def condition(self, q, v, t):
 
 
 def unknown_name(self, q, v, t):
-    return 0.5 * v @ v - mass * q[0]  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+    return 0.5 * v @ v - mass * q[0]  # noqa: F821
 
 
 def two_arguments(self, q, v):

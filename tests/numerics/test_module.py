@@ -149,7 +149,7 @@ def test_class_methods_are_checked_at_the_door():
     with pytest.raises(InputError, match=r"ellipsoid: missing a required argument: 'density'; it takes axes, density"):
         nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0))
     with pytest.raises(InputError, match=r"reference: too many positional arguments; it takes system, state, t1=, t0="):
-        nd.diagnostics.reference(None, None, 1.0)  # type: ignore[reportCallIssue]
+        nd.diagnostics.reference(None, None, 1.0)
     with pytest.raises(InputError, match=r"KirchhoffBody.ellipsoid: density = 'heavy'; expected a number"):
         nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0), "heavy")
     with pytest.raises(InputError, match=r"SubmergedBody.from_shape: missing a required argument: 'gravity'"):

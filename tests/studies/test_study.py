@@ -69,7 +69,7 @@ def test_studies_share_blocks_of_parameters():
     with pytest.raises(InputError, match=r"width=-1: expected a finite number above 0 \(in m\)"):
         Wide(width="-1")
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Wide().width = 3.0  # pyright: ignore[reportAttributeAccessIssue]
+        Wide().width = 3.0
 
 
 def test_an_unknown_name_from_python_is_the_same_mistake():

@@ -224,7 +224,7 @@ def test_the_rule_of_the_method_decides():
     np.testing.assert_allclose(end(nd.Variational(CAYLEY, nd.Midpoint())).mu, sweeps.mu, rtol=0, atol=1e-13)
     assert np.abs(end(nd.TreeVariational()).mu - sweeps.mu).max() > 1e-7
     with pytest.raises(nd.InputError, match="unexpected keyword argument 'scheme'"):
-        ConnectedBodies(bodies.tree, scheme="midpoint")  # pyright: ignore[reportCallIssue]
+        ConnectedBodies(bodies.tree, scheme="midpoint")
 
 
 def test_one_pinned_body_is_the_heavy_top():

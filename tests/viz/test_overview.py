@@ -155,8 +155,8 @@ def test_many_bodies_are_sampled(trajectories):
 def test_path_in_space_and_plane(trajectories):
     x = trajectories["SE3"]["x"].to_numpy()
     ax = plot(trajectories["SE3"]).axes[-1]
-    np.testing.assert_array_equal(ax.lines[0].get_data_3d(), x.T)  # pyright: ignore
-    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()) == ("$x$ [m]", "$y$ [m]", "$z$ [m]")  # pyright: ignore
+    np.testing.assert_array_equal(ax.lines[0].get_data_3d(), x.T)
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()) == ("$x$ [m]", "$y$ [m]", "$z$ [m]")
     ax = plot(trajectories["SE2"]).axes[-1]
     np.testing.assert_array_equal(ax.lines[0].get_xydata(), trajectories["SE2"]["x"])
     assert ax.get_aspect() == 1
@@ -167,8 +167,8 @@ def test_body_axes_on_the_sphere(trajectories, name):
     data = trajectories[name]
     R = data["R"].to_numpy() if name == "SO3" else Rotation.from_quat(data["q"], scalar_first=True).as_matrix()
     ax = plot(data).axes[-1]
-    curves = {line.get_label(): np.array(line.get_data_3d()) for line in ax.lines}  # pyright: ignore
-    behind = [np.array(line.get_data_3d()) for line in ax.lines if line.get_label() == "_behind"]  # pyright: ignore
+    curves = {line.get_label(): np.array(line.get_data_3d()) for line in ax.lines}
+    behind = [np.array(line.get_data_3d()) for line in ax.lines if line.get_label() == "_behind"]
     for axis in range(3):
         front, back = curves[f"body axis {axis + 1}"], behind[-3 + axis]
         together = np.where(np.isnan(front), back, front)

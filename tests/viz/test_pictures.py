@@ -217,7 +217,7 @@ def test_the_path_in_a_figure_has_the_bodies_and_what_rests(monkeypatch):
     monkeypatch.setattr("naiad.viz.paths.draw_ellipsoid", lambda ax, *solid, **_: seen.append(solid))
     data = moving(2, shapes=[(0.4, 0.2, 0.2), None], bodies=["hull", "float"], fixed={"Earth": [0.5] * 3})
     ax = plot(data, variables="path").axes[-1]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["hull", "float", "Earth"]  # pyright: ignore
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["hull", "float", "Earth"]
     (R, centre, axes, _), (_, middle, planet, _) = seen
     np.testing.assert_allclose(R, data["R"][-1, 0], atol=1e-12)
     np.testing.assert_allclose(centre, data["x"][-1, 0])

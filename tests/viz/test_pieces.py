@@ -75,9 +75,9 @@ def test_sphere_curve(radius):
     assert ax.name == "3d"
     front = next(line for line in ax.lines if line.get_label() == "equator")
     behind = [line for line in ax.lines if line.get_label() == "_behind"][-1]
-    front, behind = (np.array(line.get_data_3d()) for line in (front, behind))  # pyright: ignore
+    front, behind = (np.array(line.get_data_3d()) for line in (front, behind))
     np.testing.assert_array_equal(np.where(np.isnan(front), behind, front), points.T)
-    assert ax.get_zlim()[1] == pytest.approx(1.05 * radius)  # pyright: ignore
+    assert ax.get_zlim()[1] == pytest.approx(1.05 * radius)
     figure.canvas.draw()
     sphere_curve(points).canvas.draw()
 
@@ -88,7 +88,7 @@ def test_section_scatter():
     (ax,) = figure.axes
     (dots,) = ax.collections
     np.testing.assert_array_equal(dots.get_offsets(), np.stack([x, y], 1))
-    assert len(np.unique(dots.get_facecolor(), axis=0)) == 3  # pyright: ignore
+    assert len(np.unique(dots.get_facecolor(), axis=0)) == 3
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("$q$", "$p$")
     figure.canvas.draw()
     section_scatter([], []).canvas.draw()
@@ -101,7 +101,7 @@ def test_ellipsoid_snapshots_are_to_one_scale_and_hold_the_bodies():
     assert [ax.get_title() for ax in figure.axes] == ["first", "second"]
     for ax, centre in zip(figure.axes, ((2.5, 0, 0), (10, 1, 0)), strict=True):
         assert len(ax.collections) == 2
-        limits = np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()])  # pyright: ignore
+        limits = np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()])
         np.testing.assert_allclose(limits.mean(1), centre, atol=1e-12)
         np.testing.assert_allclose(np.ptp(limits, axis=1), np.ptp(limits[0]))
         assert np.ptp(limits[0]) >= 5.0 + 3.0
@@ -119,7 +119,7 @@ def test_ellipsoids_keep_their_colour_on_the_dark_side():
 def test_ellipsoids_under_gravity_along_the_third_axis_are_drawn_upright():
     R, x = np.eye(3)[None, None], np.zeros((1, 1, 3))
     (ax,) = ellipsoid_snapshots(R, x, np.ones((1, 3)), ["now"], down=(0.0, 0.0, 9.81)).axes
-    assert ax.zaxis_inverted()  # pyright: ignore
+    assert ax.zaxis_inverted()
     assert ax.yaxis_inverted()
 
 

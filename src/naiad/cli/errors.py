@@ -44,7 +44,7 @@ def _only_our_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("default", RunWarning)
-        warnings.showwarning = lambda message, *_, **__: say_warning(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: say_warning(f"warning: {message}")  # ty: ignore
         yield
 
 

@@ -105,8 +105,8 @@ def solve(
     )
     if starts < 1:
         raise InputError(f"starts = {starts!r}; expected at least 1.")
-    start = start(jnp.asarray(task.theta)) if callable(start) else start
-    start = end_state(system, "start", start)
+    first: Any = start(jnp.asarray(task.theta)) if callable(start) else start
+    start = end_state(system, "start", first)
     target = start if goal is None else end_state(system, "goal", goal)
     tell = progress if callable(progress) else _shown if progress else None
     counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]

@@ -116,7 +116,7 @@ def _run_block(job: Job, block: Block, ear: Ear, tell: Callable[[Block], None]) 
             if number < block.leg:
                 continue
             if number > block.leg:
-                going, start = block.standing.outcome == Outcome.COMPLETED, np.zeros(job.size, int)
+                going, start = np.equal(block.standing.outcome, Outcome.COMPLETED), np.zeros(job.size, int)
                 block = block._replace(
                     leg=np.asarray(number), going=going, standing=block.standing._replace(node=start)
                 )
@@ -288,7 +288,8 @@ def _drawn_there(
     sources = list(job.sources or ())
     row = np.array([source.used - source.start for source in sources]) + job.each(leg.counted) + nodes
     first, shape = nodes - row % BLOCK, Shape(BLOCK, sources[0].size)
-    keys = np.array([source.noise.key for source in sources])  # pyright: ignore[reportAttributeAccessIssue]
+    seeds: list[Any] = [source.noise for source in sources]
+    keys = np.array([seed.key for seed in seeds])
     given = (keys, row // BLOCK, np.array(job.each(leg.h), float))
     rows = execute_rows(_increments, shape, *given, parameters=(0,), engine=job.engine, device=job.device)
     return Inputs(first, rows), first + BLOCK

@@ -28,9 +28,9 @@ def connected(address: str, option: str) -> Iterator[Any]:
     """A client of the scheduler at an address, which was given by an `option`, once it is known to have workers that
     can use naiad."""
     try:
-        from distributed import Client  # pyright: ignore[reportMissingImports] - an extra
-        from distributed.comm import parse_address  # pyright: ignore[reportMissingImports, reportPrivateImportUsage]
-        from distributed.comm.registry import get_backend  # pyright: ignore[reportMissingImports]
+        from distributed import Client
+        from distributed.comm import parse_address
+        from distributed.comm.registry import get_backend
     except ImportError as error:
         raise InputError(
             f"{option} {address}: Dask's distributed is not installed; pip install 'naiad[cluster]'."
@@ -103,7 +103,7 @@ def run_blocks(
 ) -> Iterator[tuple[int, Kept]]:
     """Have blocks of a job done by workers, which put them on the shelf themselves: their numbers as they are there;
     without a shelf also what is kept of them."""
-    from distributed import as_completed  # pyright: ignore[reportMissingImports] - an extra
+    from distributed import as_completed
 
     waiting, place = iter(missing), None if shelf is None else str(shelf.place)
 

@@ -100,7 +100,14 @@ def simulate_many(
     check_method(method, kin.system)
     stacked, count = _stacked_states(kin.system, states)
     known = {"systems": many, "states": count, "cases": None if cases is None else len(cases)}
-    per_run = {"t1": t1, "dt": dt, "t0": t0, "save_every": save_every, "output_every": output_every, "noise": noise}
+    per_run: dict[str, Any] = {
+        "t1": t1,
+        "dt": dt,
+        "t0": t0,
+        "save_every": save_every,
+        "output_every": output_every,
+        "noise": noise,
+    }
     known |= {name: len(value) for name, value in per_run.items() if _is_many(value)}
     size = _agreed(known)
     if many is None:
@@ -247,4 +254,5 @@ def _sources(
     each = noise.spawn(size) if isinstance(noise, Noise) else list(noise)
     steps = np.broadcast_to(schedule.last + np.greater(schedule.rest, 0.0), (size,))
     sources = [source(one, method, system, int(count)) for one, count in zip(each, steps, strict=True)]
-    return None if any(one is None for one in sources) else sources  # pyright: ignore[reportReturnType]
+    found = [one for one in sources if one is not None]
+    return found if len(found) == size else None

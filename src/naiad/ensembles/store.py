@@ -287,11 +287,12 @@ def reduced(store: "Store") -> "xr.Dataset | None":
     if keys.get(store, f"{REDUCED}/zarr.json") is None:
         return None
     group = zarr.open_group(store, path=REDUCED, mode="r", use_consolidated=False)
+    about: dict[str, Any] = dict(group.attrs)
     found = {
         name: xr.Variable(dims, layout.restored(np.asarray(array[...])), dict(array.attrs))
-        for name, (dims, array) in named_arrays(group, group.attrs["variables"]).items()  # pyright: ignore
+        for name, (dims, array) in named_arrays(group, about["variables"]).items()
     }
-    return xr.Dataset(found).set_coords(group.attrs["coordinates"])  # pyright: ignore
+    return xr.Dataset(found).set_coords(about["coordinates"])
 
 
 def _appended(group: "zarr.Group", name: str, rows: "xr.Variable", array: Any) -> Any:

@@ -130,7 +130,7 @@ class Product(AbstractGroup):
 def element_class(labels: tuple[str, ...]) -> type:
     """The named tuple class with these fields; the same for the same labels, so that pytree structures agree."""
     try:
-        base = namedtuple("Element", labels)
+        base = namedtuple("Element", labels)  # ty: ignore[mismatched-type-name]
     except ValueError as error:
         raise InputError(
             f"Product: {error}; name the factors by plain words, as in Product(R=SO3(), x=Rn(3))"

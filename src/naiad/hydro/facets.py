@@ -18,7 +18,7 @@ class Facets(NamedTuple):
     @classmethod
     def of(cls, vertices: np.ndarray, triangles: np.ndarray) -> "Facets":
         """Of arrays; six digits are enough for a picture."""
-        return cls(_rounded(vertices), tuple(map(tuple, triangles.tolist())))
+        return cls(_rounded(vertices), tuple((a, b, c) for a, b, c in triangles.tolist()))
 
     def moved(self, x: np.ndarray, R: np.ndarray | None = None) -> "Facets":
         """In a frame where their own lies at x, turned by R."""
@@ -29,7 +29,7 @@ class Facets(NamedTuple):
 def _rounded(vertices: np.ndarray) -> tuple[Row, ...]:
     """Six digits of the largest number."""
     scale = float(np.abs(vertices).max(initial=0.0)) or 1.0
-    return tuple(map(tuple, vertices.round(6 - math.ceil(math.log10(scale))).tolist()))
+    return tuple((x, y, z) for x, y, z in vertices.round(6 - math.ceil(math.log10(scale))).tolist())
 
 
 def joined(parts: list[Facets]) -> Facets:
@@ -88,8 +88,8 @@ def _clustered(vertices: np.ndarray, triangles: np.ndarray, cell: float) -> tupl
     _, group = np.unique(cells, axis=0, return_inverse=True)
     group = group.reshape(-1)
     count = int(group.max()) + 1
-    mean = np.stack([np.bincount(group, vertices[:, k], count) for k in range(3)], 1)
-    mean /= np.bincount(group, minlength=count)[:, None]
+    sums = np.stack([np.bincount(group, vertices[:, k], count) for k in range(3)], 1)
+    mean = sums / np.bincount(group, minlength=count)[:, None]
     planes, levels = np.zeros((count, 3, 3)), np.zeros((count, 3))
     for k in range(3):  # each triangle's plane counts where its corners are
         owner = group[triangles[:, k]]

@@ -78,7 +78,7 @@ class Projected(AbstractOneStepMethod):
         def value(invariant: Invariant) -> Any:
             if invariant == "energy":
                 return state.mu @ xi - system.lagrangian(g, xi, t)
-            return system.noether(state) if invariant == "momentum" else invariant(state, t)  # type: ignore[operator]
+            return invariant(state, t) if callable(invariant) else system.noether(state)
 
         return jnp.concatenate([jnp.ravel(jnp.asarray(value(invariant))) for invariant in self.invariants])
 

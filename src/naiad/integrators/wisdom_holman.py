@@ -31,11 +31,11 @@ class Planets(NamedTuple):
     """The constants of the orbits."""
 
     @classmethod
-    def of(cls, system: LagrangianSystem, state: State, t: Scalar) -> "Planets":
+    def of(cls, system: Any, state: State, t: Scalar) -> "Planets":
         """The bodies of a system; a momentum of unit velocities is a mass."""
         m = system.legendre(state.g, jnp.ones(system.group.dim), t)[::3]
         total = jnp.cumsum(m)
-        return cls(m, total, system.G * total[1:])  # type: ignore[attr-defined]
+        return cls(m, total, system.G * total[1:])
 
     def relative(self, q: Bodies, weighed: Bodies) -> Bodies:
         """Jacobi's coordinates of positions, which are also given times the masses."""

@@ -31,7 +31,9 @@ class AbstractGait(Module):
     needs = ("period",)
     group = None
     if TYPE_CHECKING:
-        period: Any
+
+        @property
+        def period(self) -> Any: ...
 
     @abc.abstractmethod
     def __call__(self, t: Scalar) -> Any:

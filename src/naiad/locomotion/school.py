@@ -96,7 +96,7 @@ class School(LagrangianSystem):
         R = np.tile(np.eye(3), (count, 1, 1)) if R is None else np.asarray(R, float)
         if x.shape != (count, 3) or R.shape != (count, 3, 3):
             raise InputError(f"School: x of shape {x.shape}, R of {R.shape}; expected {count} rows x and attitudes R.")
-        state = self.state(g=Pose(R, x), mu=np.zeros(6 * count), t=t)
+        state = self.state(g=Pose(jnp.asarray(R), jnp.asarray(x)), mu=np.zeros(6 * count), t=t)
         self.fluid.flux_error(jax.tree.map(np.asarray, self.moving(state.g, t).poses))  # says so if they touch
         return state
 

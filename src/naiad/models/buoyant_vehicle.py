@@ -119,8 +119,8 @@ class BuoyantVehicle(AdvectedSystem):
     def picture(self) -> Picture:
         """The shape, or the ellipsoid with its mass and inertia, and what is down."""
         if self.solid is not None:
-            hull = {"shapes": [self.solid.drawn], "centres": [self.solid.centre]}
-            return Picture(down=self.down, names=("hull",), **hull)
+            shapes, centres = [self.solid.drawn], [self.solid.centre]
+            return Picture(down=self.down, names=("hull",), shapes=shapes, centres=centres)
         return Picture(down=self.down, shapes=[ellipsoid_of_inertia(self.J, self.m)], names=("hull",))
 
     @property

@@ -25,7 +25,7 @@ def double(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def in_double(*args: P.args, **kwargs: P.kwargs) -> T:
-        if jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+        if jax.config.jax_enable_x64:  # ty: ignore[missing-attribute]
             return function(*args, **kwargs)
         with jax.enable_x64(True):
             result = function(*args, **kwargs)

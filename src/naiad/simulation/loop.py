@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.integrators import RKMK, StepInfo
@@ -24,7 +25,7 @@ BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section,
 class Rows(NamedTuple):
     """The rows that a chunk has filled so far: the first `count` of the buffers."""
 
-    count: Int[Array, ""]
+    count: Int[Array | np.ndarray, ""]
     rows: Any
 
     @classmethod
@@ -52,7 +53,7 @@ class Frame(NamedTuple):
     """What is saved of a node; `versine` tells how far the step to it turned (see `turn`), and `t` when it is, where
     the method chooses its steps."""
 
-    node: Int[Array, ""]
+    node: Int[Array | np.ndarray, ""]
     t: Float[Array, ""] | None
     state: State
     outputs: dict[str, Float[Array, "..."]]
@@ -62,7 +63,7 @@ class Frame(NamedTuple):
 class Outputs(NamedTuple):
     """The outputs at a node, where they do not go with the saved ones."""
 
-    node: Int[Array, ""]
+    node: Int[Array | np.ndarray, ""]
     t: Float[Array, ""] | None
     values: dict[str, Float[Array, "..."]]
 

@@ -128,12 +128,12 @@ class Statistics(NamedTuple):
 class Standing(NamedTuple):
     """Where a run stands: the node, the method's carry, what was watched so far, and whether it can go on."""
 
-    node: Int[Array, ""]
+    node: Int[Array | np.ndarray, ""]
     carry: Any
     monitors: dict[str, Monitor]
     statistics: Statistics
     levels: dict[str, Level]
-    outcome: Int[Array, ""]
+    outcome: Int[Array | np.ndarray, ""]
 
     @property
     def goes_on(self) -> bool:

@@ -132,7 +132,7 @@ def _after(
     reconstruct = attributes.get("reconstruct", True)
     routine = Routine(system, method, *_three(parts), reconstruct, output_every is not None)
     cadence = check_cadence(save_every, output_every, last - node)
-    before = attributes.get("noise") or {"seed": None, "used": 0}
+    before: dict[str, Any] = attributes.get("noise") or {"seed": None, "used": 0}
     if noise is None and before["seed"] is not None:
         noise = Noise(int(before["seed"]))
     random = source(noise, method, system, last - node + (rest > 0.0), used=before["used"], start=node)

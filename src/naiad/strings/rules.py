@@ -74,7 +74,11 @@ class Rule(Module):
         return smooth if self.implicit else smooth + system.inner_energy(at, t)
 
 
-RULES = {Left: Rule(0.0, 1.0, False), Midpoint: Rule(0.5, 0.5, False), Implicit: Rule(0.5, 0.5, True)}
+RULES: dict[type[AbstractRule], Rule] = {
+    Left: Rule(0.0, 1.0, False),
+    Midpoint: Rule(0.5, 0.5, False),
+    Implicit: Rule(0.5, 0.5, True),
+}
 """What the rules of the general integrator are for a string: `Left` is that of [lee2010, eq. (34)]."""
 
 

@@ -83,7 +83,7 @@ def _slider(study: "Study", name: str, given: Any) -> Slider | None:
     low, high = max(slider.low, *bounds, -np.inf), min(slider.high, *tops, np.inf)
     if options.above is not None and low <= options.above:
         raise InputError(f"{study.name}: the slider of {name} begins at {low:g}, which {name} must be above.")
-    words = {
+    words: dict[str, Any] = {
         "unit": options.unit,
         "help": slider.help or re.split(r": | \(", options.help)[0],
         "label": slider.label or name,

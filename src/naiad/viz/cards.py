@@ -66,7 +66,7 @@ def assembled(title: str, rows: Rows, pictures: Iterable[str]) -> str:
 
 @double
 def _system(system: "LagrangianSystem") -> str:
-    fields = [field.name for field in dataclasses.fields(system) if field.name != "group"]  # pyright: ignore[reportArgumentType]
+    fields = [field.name for field in dataclasses.fields(system) if field.name != "group"]
     rows = [("group", f"{_text(system.group)}, of dimension {system.group.dim}")]
     rows += [(name, value_in_words(getattr(system, name, None))) for name in fields[:MOST_FIELDS]]
     rows += [("", f"and {len(fields) - MOST_FIELDS} more")] if len(fields) > MOST_FIELDS else []

@@ -34,8 +34,8 @@ def ellipsoid_snapshots(
         for k, title in enumerate(titles):
             ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
             for turn, place, size, colour in zip(attitudes[k], places[k], sizes, colours(len(sizes)), strict=True):
-                draw_ellipsoid(ax, turn, place, size, colour, upright=upright)  # pyright: ignore[reportArgumentType]
+                draw_ellipsoid(ax, turn, place, size, colour, upright=upright)
             middle = (places[k].min(0) + places[k].max(0)) / 2
-            set_stage(ax, np.stack([middle - reach, middle + reach]), upright=upright, zoom=1.0)  # pyright: ignore[reportArgumentType]
+            set_stage(ax, np.stack([middle - reach, middle + reach]), upright=upright, zoom=1.0)
             ax.set_title(title)
         return figure

@@ -39,13 +39,13 @@ def snapshots(dataset: "xr.Dataset", moments: int = 7, title: str = "") -> "Figu
                 look = {"upright": upright, "strength": strength}
                 if solid.vertices is not None and solid.triangles is not None:
                     corners = (middles[frame] + solid.vertices @ R[frame].T)[solid.triangles]
-                    draw_mesh(ax, corners, colour, **look)  # pyright: ignore[reportArgumentType]
+                    draw_mesh(ax, corners, colour, **look)
                 else:
                     tilt = R[frame] @ solid.tilt
-                    draw_ellipsoid(ax, tilt, middles[frame], solid.axes, colour, **look)  # pyright: ignore
+                    draw_ellipsoid(ax, tilt, middles[frame], solid.axes, colour, **look)
             reach = solid.reach - np.linalg.norm(solid.centre)
             seen += [middles - reach, middles + reach]
-        set_stage(ax, np.concatenate(seen), upright=upright, zoom=1.15)  # pyright: ignore[reportArgumentType]
+        set_stage(ax, np.concatenate(seen), upright=upright, zoom=1.15)
         if title:
             figure.suptitle(title)
         return figure

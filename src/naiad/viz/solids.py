@@ -29,7 +29,7 @@ def draw_ellipsoid(
     points, normals = surface(R, centre, axes)
     colours = _lit(np.moveaxis(normals, 0, -1), colour, upright)
     options = {"linewidth": 0, "antialiased": False, "rstride": 1, "cstride": 1, "alpha": strength}
-    ax.plot_surface(*points, facecolors=colours, shade=False, **options)  # pyright: ignore
+    ax.plot_surface(*points, facecolors=colours, shade=False, **options)
 
 
 def draw_mesh(ax: "Axes3D", corners: np.ndarray, colour: str, *, upright: Vertical, strength: float = 1.0) -> None:

@@ -49,7 +49,7 @@ def on_sphere(ax: "Axes3D", curve: np.ndarray, colour: str, label: str = "", wid
         (line,) = ax.plot(
             *visible.T, color=colour, linewidth=width, marker=dot, markersize=4, alpha=strength, label=name
         )
-        line.whole = curve  # pyright: ignore[reportAttributeAccessIssue]
+        line.whole = curve
 
 
 def frame(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +68,7 @@ def to_scale(ax: "Axes3D", points: np.ndarray, zoom: float = 1.0) -> None:
     centre, half = frame(points)
     for set_limits, middle, reach in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), centre, half, strict=True):
         set_limits(middle - reach, middle + reach)
-    ax.set_box_aspect(tuple(half / half.max()), zoom=zoom)  # pyright: ignore[reportArgumentType]
+    ax.set_box_aspect(tuple(half / half.max()), zoom=zoom)
 
 
 def set_stage(
@@ -82,7 +82,8 @@ def set_stage(
 ) -> None:
     """Axes that hold `points`, to scale, with white walls and a light grid, and gravity downwards: an axis along which
     it pulls is drawn downwards, and one beside it is turned as well, so that space is no mirror."""
-    axes, (_, half) = (ax.xaxis, ax.yaxis, ax.zaxis), frame(points)
+    axes: tuple[Any, ...] = (ax.xaxis, ax.yaxis, ax.zaxis)
+    _, half = frame(points)
     shares = half / half.max()
     tall = np.delete(shares, upright.axis).max() < 0.6
     to_scale(ax, points, zoom * (0.85 if tall else 1.0))
@@ -91,9 +92,9 @@ def set_stage(
         remark = ", downwards" if upright.downwards and k == upright.axis else ""
         beside = float(np.mean(np.delete(shares, k)) ** -0.6)
         _set_ticks(axis, "xyz"[k], units, share=float(shares[k]), beside=beside, remark=remark)
-        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))  # pyright: ignore[reportAttributeAccessIssue]
-        axis._axinfo["grid"].update(color=GRID, linewidth=0.6)  # pyright: ignore[reportAttributeAccessIssue]
-        axis.line.set_color(FAINT)  # pyright: ignore[reportAttributeAccessIssue]
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis._axinfo["grid"].update(color=GRID, linewidth=0.6)
+        axis.line.set_color(FAINT)
     if upright.downwards:
         for axis in (axes[upright.axis], axes[upright.axis - 1]):
             axis.set_inverted(True)

@@ -58,7 +58,8 @@ class Still:
     def __init__(self, motion: dict[str, Any], size: tuple[int, int], title: str = ""):
         self.motion, self.size, self.title = motion, size, title
         self.times = np.array(motion["time"])
-        view = motion.get("view") or {"yaw": USUAL_YAW, "pitch": USUAL_PITCH, "span": 2 * [1.02 * motion["radius"]]}
+        usual: dict[str, Any] = {"yaw": USUAL_YAW, "pitch": USUAL_PITCH, "span": 2 * [1.02 * motion["radius"]]}
+        view = motion.get("view") or usual
         if motion["planar"]:
             view |= {"yaw": -np.pi / 2, "pitch": np.pi / 2}
         self.toward, self.right, self.up = screen_axes(view["yaw"], view["pitch"])
@@ -249,7 +250,7 @@ class Still:
             heat = None if energies is None else np.sqrt(np.maximum(0.0, _mixed(energies, moment)))
             for k, ends in enumerate(itertools.pairwise(nodes)):
                 known = heat is not None and k < len(heat)
-                colour = _ramped(heat[k]) if known else INK  # pyright: ignore[reportOptionalSubscript]
+                colour = _ramped(heat[k]) if known else INK
                 depth = float((np.mean(ends, 0) - self.centre) @ self.toward)
                 pieces.append((depth, lambda ends=ends, colour=colour: self._line(np.array(ends), colour, 2.4)))
         return pieces

@@ -32,11 +32,11 @@ def mesh_picture(mesh: "Mesh", title: str = "") -> "Figure":
         figure = new_figure(9.2, 4.6)
         for number, turn in enumerate((-60.0, 30.0)):
             ax = figure.add_subplot(1, 2, number + 1, projection="3d")
-            ax.add_collection3d(  # pyright: ignore[reportAttributeAccessIssue]
+            ax.add_collection3d(
                 Poly3DCollection(surface.corners, facecolors=colours, edgecolors=(0, 0, 0, 0.35), linewidths=lines)
             )
-            set_stage(ax, surface.vertices, upright=Vertical.of(None), zoom=1.0)  # pyright: ignore[reportArgumentType]
-            ax.view_init(elev=25.0, azim=turn)  # pyright: ignore[reportAttributeAccessIssue]
+            set_stage(ax, surface.vertices, upright=Vertical.of(None), zoom=1.0)
+            ax.view_init(elev=25.0, azim=turn)
         if title:
             figure.suptitle(title)
         return figure

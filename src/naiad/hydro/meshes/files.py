@@ -23,7 +23,7 @@ def read(path: str | os.PathLike[str], unit: str) -> tuple[np.ndarray, np.ndarra
     if not file.is_file():
         raise InputError(f"{file}: there is no such file.")
     try:
-        import trimesh  # pyright: ignore[reportMissingImports]
+        import trimesh
     except ImportError as error:
         raise InputError(f"{file}: trimesh, which reads it, is not installed; pip install 'naiad[cad]'.") from error
     try:

@@ -204,7 +204,8 @@ def loop_without_momentum(
     s, v = amplitude * first, amplitude * omega * second
     xi = -np.asarray(execute(_connection, chart, s, parameters=(0,))) @ v
     state = chart.state(s=s, R_Omega=xi, s_v=v)
-    state = state._replace(mu=np.concatenate([np.zeros(3), state.mu[3:]]))
+    still: Any = np.concatenate([np.zeros(3), state.mu[3:]])
+    state = state._replace(mu=still)
     period = 2.0 * math.pi / omega
     steps = max(1, round(period / dt)) * periods
     run = nd.simulate(

@@ -87,7 +87,7 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
         chosen = {"": (self.symplectic(), self.dt), "implicit_": (nd.ImplicitEuler(), self.dt_implicit)}
         results: dict[str, Any] = {}
         points: dict[str, list[np.ndarray]] = {}
-        first: nd.Trajectory | None = None
+        first: Any = None
         for done, (prefix, (integrator, dt)) in enumerate(chosen.items()):
             runs = []
             for index, start in enumerate(starts):
@@ -96,8 +96,8 @@ class SphericalPendulum(Study, name="spherical-pendulum"):
             first = first or runs[0]
             points[prefix] = [section_points(run) for run in runs]
             results |= {f"{prefix}{key}": value for key, value in _measures(runs, self).items()}
-        results |= {"u": first.final.g[:, 2]} if first else {}
-        figures = {"section": lambda: _figure(self, points), "overview": lambda: first.plot() if first else None}
+        results |= {"u": first.final.g[:, 2]}
+        figures = {"section": lambda: _figure(self, points), "overview": lambda: first.plot()}
         return Findings(results, lambda: _dataset(points), figures, notes=_NOTES, units=_UNITS)
 
 
@@ -134,7 +134,8 @@ def section_points(run: nd.Trajectory) -> np.ndarray:
     """(u_x, u_x') at the crossings."""
     at = run.crossings["section"]
     R, Pi = at["R"].to_numpy(), at["Pi"].to_numpy()
-    inertia = float(run.system.m * run.system.l**2)  # type: ignore[attr-defined]
+    pendulum: Any = run.system
+    inertia = float(pendulum.m * pendulum.l**2)
     Omega = Pi / inertia
     rate = R[:, 0, 0] * Omega[:, 1] - R[:, 0, 1] * Omega[:, 0]  # first component of R (Omega x e_3)
     return np.stack([R[:, 0, 2], rate], axis=1)

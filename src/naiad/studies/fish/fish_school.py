@@ -70,7 +70,7 @@ class FishSchool(Study, name="fish-school"):
         arm = np.array([self.a + self.c, 0.0, 0.0])
         own, other = np.stack([-arm, arm, 0.0 * arm]), np.stack([arm, -arm, 0.0 * arm])
         links = [Ellipsoid((self.a, self.b, self.w))] * 3
-        parts = {"own": own, "other": other, "axis": (0.0, 0.0, 1.0), "density": self.density_ratio}
+        parts: dict[str, Any] = {"own": own, "other": other, "axis": (0.0, 0.0, 1.0), "density": self.density_ratio}
         return spatial_swimmer(links, (2, 2, -1), coupled=True, degree=self.degree, **parts)
 
     def gait(self, number: int) -> FourierGait:

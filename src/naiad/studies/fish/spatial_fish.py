@@ -87,7 +87,7 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
         arm = np.array([self.a + self.c, 0.0, 0.0])
         own, other = np.stack([-arm, arm, 0.0 * arm]), np.stack([arm, -arm, 0.0 * arm])
         links = [Ellipsoid((self.a, self.b, width))] * 3
-        parts = {"own": own, "other": other, "axis": (0.0, 0.0, 1.0), "density": self.density_ratio}
+        parts: dict[str, Any] = {"own": own, "other": other, "axis": (0.0, 0.0, 1.0), "density": self.density_ratio}
         return spatial_swimmer(links, (2, 2, -1), coupled=coupled, degree=self.degree, **parts)
 
     def planar(self, coupled: bool = False) -> Swimmer:

@@ -40,7 +40,8 @@ class Streamlines(Study, BoundaryMethod, Links, name="streamlines"):
     hydro: str = parameter("coupled", choices=HYDRO, help="model of the fluid")
 
     def run(self, progress: Progress) -> Findings:
-        coupled, options = self.hydro == "coupled", {"points": self.points, "boundary": self.boundary}
+        coupled = self.hydro == "coupled"
+        options: dict[str, Any] = {"points": self.points, "boundary": self.boundary}
         fish = three_link_fish(self.a, self.b, self.c, fluid=self.rho, coupled=coupled, **options)
         theta, v = np.array([self.theta1, self.theta2]), np.array([*self.xi3, self.thetadot1, self.thetadot2])
         poses, Xi = link_poses(fish, theta), link_velocities(fish, theta, v)

@@ -74,7 +74,7 @@ class Crane(Study, name="crane"):
             "hoist": lambda: figures.hoist(moves),
         }
         first = next(iter(moves.values()))
-        rows = {name: results[name] for name in moves}
+        rows: dict[str, Any] = {name: results[name] for name in moves}
         return Findings(
             results,
             lambda: first.run.dataset,

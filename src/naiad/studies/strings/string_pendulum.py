@@ -105,7 +105,7 @@ class StringPendulum(Study, name="string-pendulum"):
 
     def live(self) -> LivePage:
         moment = Slider(-5.0, 5.0, CASES[self.case].u if self.u is None else self.u)
-        sliders = {} if self.case == "fixed" else {"u": moment}
+        sliders: dict[str, Any] = {} if self.case == "fixed" else {"u": moment}
         sliders |= {
             "v_end0": Slider(-3.0, 3.0, label="v_end"),
             "Omega0": (-5.0, 5.0),

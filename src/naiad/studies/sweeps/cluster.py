@@ -25,7 +25,7 @@ def run_in_process(task: Task) -> str:
 
 
 def _rows(client: Any, address: str, tasks: Mapping[int, Task]) -> Iterator[tuple[int, Row]]:
-    from distributed import as_completed  # pyright: ignore[reportMissingImports] - an extra
+    from distributed import as_completed
 
     waiting, numbers = iter(tasks.items()), {}
 

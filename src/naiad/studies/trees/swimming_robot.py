@@ -62,7 +62,8 @@ class SwimmingRobot(Study, name="swimming-robot"):
             kind = Path(self.file).suffix.lower()
             if kind not in READERS:
                 raise InputError(f"file={self.file}: a file of kind {kind!r}; expected {', '.join(READERS)}.")
-            bodies = READERS[kind](self.file, water=self.water, wet=self.wet, gravity=down)  # pyright: ignore
+            wet: Any = self.wet
+            bodies = READERS[kind](self.file, water=self.water, wet=wet, gravity=down)
         if self.torques == "none" or not self.amplitude:
             return bodies
         if bodies.tree.count < 2:

@@ -91,7 +91,7 @@ class MeshVehicle(Study, name="mesh-vehicle"):
             progress=progress,
             invariants={"energy": Energy(body)},
         )
-        results = {
+        results: dict[str, Any] = {
             "volume": hull.volume,
             "centre": hull.centre,
             "added": hull.added_inertia(self.density),

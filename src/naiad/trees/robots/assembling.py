@@ -63,7 +63,7 @@ def assembled(robot: Robot, *, water: float | None, wet: Wet, gravity: Any) -> "
         axis=axes,
         rest=rest,
     )
-    acting = {}
+    acting: dict[str, Any] = {}
     for name in ("stiffness", "damping"):
         values = np.array([0.0 if joint is None else getattr(joint, name) for joint in joints])
         if np.any(values):

@@ -156,7 +156,8 @@ def _mesh(model: Any, i: int) -> Facets:
     first, count = model.mesh_vertadr[i], model.mesh_vertnum[i]
     vertices = np.asarray(model.mesh_vert[first : first + count], float)
     faces = model.mesh_face[model.mesh_faceadr[i] : model.mesh_faceadr[i] + model.mesh_facenum[i]]
-    return Facets(tuple(map(tuple, vertices.tolist())), tuple(map(tuple, faces.tolist())))
+    corners = tuple((x, y, z) for x, y, z in vertices.tolist())
+    return Facets(corners, tuple((a, b, c) for a, b, c in faces.tolist()))
 
 
 def _pose(x: Any, q: Any) -> Pose:

@@ -55,6 +55,9 @@ class Inertial(NamedTuple):
     added: tuple[tuple[float, ...], ...] | None = None
 
 
+JointKind = Literal["hinge", "ball", "fixed"]
+
+
 class Joint(NamedTuple):
     """The joint of a link to its parent: `pose` is that of the link in the parent's frame when the joint is at zero,
     and `at` where the joint lies in the link's own frame.
@@ -63,7 +66,7 @@ class Joint(NamedTuple):
     """
 
     name: str
-    kind: Literal["hinge", "ball", "fixed"]
+    kind: JointKind
     parent: int
     pose: Pose = Pose()
     at: Row = (0.0, 0.0, 0.0)

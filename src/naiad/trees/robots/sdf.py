@@ -18,6 +18,7 @@ from naiad.trees.robots.robot import (
     Geometry,
     Inertial,
     Joint,
+    JointKind,
     Pose,
     Robot,
     of_quaternion,
@@ -30,7 +31,7 @@ from naiad.trees.robots.xml import attribute, child, number, numbers, parsed, re
 if TYPE_CHECKING:
     from naiad.trees.connected_bodies import ConnectedBodies
 
-KINDS = {"revolute": "hinge", "continuous": "hinge", "ball": "ball", "fixed": "fixed"}
+KINDS: dict[str, JointKind] = {"revolute": "hinge", "continuous": "hinge", "ball": "ball", "fixed": "fixed"}
 AXES = "xyzpqr"
 
 
@@ -155,7 +156,7 @@ def _joint(element: ElementTree.Element, name: str, parent: int, between: Pose, 
             if text is not None and kind == "revolute" and text.strip().lower() not in ("inf", "-inf"):
                 value = number(text, f"{where}: {path}")
                 about |= {word: value} if abs(value) < 1e15 else {}
-    return Joint(name, KINDS[kind], parent, between, own.x, **about)  # pyright: ignore
+    return Joint(name, KINDS[kind], parent, between, own.x, **about)
 
 
 def _pose(element: ElementTree.Element, where: str, allowed: tuple[str, ...]) -> Pose:

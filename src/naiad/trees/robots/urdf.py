@@ -12,13 +12,30 @@ from naiad.numerics.arguments import checked_throughout
 from naiad.trees.robots.assembling import Wet, assembled
 from naiad.trees.robots.links import only_shape, read_links
 from naiad.trees.robots.order import ordered
-from naiad.trees.robots.robot import Geometry, Inertial, Joint, Link, Pose, Robot, roll_pitch_yaw, row, symmetric
+from naiad.trees.robots.robot import (
+    Geometry,
+    Inertial,
+    Joint,
+    JointKind,
+    Link,
+    Pose,
+    Robot,
+    roll_pitch_yaw,
+    row,
+    symmetric,
+)
 from naiad.trees.robots.xml import attribute, child, number, numbers, parsed, resolved
 
 if TYPE_CHECKING:
     from naiad.trees.connected_bodies import ConnectedBodies
 
-KINDS = {"revolute": "hinge", "continuous": "hinge", "ball": "ball", "spherical": "ball", "fixed": "fixed"}
+KINDS: dict[str, JointKind] = {
+    "revolute": "hinge",
+    "continuous": "hinge",
+    "ball": "ball",
+    "spherical": "ball",
+    "fixed": "fixed",
+}
 REFUSED = {
     "prismatic": "sliding joints are not there",
     "planar": "planar joints are not there",
@@ -153,7 +170,7 @@ def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> 
         about |= {word: number(limit.get(word), f"{where}: {word}") for word in names if limit.get(word) is not None}
         if kind == "revolute":
             about = {"lower": 0.0, "upper": 0.0} | about
-    return Joint(name, KINDS[kind], parent, _pose(element, where), **about)  # pyright: ignore
+    return Joint(name, KINDS[kind], parent, _pose(element, where), **about)
 
 
 def _without_the_world(links: dict[str, Link], joints: dict[str, Any]) -> dict[str, Any]:

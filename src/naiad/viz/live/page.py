@@ -48,7 +48,7 @@ ENDS = (Outcome.NEWTON_FAILED, Outcome.NOT_FINITE, Outcome.EVENT, Outcome.LIMIT)
 FINER = 10.0  # the range of the step, from its value
 
 
-class Page(type(Path())):  # pyright: ignore[reportUntypedBaseClass, reportGeneralTypeIssues]
+class Page(type(Path())):  # ty: ignore[unsupported-base]
     """The path of a live page; a notebook shows the page itself."""
 
     def _repr_html_(self) -> str:

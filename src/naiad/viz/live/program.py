@@ -32,7 +32,7 @@ plane."""
 class Points(NamedTuple):
     """Crossings of the section, as they are drawn: the first `count` rows."""
 
-    count: Int[Array, ""]
+    count: Int[Array | np.ndarray, ""]
     rows: Any
 
 

@@ -91,7 +91,7 @@ def _side_by_side(
     local = {_key(body, ""): k for k, body in enumerate(found)}
     order = []
     for body in everyone:
-        method = int(re.match(r"m(\d+)_", _key(body, "")[0])[1])  # pyright: ignore[reportOptionalSubscript]
+        method = int(re.findall(r"^m(\d+)_", _key(body, "")[0])[0])
         order.append((method, local[_key(body, f"m{method}_")]))
     own, methods = first.attrs.get("bodies") or (), list(runs)
     words = [own[k] if k < len(own) else spoken(body.name) for k, body in enumerate(found)]

@@ -18,7 +18,7 @@ STAGES, STAGE_BYTES = 8, 2**23  # through which large arrays come over: fresh me
 def bindings() -> tuple[Any, Any]:
     """NVIDIA's bindings of the driver and of the compiler."""
     try:
-        from cuda.bindings import driver, nvrtc  # pyright: ignore[reportMissingImports] - an extra
+        from cuda.bindings import driver, nvrtc
     except ImportError as error:
         raise DeviceError(
             f"device 'gpu' needs NVIDIA's bindings, which are not installed ({error}): pip install 'naiad[cuda]'."
