@@ -11,6 +11,7 @@ import pytest
 import naiad as nd
 from naiad import integrators, retractions
 from naiad.integrators import AdjointRule
+from naiad.integrators.method import EVERY
 from naiad.numerics import Module
 from naiad.strings import StringRule
 from naiad.trees import TreeRule
@@ -193,13 +194,13 @@ def stepped(cls: type, problem: str, given: tuple[tuple[str, Any], ...]) -> list
         with jax.enable_x64(True):
             start = jax.make_jaxpr(lambda state: method.init(system, state, 0.0, H), return_shape=True)
             closed, carry = start(state)
-            step = jax.make_jaxpr(lambda carry, t: method.step(system, carry, t, H, noise))(carry, 0.0)
+            step = jax.make_jaxpr(lambda carry, node, t: method.onward(system, carry, node, t, H, noise))(carry, 0, 0.0)
     except nd.InputError:
         return None
     off = state._replace(g=jax.tree.map(lambda leaf: leaf * (1.0 + 1e-9), state.g))  # for `renormalise` to mend
     leaves = reference(closed, jax.tree.leaves(off))
     for k in range(STEPS):
-        leaves = reference(step, [*leaves, np.asarray(k * H)])
+        leaves = reference(step, [*leaves, np.asarray(EVERY - 1 + k), np.asarray(k * H)])
     return leaves
 
 

@@ -29,5 +29,5 @@ def march(
 
 def _march(system: LagrangianSystem, method: AbstractMethod, state: State, t0: Any, h: Any, steps: Any) -> State:
     carry = method.init(system, state, t0, h)
-    carry = jax.lax.fori_loop(0, steps, lambda k, carry: method.step(system, carry, t0 + k * h, h), carry)
+    carry = jax.lax.fori_loop(0, steps, lambda k, carry: method.onward(system, carry, k, t0 + k * h, h), carry)
     return method.state(system, carry)

@@ -42,7 +42,7 @@ def many_steps(system: LagrangianSystem, method: AbstractMethod, t: float, h: fl
 
     def flow(state: State) -> State:
         carry = _fresh_start(system, method, state, time, step)
-        carry = jax.lax.fori_loop(0, steps, lambda k, c: method.step(system, c, time + k * step, step), carry)
+        carry = jax.lax.fori_loop(0, steps, lambda k, c: method.onward(system, c, k, time + k * step, step), carry)
         return method.state(system, carry)
 
     return flow

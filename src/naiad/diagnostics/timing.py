@@ -97,7 +97,7 @@ def _runs(
 
     def run(_, latest):
         def step(k, standing):
-            carry = method.step(system, standing[0], k * h, h)
+            carry = method.onward(system, standing[0], k, k * h, h)
             return carry, standing[1] & method.info(carry).converged
 
         start = jax.lax.cond(first == 0, begin, lambda: standing)

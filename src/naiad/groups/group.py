@@ -1,7 +1,7 @@
 """What a Lie group is to this library."""
 
 import abc
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,9 @@ class AbstractGroup(Module):
 
     Velocities are left-trivialised: xi = g^-1 g'. An element is an array or a named tuple of arrays.
     """
+
+    free: ClassVar[Any] = False
+    """Whether all numbers make an element, so that no round-off leaves the group."""
 
     @property
     @abc.abstractmethod

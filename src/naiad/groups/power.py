@@ -36,6 +36,11 @@ class Power(AbstractGroup):
         return self.count * self.base.dim
 
     @property
+    def free(self) -> bool:
+        """As its base is."""
+        return self.base.free
+
+    @property
     def names(self) -> Names:
         return self.base.names
 

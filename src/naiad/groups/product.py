@@ -38,6 +38,11 @@ class Product(AbstractGroup):
         return sum(factor.dim for factor in self.factors)
 
     @property
+    def free(self) -> bool:
+        """As all its factors are."""
+        return all(factor.free for factor in self.factors)
+
+    @property
     def names(self) -> Names:
         element, velocity, momentum = [], [], []
         for label, factor in zip(self.labels, self.factors, strict=True):

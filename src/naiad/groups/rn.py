@@ -16,6 +16,8 @@ class Rn(AbstractGroup):
 
     n: int = static()
 
+    free = True
+
     def __init__(self, n: int):
         if n < 1:
             raise InputError(f"Rn({n!r}): the dimension must be a positive integer; give for example Rn(3)")

@@ -24,6 +24,8 @@ class PlanarPose(NamedTuple):
 class SE2(AbstractGroup):
     """SE(2), acting on points by p -> R(beta) p + x; the algebra is xi = (Omega, v), both in the body frame."""
 
+    free = True
+
     @property
     def dim(self) -> int:
         return 3

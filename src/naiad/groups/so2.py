@@ -18,6 +18,8 @@ def rotation(beta: Angle) -> Float[Array, "2 2"]:
 class SO2(AbstractGroup):
     """SO(2); an element is the angle beta, a scalar that is not wrapped, so that whole turns are counted."""
 
+    free = True
+
     @property
     def dim(self) -> int:
         return 1

@@ -41,6 +41,9 @@ class Adjoint(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.method.symmetric(system)
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        return self.method.settled(system, carry, node)
+
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         return self.method.memory(system, state, t)
 
@@ -73,4 +76,4 @@ class Adjoint(AbstractOneStepMethod):
         root = self.newton.root(lambda x: returned(x)[0], jnp.concatenate([eta, guess.mu]), floor=floor)
         miss, info = returned(root.x)
         solved = root.converged & info.converged
-        return end(root.x), memory, StepInfo(root.iterations, jnp.max(jnp.abs(miss)), solved, jnp.zeros(()))
+        return end(root.x), memory, StepInfo.solved(root.iterations, jnp.max(jnp.abs(miss)), solved)

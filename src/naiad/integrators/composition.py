@@ -56,6 +56,9 @@ class Composition(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        return self.method.settled(system, carry, node)
+
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         """One memory a stage, stacked: a stage's solver starts from what that stage did in the steps before."""
         single = self.method.memory(system, state, t)
@@ -96,6 +99,9 @@ class Symmetrised(AbstractOneStepMethod):
 
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
+
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        return self.method.settled(system, carry, node)
 
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Any:
         return self.method.memory(system, state, t), Adjoint(self.method).memory(system, state, t)

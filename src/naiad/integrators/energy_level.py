@@ -73,8 +73,8 @@ class AbstractLevelMethod(AbstractMethod):
 
         root = self.newton.root(residual, jnp.ones(1))
         Theta = line.at(root.x[0])
-        new, correction = coadjoint_step(system, state, Theta, h, renormalise=self.renormalise)
+        new = coadjoint_step(system, state, Theta, h)
         reached = system.energy(new, t)
         found = root.converged & (jnp.abs(root.x[0] - 1.0) < NEAR)
-        info = StepInfo(root.iterations, jnp.abs(reached - energy), found, correction)
+        info = StepInfo.solved(root.iterations, jnp.abs(reached - energy), found)
         return LevelCarry(new, jnp.where(straight, reached, energy), info)

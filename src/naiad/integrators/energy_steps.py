@@ -92,6 +92,9 @@ class EnergySteps(AbstractMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.method.symmetric(system)
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        return self.method.settled(system, carry, node)
+
     def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> EnergyCarry:
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
         size = jnp.asarray(h, float)
@@ -108,10 +111,10 @@ class EnergySteps(AbstractMethod):
         low, high = (bound * jnp.abs(h) for bound in self.bounds)
         ratio, length = size / carry.h, jnp.abs(size)
         found = found & (ratio * self.change >= 1.0) & (ratio <= self.change) & (length >= low) & (length <= high)
-        moved, residual, correction = self.method.land(system, state, xi, clock.t, size)
+        moved, residual = self.method.land(system, state, xi, clock.t, size)
         energy = carry.energy - self._time_slopes(system, state.g, xi, clock.t, size)[0]
         memory = remember(carry.memory, jnp.append(xi, jnp.log(length)))
-        info = StepInfo(iterations, residual, found, correction)
+        info = StepInfo.solved(iterations, residual, found)
         return EnergyCarry(moved, memory, clock.after(size), size, energy, info)
 
     def within(self, system: LagrangianSystem, carry: EnergyCarry, t: Scalar, h: Scalar, inputs: Any = None) -> State:

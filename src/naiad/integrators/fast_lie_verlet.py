@@ -71,8 +71,8 @@ class FastLieVerlet(AbstractMethod):
 
     def _starter(self, system: LagrangianSystem) -> AbstractOneStepMethod:
         if isinstance(system, EulerPoincareSystem):
-            return MidpointLieNewmark(self.retraction, self.newton, self.renormalise)
-        return Variational(self.retraction, Midpoint(), self.newton, self.renormalise)
+            return MidpointLieNewmark(self.retraction, self.newton)
+        return Variational(self.retraction, Midpoint(), self.newton)
 
     def _start(self, system: LagrangianSystem, carry: VerletCarry, t: Scalar, h: Float[Array, ""]) -> VerletCarry:
         starter = self._starter(system)
@@ -85,7 +85,5 @@ class FastLieVerlet(AbstractMethod):
         mean = cayley_coadjoint(group, h * carry.xi, carry.mean) + h * pull(system, last.g, t)
         mu = 2.0 * mean - last.mu
         xi = system.velocity(last.g, mu, t)
-        g, correction = through_the_node(
-            group, self.retraction, last.g, h * carry.xi, h * xi, renormalise=self.renormalise
-        )
-        return VerletCarry(State(g, mu), xi, mean, h, StepInfo.explicit(correction))
+        g = through_the_node(group, self.retraction, last.g, h * carry.xi, h * xi)
+        return VerletCarry(State(g, mu), xi, mean, h, StepInfo.explicit())

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
-from naiad.integrators.method import AbstractMethod, move, refuse_truncated
+from naiad.integrators.method import AbstractMethod, refuse_truncated
 from naiad.integrators.nystrom import check_constant_inertia, kick
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar
 from naiad.numerics import Newton, Root, solve
@@ -84,13 +84,12 @@ def cayley_coadjoint(group: AbstractGroup, x: Vector, mu: Vector) -> Vector:
 
 
 def through_the_node(
-    group: AbstractGroup, retraction: AbstractRetraction, g: Any, before: Vector, after: Vector, *, renormalise: bool
-) -> tuple[Any, Float[Array, ""]]:
-    """g tau(before)^(1/2) tau(after)^(1/2), and the round-off correction.
+    group: AbstractGroup, retraction: AbstractRetraction, g: Any, before: Vector, after: Vector
+) -> Any:
+    """g tau(before)^(1/2) tau(after)^(1/2).
 
     The attitudes of TLN and FLV live at half steps, g_{k+1/2} = g_{k-1/2} tau(h xi_k); those at the nodes are half an
     increment further, g_k = g_{k-1/2} tau(h xi_k)^(1/2).
     """
     middle = group.advance(g, retraction.increment(group, retraction.half(group, before)))
-    increment = retraction.increment(group, retraction.half(group, after))
-    return move(group, middle, increment, renormalise=renormalise)
+    return group.advance(middle, retraction.increment(group, retraction.half(group, after)))

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, refuse_truncated, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, refuse_truncated, velocity_floor
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -61,6 +61,5 @@ class ImplicitEuler(AbstractOneStepMethod):
         )
         miss, mu = balance(root.x)
         increment = self.retraction.increment(group, h * root.x)
-        g, correction = move(group, state.g, increment, renormalise=self.renormalise)
-        info = StepInfo(root.iterations, jnp.max(jnp.abs(miss)), root.converged, correction)
-        return State(g, mu), remember(memory, root.x), info
+        info = StepInfo.solved(root.iterations, jnp.max(jnp.abs(miss)), root.converged)
+        return State(group.advance(state.g, increment), mu), remember(memory, root.x), info

@@ -14,6 +14,10 @@ from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction, Exponential, PerFactor
 
+EVERY = 16
+"""The nodes from one at which g is put back on the group to the next: round-off takes it off by less than a unit in the
+last place in so many steps, and looking at it costs a fifth of a small step."""
+
 
 class StepInfo(NamedTuple):
     """How a step went: Newton's iterations, residual and success, and the round-off correction of g."""
@@ -24,9 +28,14 @@ class StepInfo(NamedTuple):
     correction: Float[Array, ""]
 
     @classmethod
-    def explicit(cls, correction: Float[Array, ""] | float = 0.0) -> "StepInfo":
+    def explicit(cls) -> "StepInfo":
         """The information of a step without a solver."""
-        return cls(jnp.zeros((), int), jnp.zeros(()), jnp.ones((), bool), jnp.asarray(correction, float))
+        return cls.solved(jnp.zeros((), int), jnp.zeros(()), jnp.ones((), bool))
+
+    @classmethod
+    def solved(cls, iterations: Any, residual: Any, converged: Any) -> "StepInfo":
+        """The information of a step with a solver, g as it came out."""
+        return cls(iterations, residual, converged, jnp.zeros(()))
 
     def then(self, other: "StepInfo") -> "StepInfo":
         """The information of two steps in a row."""
@@ -52,6 +61,8 @@ class AbstractMethod(Module):
     """Whether the steps include the friction and the noise that a system declares."""
     variable: ClassVar[bool] = False
     """Whether the method chooses the sizes of its steps: dt is then the first, and a carry has its own time, `t`."""
+    renormalise = True
+    """Whether the round-off by which g leaves the group is removed now and then (`settled`)."""
 
     @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:
@@ -76,6 +87,19 @@ class AbstractMethod(Module):
     @abc.abstractmethod
     def step(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
         """The carry at t + h. Pure and traceable; `inputs` are held over the step: controls, or noise as dW/h."""
+
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        """The carry at a node, after the step to it. At every sixteenth node g is put back on the group, from which the
+        round-off of the steps has taken it; how far, `info` says."""
+        if not self.renormalise:
+            return carry
+        g, correction = put_back(system.group, carry.state.g, node % EVERY == 0)
+        info = carry.info._replace(correction=jnp.maximum(carry.info.correction, correction))
+        return carry._replace(state=carry.state._replace(g=g), info=info)
+
+    def onward(self, system: LagrangianSystem, carry: Any, node: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
+        """The carry at the node after this one, at t + h: a step, settled."""
+        return self.settled(system, self.step(system, carry, t, h, inputs), node + 1)
 
     def state(self, system: LagrangianSystem, carry: Any) -> State:
         """The state at the node of the carry."""
@@ -168,14 +192,25 @@ def velocity_floor(group: AbstractGroup, g: Any, h: Scalar) -> Float[Array, ""]:
     return jnp.finfo(float).eps * functools.reduce(jnp.maximum, sizes) / jnp.abs(h)
 
 
-def move(group: AbstractGroup, g: Any, increment: Any, *, renormalise: bool) -> tuple[Any, Float[Array, ""]]:
-    """g (e + increment), put back on the group at the level of round-off if wanted, and the size of that correction."""
-    moved = group.advance(g, increment)
-    return renormalised(group, moved) if renormalise else (moved, jnp.zeros(()))
+def put_back(group: AbstractGroup, g: Any, due: Any) -> tuple[Any, Float[Array, ""]]:
+    """g, put back on the group at the level of round-off if that is due, and the size of the correction. To derivatives
+    it is g: along the group nothing else changes."""
+    if group.free:
+        return g, jnp.zeros(())
+
+    @jax.custom_jvp
+    def put(g: Any, due: Any) -> tuple[Any, Float[Array, ""]]:
+        return jax.lax.cond(due, lambda g: renormalised(group, g), lambda g: (g, jnp.zeros(())), g)
+
+    @put.defjvp
+    def _(primals, tangents):
+        return put(*primals), (tangents[0], jnp.zeros(()))
+
+    return put(g, due)
 
 
 def renormalised(group: AbstractGroup, g: Any) -> tuple[Any, Float[Array, ""]]:
     """g put back on the group at the level of round-off, and the size of that correction."""
     corrected = group.renormalise(g)
-    changes = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b)), corrected, g)
-    return corrected, jnp.max(jnp.stack(jax.tree.leaves(changes)))
+    pairs = zip(jax.tree.leaves(corrected), jax.tree.leaves(g), strict=True)
+    return corrected, jnp.max(jnp.stack([jnp.max(jnp.abs(a - b)) for a, b in pairs if a is not b]))

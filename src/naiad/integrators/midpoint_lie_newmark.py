@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from naiad.integrators.free_motion import check_free_motion, left_half, left_half_root, momentum
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
@@ -41,7 +41,7 @@ class MidpointLieNewmark(AbstractOneStepMethod):
         group = system.group
         root = left_half_root(self.newton, system, state.mu, extrapolate(memory), h)
         xi = root.x
-        g, correction = move(group, state.g, self.retraction.increment(group, h * xi), renormalise=self.renormalise)
+        g = group.advance(state.g, self.retraction.increment(group, h * xi))
         mu = state.mu + h * group.ad_dual(xi, momentum(system, xi))
         residual = jnp.max(jnp.abs(left_half(system, xi, h) - state.mu))
-        return State(g, mu), remember(memory, xi), StepInfo(root.iterations, residual, root.converged, correction)
+        return State(g, mu), remember(memory, xi), StepInfo.solved(root.iterations, residual, root.converged)

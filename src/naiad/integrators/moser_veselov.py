@@ -12,7 +12,7 @@ from naiad.errors import InputError
 from naiad.groups import S3, SO3, SOn
 from naiad.groups.son import basis
 from naiad.integrators.free_motion import check_free_motion, momentum
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, pull_back
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 
@@ -71,10 +71,9 @@ class MoserVeselov(AbstractOneStepMethod):
 
         root = self.newton.root(residual, h * extrapolate(memory))
         d = _ambient(group, root.x)
-        g, correction = move(group, state.g, d, renormalise=self.renormalise)
         miss = jnp.max(jnp.abs(residual(root.x)))
-        info = StepInfo(root.iterations, miss, root.converged, correction)
-        return State(g, momenta(d)[1]), remember(memory, root.x / h), info
+        info = StepInfo.solved(root.iterations, miss, root.converged)
+        return State(group.advance(state.g, d), momenta(d)[1]), remember(memory, root.x / h), info
 
 
 def _action(system: EulerPoincareSystem, g: Any, d: Any, h: Scalar) -> Float[Array, ""]:

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractMethod, StepInfo, renormalised
+from naiad.integrators.method import AbstractMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import static
 from naiad.numerics.splittings import NYSTROM, coefficients_of, schedule
@@ -78,8 +78,7 @@ class Nystrom(AbstractMethod):
 
         start = (state.g, state.mu + kicks[0] * h * pull, pull)
         (g, mu, pull), _ = jax.lax.scan(stage, start, (drifts, jnp.cumsum(drifts), kicks[1:]))
-        g, correction = renormalised(group, g)
-        return KickCarry(State(g, mu), pull, StepInfo.explicit(correction))
+        return KickCarry(State(g, mu), pull, StepInfo.explicit())
 
 
 def check_separable(method: str, system: LagrangianSystem) -> None:

@@ -67,6 +67,9 @@ class Projected(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return False
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        return self.method.settled(system, carry, node)
+
     def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Level:
         xi = system.velocity(state.g, state.mu, t)
         return Level(self.method.memory(system, state, t), self.values(system, state.g, xi, t))
@@ -106,8 +109,8 @@ class Projected(AbstractOneStepMethod):
         root = self.newton.root(residual, jnp.ones(memory.values.size))
         delta = correction(root.x)
         g, xi = shifted(delta)
-        end = State(group.renormalise(g), system.legendre(g, xi, t + h))
-        solved = StepInfo(root.iterations, jnp.zeros(()), root.converged, jnp.zeros(()))
+        end = State(g, system.legendre(g, xi, t + h))
+        solved = StepInfo.solved(root.iterations, jnp.zeros(()), root.converged)
         return end, Level(inner, memory.values), info.then(solved)
 
 

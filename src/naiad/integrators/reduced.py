@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.rules import AbstractRule, Trapezoid
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
@@ -64,11 +64,8 @@ class Reduced(AbstractOneStepMethod):
         root = self.newton.root(residual, extrapolate(memory), floor=velocity_floor(system.group, state.g, h))
         left, right = ends(root.x)
         g, _ = system.split_configuration(state.g)
-        moved, correction = move(
-            base, g, self.retraction.increment(base, h * root.x[:size]), renormalise=self.renormalise
-        )
-        new = _reconstruct(system, moved, right)
-        info = StepInfo(root.iterations, jnp.max(jnp.abs(_miss(left, reduced))), root.converged, correction)
+        new = _reconstruct(system, base.advance(g, self.retraction.increment(base, h * root.x[:size])), right)
+        info = StepInfo.solved(root.iterations, jnp.max(jnp.abs(_miss(left, reduced))), root.converged)
         return new, remember(memory, root.x), info
 
     def reduced_step(self, system: AdvectedSystem, reduced: ReducedState, t: Scalar, h: Scalar) -> ReducedState:

@@ -86,6 +86,9 @@ class ReversibleSteps(AbstractMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return True
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        return self.method.settled(system, carry, node)
+
     def init(self, system: LagrangianSystem, state: State, t: Scalar, h: Scalar) -> DensityCarry:
         state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
         least = jnp.zeros(())

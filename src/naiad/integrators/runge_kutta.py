@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import static
 from naiad.numerics.tableaux import TABLEAUX, Tableau
@@ -29,6 +29,7 @@ class RK4(AbstractOneStepMethod):
     tableau: str = static(default="rk4")
 
     symplectic = False
+    renormalise = False
 
     def __post_init__(self):
         _tableau(self.tableau)
@@ -89,8 +90,7 @@ class RKMK(AbstractOneStepMethod):
             return State(tau.dtau_inv(group, -stage.g, rates.xi), rates.mu)
 
         end = _explicit_step(_tableau(self.tableau), slope, State(jnp.zeros(group.dim), state.mu), t, h)
-        g, correction = move(system.group, state.g, tau.increment(group, end.g), renormalise=self.renormalise)
-        return State(g, end.mu), (), StepInfo.explicit(correction)
+        return State(group.advance(state.g, tau.increment(group, end.g)), end.mu), (), StepInfo.explicit()
 
 
 def _explicit_step(tableau: Tableau, slope: Any, start: Any, t: Scalar, h: Scalar) -> Any:

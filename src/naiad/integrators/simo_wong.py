@@ -33,5 +33,4 @@ class SimoWong(AbstractOneStepMethod):
 
     def advance(self, system: EulerPoincareSystem, state, memory, t, h, inputs):
         Theta = predict(system, state, h).Theta
-        new, correction = coadjoint_step(system, state, Theta, h, renormalise=self.renormalise)
-        return new, (), StepInfo.explicit(correction)
+        return coadjoint_step(system, state, Theta, h), (), StepInfo.explicit()

@@ -12,7 +12,7 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import SE3, SO3, AbstractGroup
 from naiad.integrators.flows import AbstractFlow, AlongAxis, Kick, Screw, Sphere, Turns
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import SPLITTINGS, inverse, static
 from naiad.numerics.splittings import coefficients_of, schedule
@@ -162,9 +162,7 @@ class Splitting(AbstractOneStepMethod):
                 (numbers, fractions),
             )[0]
 
-        end = jax.lax.cond(within, lambda: short, again)
-        g, correction = renormalised(system.group, end.g)
-        return State(g, end.mu), (), StepInfo.explicit(correction)
+        return jax.lax.cond(within, lambda: short, again), (), StepInfo.explicit()
 
     def _divided(self, group: AbstractGroup, A: Any) -> list[Part]:
         """The parts in the order of chi."""

@@ -48,7 +48,7 @@ class StochasticVariational(AbstractOneStepMethod):
     @property
     def variational(self) -> Variational:
         """The method without friction and noise."""
-        return Variational(self.retraction, self.rule, self.newton, self.renormalise)
+        return Variational(self.retraction, self.rule, self.newton)
 
     def order(self, system: LagrangianSystem) -> int:
         return 1 if has_bath(system) else self.variational.order(system)

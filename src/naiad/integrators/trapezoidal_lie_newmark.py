@@ -55,8 +55,6 @@ class TrapezoidalLieNewmark(AbstractOneStepMethod):
         root = left_half_root(self.newton, system, pushed, extrapolate(memory), h)
         xi = root.x
         mu = pushed + 0.5 * h * group.ad_dual(xi, momentum(system, xi))
-        g, correction = through_the_node(
-            group, self.retraction, state.g, h * before, h * xi, renormalise=self.renormalise
-        )
+        g = through_the_node(group, self.retraction, state.g, h * before, h * xi)
         residual = jnp.max(jnp.abs(left_half(system, xi, h) - pushed))
-        return State(g, mu), remember(memory, xi), StepInfo(root.iterations, residual, root.converged, correction)
+        return State(g, mu), remember(memory, xi), StepInfo.solved(root.iterations, residual, root.converged)

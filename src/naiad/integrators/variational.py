@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.rules import AbstractRule, Own, Trapezoid
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
 from naiad.numerics import History, Newton, Root, extrapolate, history, remember, static
@@ -134,8 +134,8 @@ class Variational(AbstractOneStepMethod):
         h: Scalar,
     ) -> tuple[State, Float[Array, " n"], StepInfo]:
         root = self.root(system, state, guess, t, h)
-        new, residual, correction = self.land(system, state, root.x, t, h)
-        return new, root.x, StepInfo(root.iterations, residual, root.converged, correction)
+        new, residual = self.land(system, state, root.x, t, h)
+        return new, root.x, StepInfo.solved(root.iterations, residual, root.converged)
 
     def _constrained_step(
         self,
@@ -164,7 +164,7 @@ class Variational(AbstractOneStepMethod):
 
         root = self.newton.root(residual, jnp.concatenate([guess, jnp.zeros(normal.shape[0])]), floor=floor)
         xi = root.x[:n]
-        landed, miss, correction = self.land(system, pushed(root.x[n:]), xi, t, h)
+        landed, miss = self.land(system, pushed(root.x[n:]), xi, t, h)
         normal_end = system.constraint_jacobian(landed.g, t + h)
 
         def tangent_residual(unknowns):
@@ -177,7 +177,7 @@ class Variational(AbstractOneStepMethod):
         return (
             new,
             xi,
-            StepInfo(root.iterations + tangent.iterations, miss, root.converged & tangent.converged, correction),
+            StepInfo.solved(root.iterations + tangent.iterations, miss, root.converged & tangent.converged),
         )
 
     def root(self, system: LagrangianSystem, state: State, guess: Float[Array, " n"], t: Scalar, h: Scalar) -> Root:
@@ -199,13 +199,13 @@ class Variational(AbstractOneStepMethod):
 
     def land(
         self, system: LagrangianSystem, state: State, xi: Float[Array, " n"], t: Scalar, h: Scalar
-    ) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
-        """The state after a step with velocity xi, the residual of mu_minus = mu, and the correction of g."""
+    ) -> tuple[State, Float[Array, ""]]:
+        """The state after a step with velocity xi, and the residual of mu_minus = mu."""
         legs = self.legs(system, state.g, xi, t, h)
         increment = self.retraction.increment(system.group, h * xi)
-        g, correction = move(system.group, state.g, increment, renormalise=self.renormalise)
+        g = system.group.advance(state.g, increment)
         mu = system.group.Ad_dual_advance(increment, state.mu + legs.minus) + legs.plus
-        return State(g, mu), jnp.max(jnp.abs(legs.mu_minus - state.mu)), correction
+        return State(g, mu), jnp.max(jnp.abs(legs.mu_minus - state.mu))
 
 
 def _reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:

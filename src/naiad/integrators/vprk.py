@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, move, refuse_truncated, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, StepInfo, refuse_truncated, velocity_floor
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, left_gradient
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.numerics.jacobian import by_matrix
@@ -124,9 +124,9 @@ class VPRK(AbstractOneStepMethod):
         root = self.newton.root(lambda unknowns: evaluated(unknowns)[2], extrapolate(memory), floor=floor)
         x, leaving, mismatch = evaluated(root.x)
         increment = tau.increment(group, x)
-        g, correction = move(group, state.g, increment, renormalise=self.renormalise)
-        info = StepInfo(root.iterations, jnp.max(jnp.abs(mismatch)), root.converged, correction)
-        return State(g, group.Ad_dual_advance(increment, leaving)), remember(memory, root.x), info
+        info = StepInfo.solved(root.iterations, jnp.max(jnp.abs(mismatch)), root.converged)
+        end = State(group.advance(state.g, increment), group.Ad_dual_advance(increment, leaving))
+        return end, remember(memory, root.x), info
 
 
 def _coefficients(tableau: Any) -> PartitionedTableau:

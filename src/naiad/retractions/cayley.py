@@ -40,9 +40,10 @@ class Cayley(AbstractSimpleRetraction):
                 c = 0.5 * x[0]
                 return PlanarPose(2.0 * jnp.arctan(c), _planar_resolvent(c, x[1:]))
             case SO3():
-                return rotation_form.increment(x, *_so3_coefficients(x))
+                return _turn(0.5 * x)
             case SE3():
-                return Pose(rotation_form.increment(x[:3], *_so3_coefficients(x[:3])), _resolvent(0.5 * x[:3], x[3:]))
+                c = 0.5 * x[:3]
+                return Pose(_turn(c), _resolvent(c, x[3:]))
             case S3():
                 c = 0.25 * x
                 s = jnp.dot(c, c)
@@ -98,10 +99,11 @@ class Cayley(AbstractSimpleRetraction):
                 angular = y[0] / (1.0 + c**2)
                 return jnp.concatenate([angular[None], _planar_resolvent(c, y[1:]) - angular * quarter_turn(d)])
             case SO3():
-                return _so3_dtau(x, y)
+                return _so3_dtau(0.5 * x, y)
             case SE3():
-                angular = _so3_dtau(x[:3], y[:3])
-                return jnp.concatenate([angular, _resolvent(0.5 * x[:3], y[3:]) + 0.5 * cross(x[3:], angular)])
+                c, d = 0.5 * x[:3], 0.5 * x[3:]
+                angular = _so3_dtau(c, y[:3])
+                return jnp.concatenate([angular, _resolvent(c, y[3:]) + cross(d, angular)])
             case S3():
                 s = 0.0625 * jnp.dot(x, x)
                 return rotation_form.dtau(x, y, 1.0 - s, 0.5, 0.125) / (1.0 + s) ** 2
@@ -118,12 +120,11 @@ class Cayley(AbstractSimpleRetraction):
                 moment = y[1:] + y[0] * quarter_turn(d)
                 return jnp.concatenate([((1.0 + c**2) * y[0])[None], moment - c * quarter_turn(moment)])
             case SO3():
-                return rotation_form.dtau_inv(x, y, 1.0, 0.25)
+                return _so3_dtau_inv(0.5 * x, y)
             case SE3():
-                moment = y[3:] - 0.5 * cross(x[3:], y[:3])
-                return jnp.concatenate(
-                    [rotation_form.dtau_inv(x[:3], y[:3], 1.0, 0.25), moment - 0.5 * cross(x[:3], moment)]
-                )
+                c, d = 0.5 * x[:3], 0.5 * x[3:]
+                moment = y[3:] - cross(d, y[:3])
+                return jnp.concatenate([_so3_dtau_inv(c, y[:3]), moment - cross(c, moment)])
             case S3():
                 return rotation_form.dtau_inv(x, y, 1.0 - 0.0625 * jnp.dot(x, x), 0.125)
             case SOn():
@@ -131,14 +132,25 @@ class Cayley(AbstractSimpleRetraction):
                 return group.vee((identity - C) @ group.hat(y) @ (identity + C))
 
 
-def _so3_coefficients(x: Float[Array, "3"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """c1 = 4 / (4 + |x|^2) and c2 = 2 / (4 + |x|^2) [bourabee2007, section 5.5]."""
-    c1 = 1.0 / (1.0 + 0.25 * jnp.dot(x, x))
-    return c1, 0.5 * c1
+def _share(c: Float[Array, "3"]) -> Float[Array, ""]:
+    """1 / (1 + |c|^2)."""
+    return 1.0 / (1.0 + jnp.dot(c, c))
 
 
-def _so3_dtau(x: Float[Array, "3"], y: Float[Array, "3"]) -> Float[Array, "3"]:
-    return rotation_form.dtau(x, y, *_so3_coefficients(x), 0.0)
+def _turn(c: Float[Array, "3"]) -> Float[Array, "3 3"]:
+    """tau - I = 2 (C + C^2) / (1 + |c|^2), C = hat(c) [bourabee2007, section 5.5]."""
+    share = 2.0 * _share(c)
+    return rotation_form.increment(c, share, share)
+
+
+def _so3_dtau(c: Float[Array, "3"], y: Float[Array, "3"]) -> Float[Array, "3"]:
+    """(y + c cross y) / (1 + |c|^2)."""
+    return _share(c) * (y + cross(c, y))
+
+
+def _so3_dtau_inv(c: Float[Array, "3"], y: Float[Array, "3"]) -> Float[Array, "3"]:
+    """y - c cross y + c (c.y)."""
+    return y - cross(c, y) + jnp.dot(c, y) * c
 
 
 def _so3_inverse(R: Float[Array, "3 3"]) -> Float[Array, "3"]:
@@ -148,7 +160,7 @@ def _so3_inverse(R: Float[Array, "3 3"]) -> Float[Array, "3"]:
 
 def _resolvent(c: Float[Array, "3"], v: Float[Array, "3"]) -> Float[Array, "3"]:
     """(I - hat(c))^-1 v = (v + c cross v + c (c.v)) / (1 + |c|^2)."""
-    return (v + cross(c, v) + jnp.dot(c, v) * c) / (1.0 + jnp.dot(c, c))
+    return _share(c) * (v + cross(c, v) + jnp.dot(c, v) * c)
 
 
 def _planar_resolvent(c: Float[Array, ""], v: Float[Array, "2"]) -> Float[Array, "2"]:

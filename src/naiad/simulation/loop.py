@@ -143,7 +143,7 @@ def advance(
     variable = routine.method.variable
     apart = Outputs(standing.node, _own_time(routine, t0), _outputs(routine, state, t0)) if routine.apart else None
     kept = routine.kept(standing.carry)
-    step = jax.jit(lambda *given: routine.step(*given))  # which is traced once
+    step = jax.jit(lambda *given: routine.onward(*given))  # which is traced once
 
     def empty(example: Any) -> Rows:
         return Rows.empty(example, capacity(example, routine.room))
@@ -168,7 +168,7 @@ def advance(
         node = before.node + 1
         t = routine.time(before.carry, t0, before.node, h)
         given = None if inputs is None else inputs.at(before.node)
-        carry = step(routine.method.bare(before.carry), t, h, given)
+        carry = step(routine.method.bare(before.carry), before.node, t, h, given)
         t_next = routine.time(carry, t0, node, h)
         size = t_next - t if variable else h
         state, info = routine.state(carry), routine.method.info(carry)

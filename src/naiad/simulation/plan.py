@@ -39,10 +39,11 @@ class Routine(Module):
     apart: bool = static(default=False)
     room: int = static(default=ROOM)
 
-    def step(self, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
-        """One step of the method; without `reconstruct` the configuration stays where it is."""
-        moved = self.method.step(self.system, carry, t, h, inputs)
-        return moved if self.reconstruct else self.method.held(moved, self.state(carry).g)
+    def onward(self, carry: Any, node: Any, t: Scalar, h: Scalar, inputs: Any = None) -> Any:
+        """One step of the method from a node; without `reconstruct` the configuration stays where it is."""
+        if self.reconstruct:
+            return self.method.onward(self.system, carry, node, t, h, inputs)
+        return self.method.held(self.method.step(self.system, carry, t, h, inputs), self.state(carry).g)
 
     def time(self, carry: Any, t0: Any, node: Any, h: Any) -> Any:
         """When a carry is: t0 + node h, or what a method says that chooses its steps."""

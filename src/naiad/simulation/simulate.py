@@ -172,7 +172,7 @@ def _steps(
     def body(carry, each):
         k, increment = each
         inputs = None if increment is None else increment / h
-        return method.step(system, carry, start + k * h, h, inputs), None
+        return method.onward(system, carry, k, start + k * h, h, inputs), None
 
     carry, _ = jax.lax.scan(body, method.init(system, state, start, h), (jnp.arange(steps), rows))
     return method.state(system, carry)

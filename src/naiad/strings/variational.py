@@ -80,6 +80,10 @@ class StringVariational(AbstractOneStepMethod):
     def symmetric(self, system: StringSystem) -> bool:
         return self.discrete.symmetric or not system.uneven
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        """As it is: its steps themselves put the attitudes back."""
+        return carry
+
     def memory(self, system: StringSystem, state: State, t: Scalar) -> Any:
         """Constant rates, those of the node; of the ends alone where the others follow from them."""
         xi = Velocities(*system.split(system.velocity(state.g, state.mu, t)))

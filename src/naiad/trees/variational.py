@@ -65,6 +65,10 @@ class TreeVariational(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         return self.rule.symmetric(system)
 
+    def settled(self, system: LagrangianSystem, carry: Any, node: Any) -> Any:
+        """As it is: its steps themselves put the attitudes back."""
+        return carry
+
     def memory(self, system: TreeSystem, state: State, t: Scalar) -> Memory:
         """Constant rates, those of the node."""
         xi = motion(system.tree, state.g, state.mu).xi

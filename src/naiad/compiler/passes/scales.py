@@ -28,6 +28,7 @@ class Scaled(NamedTuple):
 class _Scope(NamedTuple):
     """What there is in a region: multiples of nodes, and products of two."""
 
+    region: Region
     multiples: dict[tuple[int, float], Node]
     products: dict[tuple[int, int], Scaled]
 
@@ -70,7 +71,7 @@ class _Pass:
 
     def _region(self, region: Region, finish: Callable[[], None]) -> None:
         """A region, and what its owner takes from it."""
-        self.scopes.append(_Scope({}, {}))
+        self.scopes.append(_Scope(region, {}, {}))
         items, region.items = region.items, []
         self.region = region
         for node in items:
@@ -124,20 +125,34 @@ class _Pass:
             return node
         known = self._known(value)
         if known is None:
+            home = self._home(node)
             if factor < 0.0:
-                known = self._made("neg", self._whole(Scaled(-factor, node)))
+                known = self._made(home.region, "neg", self._whole(Scaled(-factor, node)))
             else:
-                known = self._made("mul", self._constant(factor), node)
-            self.scopes[-1].multiples[node.number, factor] = known
+                known = self._made(home.region, "mul", *self._multiplied(factor, node))
+            home.multiples[node.number, factor] = known
         return known
+
+    def _home(self, node: Node) -> _Scope:
+        """Where a node is made, which is where its multiples are."""
+        return next((scope for scope in self.scopes if scope.region is node.region), self.scopes[-1])
+
+    def _multiplied(self, factor: float, node: Node) -> tuple[Node, Node]:
+        """Two nodes whose product is the multiple of a node: of a product with a value from outside of the loop, that
+        is multiplied there."""
+        if node.op == "mul":
+            for one, other in (node.args, node.args[::-1]):
+                if not one.constant and _loop(one.region) is not _loop(node.region):
+                    return self._whole(Scaled(factor, one)), other
+        return self._constant(factor), node
 
     def _known(self, value: Scaled) -> Node | None:
         key = value.node.number, value.factor
         return next((scope.multiples[key] for scope in reversed(self.scopes) if key in scope.multiples), None)
 
-    def _made(self, op: str, *args: Node) -> Node:
-        node = Node(op, args, FLOAT, self.region, next(self.numbers))
-        self.region.items.append(node)
+    def _made(self, region: Region, op: str, *args: Node) -> Node:
+        node = Node(op, args, FLOAT, region, next(self.numbers))
+        region.items.append(node)
         return node
 
     def _constant(self, value: float) -> Node:
@@ -226,6 +241,13 @@ class _Pass:
             self._keep(node, "sub", (*factors, other), sign)
         else:
             self._keep(node, "fms" if sign > 0.0 else "fnma", (*factors, other), 1.0)
+
+
+def _loop(region: Region | None) -> Region | None:
+    """The test or the body of the innermost loop around a region."""
+    while region is not None and region.kind not in ("test", "body"):
+        region = region.parent
+    return region
 
 
 def _pair(a: Node, b: Node) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from naiad.compiler.backends.cuda import driver
 from naiad.compiler.backends.cuda.kernel import GridKernel
 from naiad.compiler.backends.cuda.printer import Facts, print_cuda
 from naiad.compiler.ir.program import Layout, Program
+from naiad.compiler.passes.branches import branches
 from naiad.compiler.passes.scales import rescaled
 from naiad.compiler.passes.split import split
 from naiad.compiler.passes.sums import unsummed
@@ -52,7 +53,8 @@ class CUDA(Backend):
 
     def source(self, program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
         """CUDA C; long programs in parts, for the time that its compiler takes."""
-        return print_cuda(split(unsummed(rescaled(program)) if program.fma else program), shared)
+        program = unsummed(rescaled(program)) if program.fma else program
+        return print_cuda(split(branches(program)), shared)
 
     def build(self, source: str) -> bytes:
         """What a kernel must know, and the code for each of the launch bounds."""
