@@ -45,8 +45,12 @@ class Rows(NamedTuple):
         return self.count >= self.room
 
     def append(self, row: Any) -> "Rows":
-        """One row more."""
-        return Rows(self.count + 1, jax.tree.map(lambda b, leaf: b.at[self.count].set(leaf), self.rows, row))
+        """One row more, where there is room."""
+
+        def put(buffer: Any, leaf: Any) -> Any:
+            return buffer.at[self.count].set(leaf, mode="clip")
+
+        return Rows(self.count + 1, jax.tree.map(put, self.rows, row))
 
 
 class Frame(NamedTuple):
@@ -226,8 +230,9 @@ def _outputs(routine: Routine, state: State, t: Any) -> dict[str, Float[Array, "
 
 
 def _outcome(routine: Routine, state: State, info: StepInfo, event: Any, t: Any, h: Any) -> Int[Array, ""]:
-    # one sum finds any NaN or infinity
-    finite = jnp.isfinite(sum(jnp.sum(leaf) for leaf in jax.tree.leaves(state)))
+    # one sum finds any NaN or infinity; a configuration that is not followed stays as it was
+    moving = jax.tree.leaves(state if routine.reconstruct else state.mu)
+    finite = jnp.isfinite(sum(jnp.sum(leaf) for leaf in moving))
     failure = jnp.where(finite, int(Outcome.NEWTON_FAILED), int(Outcome.NOT_FINITE))
     ended = jnp.where(event, int(Outcome.EVENT), int(Outcome.COMPLETED))
     outcome = jnp.where(finite & info.converged, ended, failure)
