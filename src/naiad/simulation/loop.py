@@ -270,29 +270,58 @@ def _crossings(routine: Routine, name: str, within: Callable[..., State], h: Any
     """The crossings in the steps in which a section was met, in their order."""
     section = routine.sections[name]
 
+    def passage(i: Any) -> Passage:
+        return jax.tree.map(lambda buffer: buffer[i], passages.rows)
+
+    def stretch(met: Passage) -> Stretch:
+        return _stretch(routine, within, h if met.h is None else met.h, met)
+
     def row(at: Located) -> Crossing:
         return Crossing(at.t, at.state if routine.reconstruct else at.state._replace(g=None))
 
-    def locate(i: Any, found: Rows) -> Rows:
-        passage = jax.tree.map(lambda buffer: buffer[i], passages.rows)
-        stretch = _stretch(routine, within, h if passage.h is None else passage.h, passage)
+    def located(i: Any) -> Crossing:
+        met = passage(i)
+        return row(stretch(met).crossing(section, met.before, met.after))
 
-        def one() -> Rows:
-            return found.append(row(stretch.crossing(section, passage.before, passage.after)))
-
-        def two() -> Rows:
-            rows = found
-            for at in stretch.pair(section, passage.before):
-                rows = jax.lax.cond(at.found, lambda rows=rows, at=at: rows.append(row(at)), lambda rows=rows: rows)
-            return rows
-
-        return jax.lax.cond(section.crossed(passage.before, passage.after), one, two) if section.pairs else one()
-
-    first = jax.tree.map(lambda buffer: buffer[0], passages.rows)
+    first = passage(0)
     state = routine.state(routine.restored(first.kept))
     example = Crossing(first.t, state if routine.reconstruct else state._replace(g=None))
-    none = Rows.empty(example, passages.room * (2 if section.pairs else 1))
-    return jax.lax.fori_loop(0, passages.count, locate, none)
+    if not section.pairs:
+        none = Rows.empty(example, passages.room)
+        return jax.lax.fori_loop(0, passages.count, lambda i, found: found.append(located(i)), none)
+
+    # Few steps hold a pair, and lanes would wait for each of them: a pair's rows are left out at first, then filled.
+    absent = jax.tree.map(lambda leaf: jnp.full(jnp.shape(leaf), jnp.nan), example)
+
+    def plain(i: Any, both: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
+        found, turned = both
+        crossed = section.crossed(passages.rows.before[i], passages.rows.after[i])
+        return jax.lax.cond(
+            crossed,
+            lambda: (found.append(located(i)), turned),
+            lambda: (found.append(absent).append(absent), turned.append(i)),
+        )
+
+    def filled(j: Any, rows: Crossing) -> Crossing:
+        i = turned.rows[j]
+        pair = stretch(passage(i)).pair(section, passages.rows.before[i])
+        pair = row(pair._replace(t=jnp.where(pair.found, pair.t, jnp.nan)))
+        return jax.tree.map(
+            lambda buffer, both: jax.lax.dynamic_update_slice_in_dim(buffer, both, i + j, 0), rows, pair
+        )
+
+    none = Rows.empty(example, 2 * passages.room), Rows.empty(jnp.zeros((), int), passages.room)
+    found, turned = jax.lax.fori_loop(0, passages.count, plain, none)
+    rows = jax.lax.fori_loop(0, turned.count, filled, found.rows)
+
+    def moved(i: Any, kept: Rows) -> Rows:
+        each = jax.tree.map(lambda buffer: buffer[i], kept.rows)
+        return jax.lax.cond(jnp.isnan(each.t), lambda: kept, lambda: kept.append(each))
+
+    def closed_up() -> Rows:
+        return jax.lax.fori_loop(0, found.count, moved, Rows(jnp.zeros((), int), rows))
+
+    return jax.lax.cond(turned.count > 0, closed_up, lambda: Rows(found.count, rows))
 
 
 def _stretch(routine: Routine, within: Callable[..., State], h: Any, passage: Passage) -> Stretch:

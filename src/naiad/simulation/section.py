@@ -146,18 +146,30 @@ class Stretch(NamedTuple):
         wide = near._replace(low=near.low - slack, high=near.high + slack, iterations=jnp.zeros(()), done=near.found)
         return self._located(self._zero(section, state_at, wide, rising, small), True)
 
-    def pair(self, section: Section, before: Scalar) -> tuple[Located, Located]:
-        """The crossings on both sides of the turning point in a step that `turned`, if it lies beyond the surface."""
-        below, always = before < 0, jnp.ones((), bool)
-        rate = Section(lambda state, t: section.rate(self.system, state, t))
-        turn = self._zero(rate, self.state_at, self._search(0.0, 1.0, 0.5, always), ~below, 0.0)
-        reached = jnp.not_equal(section.value(self.system, turn.state, self.t + turn.at * self.h) < 0, below)
-        first = self._search(0.0, turn.at, 0.5 * turn.at, reached)
-        second = self._search(turn.at, 1.0, 0.5 * (1.0 + turn.at), reached)
-        there = self._zero(section, self.state_at, first, below, 0.0)
-        back = self._zero(section, self.state_at, second, ~below, 0.0)
-        wanted = {1: (below, ~below), -1: (~below, below), 0: (always, always)}[section.direction]
-        return self._located(there, reached & wanted[0]), self._located(back, reached & wanted[1])
+    def pair(self, section: Section, before: Scalar) -> Located:
+        """The crossings on both sides of the turning point in a step that `turned`, if it lies beyond the surface, as
+        rows. The turning point and the two are looked for by one piece of code, which holds a step of the method."""
+        below = before < 0
+
+        def look(found: tuple[Scalar, Any], kind: Scalar) -> tuple[tuple[Scalar, Any], _Search]:
+            turn, reached = found
+            turning, first = kind == 0, kind == 1
+
+            def function(state: State, t: Scalar) -> Scalar:
+                rate, value = section.rate(self.system, state, t), section.value(self.system, state, t)
+                return jnp.where(turning, rate, value)
+
+            low, high = jnp.where(kind == 2, turn, 0.0), jnp.where(first, turn, 1.0)
+            search = self._search(low, high, 0.5 * (low + high), turning | reached)
+            zero = self._zero(Section(function), self.state_at, search, jnp.where(first, below, ~below), 0.0)
+            value = section.value(self.system, zero.state, self.t + zero.at * self.h)
+            beyond = jnp.not_equal(value < 0, below)
+            return (jnp.where(turning, zero.at, turn), jnp.where(turning, beyond, reached)), zero
+
+        (_, reached), zeros = jax.lax.scan(look, (jnp.zeros(()), jnp.zeros((), bool)), jnp.arange(3))
+        both = jax.tree.map(lambda leaf: leaf[1:], zeros)
+        wanted = {1: (below, ~below), -1: (~below, below), 0: (below | True, below | True)}[section.direction]
+        return self._located(both, reached & jnp.stack(wanted))
 
     def _search(self, low: Any, high: Any, guess: Any, exists: Bool[Array, ""]) -> _Search:
         """For a zero between two fractions of the step, if it `exists`, from a guess."""
