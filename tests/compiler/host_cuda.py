@@ -139,9 +139,11 @@ class HostModule:
             file.flush()
             self.library = ctypes.CDLL(file.name)
 
-    def constants(self, array: np.ndarray) -> None:
-        words = (ctypes.c_double * array.size).in_dll(self.library, "constants")
+    def constants(self, array: np.ndarray, prepared: int) -> None:
+        words = (ctypes.c_double * (array.size + prepared)).in_dll(self.library, "constants")
         ctypes.memmove(words, array.ctypes.data, array.nbytes)
+        if prepared:
+            self.library.prepare(ctypes.byref(words, array.nbytes))
 
     def launch(self, blocks: int, threads: int, arguments: list[Any]) -> None:
         self.device.check()

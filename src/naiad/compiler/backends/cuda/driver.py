@@ -132,6 +132,10 @@ class Device:
         if array.size:
             called(self.enter().cuMemcpyHtoDAsync, address, array.ctypes.data, array.nbytes, self._work)
 
+    def copy(self, address: int, memory: "Memory", size: int) -> None:
+        """Copy so many bytes to an address on the device, in order with the work."""
+        called(self.enter().cuMemcpyDtoDAsync, address, memory.address, size, self._work)
+
     def mark(self) -> Any:
         """An event: all that was asked for until now is done."""
         driver = self.enter()
@@ -231,11 +235,16 @@ class Module:
         self._function = called(driver.cuModuleGetFunction, handle, b"run")
         self._handle = handle
 
-    def constants(self, array: np.ndarray) -> None:
-        """Fill the constant memory, in order with the work."""
+    def constants(self, array: np.ndarray, prepared: int) -> None:
+        """Fill the constant memory, in order with the work: with an array, and with so many words that are computed."""
         driver = self._device.enter()
         address, _ = called(driver.cuModuleGetGlobal, self._handle, b"constants")
         self._device.upload(int(address), array)
+        if prepared:
+            made = self._device.allocate(8 * prepared)
+            function = called(driver.cuModuleGetFunction, self._handle, b"prepare")
+            self._device.launch(function, 1, 1, [made.address])
+            self._device.copy(int(address) + array.nbytes, made, 8 * prepared)
 
     def launch(self, blocks: int, threads: int, arguments: list[Any]) -> None:
         """Run the kernel."""

@@ -164,7 +164,7 @@ class GridKernel:
             if module is None:
                 module = self._modules[device.number, bounds] = device.load(self._codes[bounds])
             if constants.size:
-                module.constants(constants)
+                module.constants(constants, self._facts.prepared)
             threads = bounds[0]
             module.launch(-(-some // threads), threads, [*addresses, stride, np.uint32(some)])
 

@@ -2,21 +2,24 @@
 
 An array of the arguments or the results lies in memory element by element, the rows of an element side by side, so that
 neighbouring threads read neighbouring words. What all rows share lies in constant memory, which takes no registers, as
-far as it fits. Working memory is the thread's own, unless it is large.
+far as it fits; so does what loops use of what is computed from that, by one thread beforehand. Working memory is the
+thread's own, unless it is large.
 """
 
 import bisect
 import itertools
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from naiad.compiler.backends.cuda.operations import TYPES, constant, literal, written
 from naiad.compiler.backends.cuda.prelude import TEXT
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region, Slot, regions
+from naiad.compiler.passes.branches import read
 from naiad.compiler.passes.sizes import Sizes
+from naiad.compiler.passes.uniform import uniform
 
 CONSTANT_BYTES = 60 * 2**10  # of constant memory, which has 64 KiB, some of it CUDA's
 LOCAL_BYTES = 64 * 2**10  # of working memory that a thread may have of its own
@@ -26,8 +29,9 @@ WORDS = {"float64": "double", "int64": "long long", "int32": "int", "bool": "boo
 
 class Facts(NamedTuple):
     """What a kernel must know of its source: of each input the place in constant memory, or None, and whether it is the
-    same for all rows; the words of constant memory, of working memory in all rows' memory, and the bytes of it that are
-    the threads' own; and whether products and sums may fuse."""
+    same for all rows; the words of constant memory for these, those of working memory in all rows' memory, and the
+    bytes of it that are the threads' own; whether products and sums may fuse; and the words of constant memory that
+    `prepare` fills."""
 
     constants: list[int | None]
     same: list[bool]
@@ -35,6 +39,7 @@ class Facts(NamedTuple):
     work_words: int
     local_bytes: int
     fma: bool
+    prepared: int
 
     @classmethod
     def of(cls, source: str) -> "Facts":
@@ -44,7 +49,8 @@ class Facts(NamedTuple):
 
 def print_cuda(program: Program, shared: Sequence[bool] = ()) -> str:
     """A module with the kernel `run(inputs..., outputs..., work, stride, rows)`; of the inputs those that are `shared`
-    are the same for all rows. `THREADS` and `BLOCKS` are its launch bounds."""
+    are the same for all rows. `THREADS` and `BLOCKS` are its launch bounds. If there is something to prepare, the
+    kernel `prepare(made)` computes what constant memory holds behind the inputs."""
     return _Printer(program, shared).module()
 
 
@@ -68,7 +74,9 @@ class _Printer:
         self.constants, self.constant_tables, words = self._constant_places()
         size = sum(buffer.size for buffer in self.buffers.values())
         local = 8 * size <= LOCAL_BYTES
-        self.facts = Facts(self.constants, self.shared, words, 0 if local else size, 8 * size * local, program.fma)
+        self.early = {} if self.whole else self._early(words)
+        works = 0 if local else size, 8 * size * local
+        self.facts = Facts(self.constants, self.shared, words, *works, program.fma, len(self.early))
 
     def _constant_places(self) -> tuple[list[int | None], set[int], int]:
         """Where inputs that are shared lie in constant memory, which tables lie there, and the words of the inputs."""
@@ -85,19 +93,54 @@ class _Printer:
                 left -= table.size
         return places, tables, words
 
+    def _early(self, words: int) -> dict[int, int]:
+        """The values that one thread can compute for all and loops use, by number: their places in constant memory."""
+        used = {
+            value.number
+            for region in regions(self.program.region)
+            if region.in_loop
+            for node in region.items
+            for value in read(node)
+        }
+        places = itertools.count(words)
+        wanted = (node.number for node in self._common() if node.op != "input" and node.type == FLOAT)
+        return dict(zip((number for number in wanted if number in used), places, strict=False))
+
+    def _common(self) -> Iterator[Node]:
+        """What is computed outside of loops from what constant memory holds."""
+        same, found = uniform(self.program, self.shared), set[int]()
+        for node in self.program.region.items:
+            plain = type(node) is Node and node.op not in ("load", "store", "param", "result") and node.number in same
+            if node.op == "input":
+                plain = plain and self.constants[self.places["in"].find(node.value)[0]] is not None
+            if plain and all(arg.constant or arg.number in found for arg in node.args):
+                found.add(node.number)
+                yield node
+
     # -- the module
 
+    def _prepare(self) -> list[str]:
+        """The kernel of the one thread."""
+        for node in list(self._common()):
+            self._node(node)
+        first = self.facts.constant_words
+        self.lines += [f"  made[{place - first}] = {self.names[number]};" for number, place in self.early.items()]
+        lines = ['extern "C" __global__ void prepare(double* __restrict__ made) {', *self.lines, "}"]
+        self.lines, self.names, self.inverses = [], {n: f"constants[{k}]" for n, k in self.early.items()}, [{}]
+        return lines
+
     def module(self) -> str:
+        prepare = self._prepare() if self.early else []
         self._region(self.program.region)
         for offset, node in self.program.results:
             self._say(f"{self._at('out', offset)} = {self._use(node)};")
         head = ["//" + json.dumps(self.facts), TEXT, *map(self._table, self.program.tables)]
         if self.facts.constant_words:
-            head.append(f"__constant__ double constants[{self.facts.constant_words}];")
+            head.append(f"__constant__ double constants[{self.facts.constant_words + self.facts.prepared}];")
         if self.whole:
             fields = [*self._pointers(), *self._arrays(), f"double frame[{len(self.program.frame) + 1}];"]
             head += ["struct Memory {", *(f"  {field.replace('__restrict__ ', '')}" for field in fields), "};"]
-        head += ["#define AT(e) ((unsigned long long)(unsigned)(e) * stride + row)", *self.parts]
+        head += ["#define AT(e) ((unsigned long long)(unsigned)(e) * stride + row)", *self.parts, *prepare]
         parameters = ", ".join(
             [*(pointer.rstrip(";") for pointer in self._pointers()), "unsigned stride, unsigned rows"]
         )
@@ -180,16 +223,20 @@ class _Printer:
                 self._part(node)
             elif node.op == "store":
                 self._store(node)
-            elif node.op == "load":
-                self._define(node, self._load(node))
-            elif node.op == "input":
-                self._define(node, self._input(node))
-            elif node.op == "div":
-                self._define(node, self._quotient(*node.args))
-            elif node.op == "max" and all(map(self.sizes.has, node.args)):
-                self._define(node, f"larger_size({', '.join(map(self._use, node.args))})")
-            elif node.op not in ("param", "result"):
-                self._define(node, written(node.op, [self._use(a) for a in node.args]))
+            elif node.number not in self.early:
+                self._node(node)
+
+    def _node(self, node: Node) -> None:
+        if node.op == "load":
+            self._define(node, self._load(node))
+        elif node.op == "input":
+            self._define(node, self._input(node))
+        elif node.op == "div":
+            self._define(node, self._quotient(*node.args))
+        elif node.op == "max" and all(map(self.sizes.has, node.args)):
+            self._define(node, f"larger_size({', '.join(map(self._use, node.args))})")
+        elif node.op not in ("param", "result"):
+            self._define(node, written(node.op, [self._use(a) for a in node.args]))
 
     def _block(self, region: Region) -> None:
         """A region inside braces that are open."""
