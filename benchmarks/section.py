@@ -30,6 +30,19 @@ RETURNS = {2e-10: (EIGHTH, 0.165), 1e-11: (EIGHTH, 0.12)}
 SPLITTINGS = {3e-6: (NYSTROM, 0.3), 3e-8: (nd.Splitting(6, "top"), 0.25), 3e-10: (nd.Splitting(6, "top"), 0.13)}
 
 
+class Work(NamedTuple):
+    """Orbits from their first states: a call gives the states (Pi, p) at the crossings of each."""
+
+    call: Callable[[], list[np.ndarray]]
+    first: np.ndarray
+    times: int = 1  # as long as this would be what is wanted
+
+    @property
+    def orbits(self) -> int:
+        """How many there are."""
+        return len(self.first)
+
+
 class Measured(NamedTuple):
     """CPU milliseconds an orbit, the largest relative error of the energy at the crossings, the median error of the
     next crossing after a crossing, and how many there are."""
@@ -55,16 +68,23 @@ def starts(count: int) -> np.ndarray:
     return START * (1 + 1e-3 * np.random.default_rng(0).standard_normal((count, 6)))
 
 
-def best(call: Callable[[], list[np.ndarray]], orbits: int, first: np.ndarray, rounds: int = 5) -> Measured:
-    """The least CPU time of some rounds; `call` gives the states (Pi, p) at the crossings of each orbit."""
-    call()
-    seconds, found = [], []
+def measured(works: dict[str, Work], rounds: int = 5) -> dict[str, Measured]:
+    """The least CPU times of some rounds, in each of which all take their turn after the other."""
+    found = {name: work.call() for name, work in works.items()}
+    seconds = dict.fromkeys(works, np.inf)
     for _ in range(rounds):
-        before = time.process_time()
-        found = call()
-        seconds.append(time.process_time() - before)
-    errors = [np.max(np.abs(energy(mu) / energy(one) - 1)) for mu, one in zip(found, first, strict=True) if len(mu)]
-    return Measured(1e3 * min(seconds) / orbits, max(errors), one_return(found[0]), sum(map(len, found)) / orbits)
+        for name, work in works.items():
+            before = time.process_time()
+            work.call()
+            seconds[name] = min(seconds[name], time.process_time() - before)
+    return {name: _judged(work, found[name], seconds[name]) for name, work in works.items()}
+
+
+def _judged(work: Work, found: list[np.ndarray], seconds: float) -> Measured:
+    ends = zip(found, work.first, strict=True)
+    errors = [np.max(np.abs(energy(mu) / energy(one) - 1)) for mu, one in ends if len(mu)]
+    milliseconds, crossings = 1e3 * seconds / work.orbits, sum(map(len, found)) / work.orbits
+    return Measured(work.times * milliseconds, max(errors), one_return(found[0]), work.times * crossings)
 
 
 def one_return(crossings: np.ndarray, count: int = 200) -> float:
@@ -81,7 +101,7 @@ def one_return(crossings: np.ndarray, count: int = 200) -> float:
     return float(np.median(distances))
 
 
-def ours(method: nd.Splitting, dt: float, orbits: int) -> Measured:
+def ours(method: nd.Splitting, dt: float, orbits: int) -> Work:
     """`simulate`, or `simulate_many`, of the momentum alone."""
     first = starts(orbits) if orbits > 1 else START[None]
     states = [BODY.state(mu=mu) for mu in first]
@@ -94,10 +114,10 @@ def ours(method: nd.Splitting, dt: float, orbits: int) -> Measured:
         runs = nd.simulate_many(BODY, states, **options) if orbits > 1 else [nd.simulate(BODY, states[0], **options)]
         return [np.hstack([run.crossings["p_z"]["Pi"], run.crossings["p_z"]["p"]]) for run in runs]
 
-    return best(call, orbits, first)
+    return Work(call, first)
 
 
-def taylor(wanted: float, batch: int) -> Measured:
+def taylor(wanted: float, batch: int) -> Work:
     """heyoka's adaptive Taylor method with an event, one orbit or a batch of them."""
     import heyoka as hy
 
@@ -116,7 +136,7 @@ def taylor(wanted: float, batch: int) -> Measured:
 
         one = hy.taylor_adaptive(system, START.copy(), tol=TOLERANCES[wanted],
                                  nt_events=[hy.nt_event(p[2], event, direction=rising)])  # fmt: skip
-        return best(lambda: _propagated(one, START, found), 1, START[None])
+        return Work(lambda: _propagated(one, START, found), START[None])
 
     def event_of(integrator, t, _sign, lane):
         integrator.update_d_output(np.full(batch, t))
@@ -125,7 +145,7 @@ def taylor(wanted: float, batch: int) -> Measured:
     first = starts(batch)
     many = hy.taylor_adaptive_batch(system, first.T.copy(), tol=TOLERANCES[wanted],
                                     nt_events=[hy.nt_event_batch(p[2], event_of, direction=rising)])  # fmt: skip
-    return best(lambda: _propagated(many, first.T, found), batch, first, rounds=3)
+    return Work(lambda: _propagated(many, first.T, found), first)
 
 
 def _propagated(integrator: Any, start: np.ndarray, found: list[list[np.ndarray]]) -> list[np.ndarray]:
@@ -148,7 +168,7 @@ def field(_t: float, mu: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cross(Pi, Omega) + np.cross(p, v), np.cross(p, Omega)])
 
 
-def dop853(wanted: float) -> Measured:
+def dop853(wanted: float) -> Work:
     """SciPy's method with an event, over a hundredth of the time."""
     from scipy.integrate import solve_ivp
 
@@ -162,11 +182,10 @@ def dop853(wanted: float) -> Measured:
                              events=crossing)  # fmt: skip
         return [np.array(solution.y_events[0]).reshape(-1, 6)]
 
-    measured = best(call, 1, START[None], rounds=2)
-    return measured._replace(milliseconds=100 * measured.milliseconds, crossings=100 * measured.crossings)
+    return Work(call, START[None], times=100)
 
 
-def runge_kutta(wanted: float) -> Measured:
+def runge_kutta(wanted: float) -> Work:
     """RK4 in C, the crossing by one step of the field in p_z."""
     run = build("section_rk4.c").run
     run.argtypes = (ctypes.c_void_p,) * 3 + (ctypes.c_double, ctypes.c_long, ctypes.c_void_p, ctypes.c_long)
@@ -179,36 +198,38 @@ def runge_kutta(wanted: float) -> Measured:
         count = run(mu.ctypes.data, INERTIA.ctypes.data, MASS.ctypes.data, dt, round(T / dt), room.ctypes.data, 10_000)
         return [room[:count].copy()]
 
-    return best(call, 1, START[None])
+    return Work(call, START[None])
 
 
 def report() -> str:
     """The table; peers that are not installed are left out."""
-    works: dict[str, Callable[[float], Measured]] = {
+    makers: dict[str, Callable[[float], Work]] = {
         "naiad, one orbit": lambda wanted: ours(*SPLITTINGS[wanted], 1),
         f"naiad, {ORBITS} orbits": lambda wanted: ours(*SPLITTINGS[wanted], ORBITS),
         "DOP853 (SciPy)": dop853,
     }
     if compiler() is not None:
-        works["RK4 in C, one orbit"] = runge_kutta
+        makers["RK4 in C, one orbit"] = runge_kutta
     try:
         import heyoka  # noqa: F401
     except ImportError:
         pass
     else:
-        works["heyoka, one orbit"] = lambda wanted: taylor(wanted, 1)
-        works["heyoka, batch of 8"] = lambda wanted: taylor(wanted, 8)
+        makers["heyoka, one orbit"] = lambda wanted: taylor(wanted, 1)
+        makers["heyoka, batch of 8"] = lambda wanted: taylor(wanted, 8)
     rows = []
     for wanted in SPLITTINGS:
-        for name, work in works.items():
-            measured = work(wanted)
-            errors = f"{measured.energy:.1e}", f"{measured.one_return:.1e}"
-            rows.append([name, f"{wanted:.0e}", measured.milliseconds, *errors, measured.crossings])
+        rows += _rows(f"{wanted:.0e}", {name: make(wanted) for name, make in makers.items()})
     for wanted, (method, dt) in RETURNS.items():
-        measured = ours(method, dt, 1)
-        errors = f"{measured.energy:.1e}", f"{measured.one_return:.1e}"
-        rows.append(["naiad, one orbit", f"{wanted:.0e} (return)", measured.milliseconds, *errors, measured.crossings])
+        rows += _rows(f"{wanted:.0e} (return)", {"naiad, one orbit": ours(method, dt, 1)})
     return table(["", "error wanted", "ms an orbit", "error at the crossings", "of one return", "crossings"], rows)
+
+
+def _rows(wanted: str, works: dict[str, Work]) -> list[list[Any]]:
+    return [
+        [name, wanted, each.milliseconds, f"{each.energy:.1e}", f"{each.one_return:.1e}", each.crossings]
+        for name, each in measured(works).items()
+    ]
 
 
 if __name__ == "__main__":
