@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler.backends import Place, address, default_backend
+from naiad.compiler.backends import LLVM, Place, address, default_backend, empty
 from naiad.compiler.compiled import Compiled, is_number, nodes
 from naiad.compiler.engine import rows_by_xla, warn_of_xla
 from naiad.compiler.fingerprint import Version
@@ -56,7 +56,8 @@ class Table:
 
     def __init__(self, fields: Fields, groups: int, lanes: int, *, same: bool = False):
         self.fields, self.lanes = fields, lanes
-        self.memory = np.zeros((groups, fields.size, lanes))
+        self.memory = empty(groups, fields.size, lanes)
+        self.memory[...] = 0.0
         self.address = address(self.memory)
         self.stride = 0 if same else 8 * fields.size * lanes
         self.thing: Any = None  # what a table of one row has
@@ -122,7 +123,7 @@ class OverTables:
     `fields` are those of the arguments but the first, `results` those of the results. Tables lie in `lanes`, but those
     that are `apart` ("in1" is the first after `shared`, "out0" the first result) have rows one after the other, in one
     lane, as has the one that is shared. `most_scalars` is that of a back end: larger arrays live in memory, where loops
-    over them run in vector registers.
+    over them run in vector registers. In one lane that takes LLVM's passes, so `loops` says whether they are wanted.
     """
 
     def __init__(
@@ -133,12 +134,13 @@ class OverTables:
         lanes: int,
         apart: Collection[str] = (),
         most_scalars: int | None = None,
+        loops: bool = False,
     ):
         self._function, self.lanes, self._apart = function, lanes, frozenset(apart)
         examples = [each.example for each in fields]
         self._kernel: Any = None
         try:
-            entry = _compiled(function, most_scalars).over_tables(shared, *examples, lanes=lanes, apart=self._apart)
+            entry = _compiled(function, most_scalars, loops).over_tables(shared, *examples, lanes=lanes, apart=self._apart)
             self._kernel, slots = entry.kernel, iter(entry.kernel.layout.outputs)
             forms = entry.tree.unflatten([np.zeros(slot.shape, slot.dtype) for slot in slots])
         except Unsupported as reason:
@@ -193,8 +195,8 @@ class OverTables:
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], most_scalars: int | None) -> Compiled:
-    return Compiled(function, most_scalars=most_scalars)
+def _compiled(function: Callable[..., Any], most_scalars: int | None, loops: bool) -> Compiled:
+    return Compiled(function, most_scalars=most_scalars, backend=LLVM() if loops else LLVM(level=0))
 
 
 def default_lanes() -> int:

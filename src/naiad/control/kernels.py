@@ -107,8 +107,9 @@ class Kernels:
             options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": MOST_SCALARS}
             return OverTables(function, problem, *fields, **options)
 
-        def alone(function: Any, shared: Any, *fields: Fields) -> OverTables:
-            return OverTables(function, shared, *fields, lanes=1, most_scalars=self.sizes.most_scalars)
+        def alone(function: Any, shared: Any, *fields: Fields, loops: bool = False) -> OverTables:
+            options: dict[str, Any] = {"most_scalars": self.sizes.most_scalars, "loops": loops}
+            return OverTables(function, shared, *fields, lanes=1, **options)
 
         makers: dict[str, Callable[[], OverTables]] = {
             "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
@@ -125,7 +126,7 @@ class Kernels:
             "end_blocks": lambda: alone(end_blocks, problem, f.end, f.weights, f.duals),
             "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x),
             "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured),
-            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier),
+            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier, loops=True),
             "begun": lambda: alone(begun, self.sizes, f.value, f.start),
             "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
             "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),

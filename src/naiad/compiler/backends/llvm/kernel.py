@@ -13,7 +13,7 @@ import numpy as np
 
 from naiad.compiler.backends.llvm.inputs import Inputs, arranged
 from naiad.compiler.backends.llvm.machine import Loaded
-from naiad.compiler.backends.places import Place, address
+from naiad.compiler.backends.places import Place, address, empty
 from naiad.compiler.cores import all_cores, available
 from naiad.compiler.ir.program import Layout
 
@@ -119,11 +119,11 @@ class TableKernel:
     def bound(self, places: np.ndarray, groups: int, owners: Any, *, in_order: bool) -> Callable[[], None]:
         """A call for all groups; `places` has for each memory the address of its first group, and the bytes to the
         next, `owners` are what they belong to. They go to all cores, unless they have to be treated in order."""
-        run, where, work = self._loaded.run, address(places), np.empty(self._work_size)
+        run, where, work = self._loaded.run, address(places), empty(self._work_size)
         own = address(work)
 
         def task(first: int, last: int) -> float:
-            work, started = np.empty(self._work_size), time.perf_counter()
+            work, started = empty(self._work_size), time.perf_counter()
             run(where, 0, address(work), int(first), int(last))
             return time.perf_counter() - started
 
