@@ -140,7 +140,9 @@ class OverTables:
         examples = [each.example for each in fields]
         self._kernel: Any = None
         try:
-            entry = _compiled(function, most_scalars, loops).over_tables(shared, *examples, lanes=lanes, apart=self._apart)
+            entry = _compiled(function, most_scalars, loops).over_tables(
+                shared, *examples, lanes=lanes, apart=self._apart
+            )
             self._kernel, slots = entry.kernel, iter(entry.kernel.layout.outputs)
             forms = entry.tree.unflatten([np.zeros(slot.shape, slot.dtype) for slot in slots])
         except Unsupported as reason:
