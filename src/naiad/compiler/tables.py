@@ -7,7 +7,7 @@ how many groups there are is not part of it.
 import copy
 import functools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import numpy as np
@@ -18,6 +18,8 @@ from naiad.compiler.engine import rows_by_xla, warn_of_xla
 from naiad.compiler.fingerprint import Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Slot
+
+T = TypeVar("T")
 
 
 class Fields(NamedTuple):
@@ -217,13 +219,20 @@ def form_of(thing: Any) -> Any:
     return structure, tuple((np.shape(x), np.asarray(x).dtype) if is_number(x) else x for x in leaves)
 
 
-class Current:
-    """Which version of what a thing computes is in force: see `Version`."""
-
-    def __init__(self, thing: Any):
+def made_once(thing: Any, kind: Any, make: Callable[[], T]) -> T:
+    """What `make` makes for a thing: once for all of its form, and again when what it computes has changed (see
+    `Version`); `kind` says what is made."""
+    form = (kind, form_of(thing))
+    made = _MADE.get(form)
+    if made is None:
         leaves, structure = jax.tree.flatten(thing)
-        self._version = Version(nodes(structure), tuple(leaf for leaf in leaves if not is_number(leaf)))
+        version = Version(nodes(structure), tuple(leaf for leaf in leaves if not is_number(leaf)))
+        made = _MADE[form] = (version, {})
+    current = made[0].current()
+    if current not in made[1]:
+        made[1].clear()
+        made[1][current] = make()
+    return made[1][current]
 
-    def current(self) -> Any:
-        """The same as long as nothing has changed."""
-        return self._version.current()
+
+_MADE: dict[Any, tuple[Version, dict[Any, Any]]] = {}

@@ -8,9 +8,9 @@ import numpy as np
 
 from naiad.compiler import execute_rows
 from naiad.compiler.tables import Table, numbers_of
-from naiad.control.ending import End, EndBlocks, Errors
+from naiad.control.ending import EndBlocks, Errors
 from naiad.control.interval import Interval, Values, values
-from naiad.control.iterate import Iterate, Numbers, table_rows
+from naiad.control.iterate import Iterate, Numbers
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
@@ -53,9 +53,8 @@ class NewtonTables:
             found = cls(own, at.steps)
         found.problem = problem
         found.shared.share(problem, numbers_of(problem))
-        found.at.put(table_rows(at, numbers, own.forms.at))
-        end = jax.tree.leaves(at.end(numbers, problem.begin is not None))
-        found.end.memory[0, :, 0] = np.concatenate([np.reshape(leaf, -1) for leaf in end])
+        steps, found.end.memory[0, :, 0] = own.rows.of(at, numbers)
+        found.at.put(steps)
         return found
 
     def release(self) -> None:
@@ -108,6 +107,11 @@ class NewtonTables:
         given = [self.swept, self.gains, self.values.part(1)]
         self._on = over["forward"].scan(self.sizes, self.x, given, [self.change])
         self.plan, self.other = self._bound(), self._bound(swapped=True)
+        self._lengths = self.lengths.memory[0], self.alone_lengths.memory[0]
+        self._weights = self.weights.memory[0], self.alone.memory[0]
+        tables = (self.total, self.errors, self.end_limits)
+        self._total, self._errors, self._end_limits = (table.memory[0, :, 0] for table in tables)
+        self._limits = self.limits.memory[:, :, 0]
 
     def _bound(self, swapped: bool = False) -> Plan:
         """The calls at the iterate, or at what is the trial now; the two change places."""
@@ -148,8 +152,7 @@ class NewtonTables:
 
     def iterate(self) -> Iterate:
         """As arrays of its own: tables are used again."""
-        end: End = jax.tree.map(lambda a: np.array(a[0]), self.end.rows(1))
-        return Iterate.of(self.at.rows(self.N), end)
+        return self.kernels.rows.iterate(self.at.matrix(self.N), self.end.memory[0, :, 0].copy())
 
     # -- equations
 
@@ -162,11 +165,11 @@ class NewtonTables:
 
     def tried(self, primal: float, dual: float) -> Measured:
         """The cost and what is missed at the end of so much of the step, which is the trial then."""
-        for lengths in (self.lengths.memory[0], self.alone_lengths.memory[0]):
+        for lengths in self._lengths:
             lengths[0], lengths[1] = primal, dual
         for call in self.plan.trial:
             call()
-        return Measured(*self.total.memory[0, :, 0].tolist())
+        return Measured(*self._total.tolist())
 
     def take(self) -> None:
         """The trial is the iterate from now on."""
@@ -178,7 +181,7 @@ class NewtonTables:
         self._weigh(barrier, curvature)
         for call in self.plan.linearise:
             call()
-        return Errors(*self.errors.memory[0, :, 0].tolist())
+        return Errors(*self._errors.tolist())
 
     def lower(self, barrier: float) -> None:
         """Another barrier, on which the blocks of steps depend where there are inequalities."""
@@ -190,7 +193,7 @@ class NewtonTables:
             call()
 
     def _weigh(self, barrier: float, curvature: float) -> None:
-        for weights in (self.weights.memory[0], self.alone.memory[0]):
+        for weights in self._weights:
             weights[0], weights[1] = barrier, curvature
 
     @property
@@ -229,7 +232,7 @@ class NewtonTables:
         vanishes."""
         for call in self.plan.step:
             call()
-        steps, ends = self.limits.memory.min(axis=0)[:, 0].tolist(), self.end_limits.memory[0, :, 0].tolist()
+        steps, ends = np.minimum.reduce(self._limits).tolist(), self._end_limits.tolist()
         return min(steps[0], ends[0]), min(steps[1], ends[1])
 
     def changes(self) -> Change:
