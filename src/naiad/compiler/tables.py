@@ -12,12 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import numpy as np
 
-from naiad.compiler.backends import LLVM, Place, address, default_backend, empty
+from naiad.compiler.backends import LLVM, Place, address, chained, default_backend, empty
 from naiad.compiler.compiled import Compiled, is_number, nodes
 from naiad.compiler.engine import rows_by_xla, warn_of_xla
 from naiad.compiler.fingerprint import Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Slot
+
+__all__ = ["Fields", "OverTables", "Place", "Table", "chained", "default_lanes", "made_once", "numbers_of"]
 
 T = TypeVar("T")
 

@@ -82,7 +82,8 @@ class Loaded:
         library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("run")
         self._library = library.link(_linker(), name)  # the code stays as long as this does
         pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(self._library["run"])
+        self.address: int = self._library["run"]
+        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(self.address)
 
 
 _NUMBERS = itertools.count()
