@@ -157,3 +157,14 @@ def test_a_function_with_variants_takes_that_of_the_back_end():
 def test_a_back_end_goes_along_to_other_processes():
     compiled = pickle.loads(pickle.dumps(nc.compile(np.negative, backend=LLVM())))
     assert isinstance(compiled._backend, LLVM)
+
+
+def test_code_without_passes_of_llvm_gives_the_same_numbers_and_has_a_key_of_its_own():
+    def function(x):
+        return jnp.cumsum(jnp.sin(x) * x), x[::-1] @ x
+
+    x = np.linspace(0.1, 2.0, 40)
+    plain, usual = (nc.compile(function, backend=backend, cache=False) for backend in (LLVM(level=0), LLVM()))
+    for one, other in zip(plain(x), usual(x), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-15)
+    assert len({nc.compile(jnp.sin, backend=LLVM(level=level))._key("version") for level in (0, 1)}) == 2

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from naiad.compiler.tables import Fields, OverTables, Table
+from naiad.compiler.tables import Fields, OverTables, Table, chained, made_once
 from naiad.errors import RunWarning
 
 COUNT = 21
@@ -140,3 +140,55 @@ def test_a_part_of_a_table_is_where_it_lies():
 
 def summed(given: Given, row: Row) -> tuple[Any]:
     return (jnp.sum(row.far),)
+
+
+def doubled(scale: Any, x: Any) -> tuple[Any]:
+    """Something that shows in which order it was called."""
+    return (2.0 * x + scale,)
+
+
+def test_chained_calls_run_in_their_order_also_with_others_between():
+    """x -> 2 x + 1 twice, then something of Python's, then twice again; nothing else holds the calls."""
+    form = Fields.of(np.zeros(2))
+    over = OverTables(doubled, np.ones(()), form, lanes=4)
+    here, there = Table(form, 3, 4), Table(form, 3, 4)
+    one = Table.same(np.ones(()))
+    on, back = over.over(one, [here], [there]), over.over(one, [there], [here])
+    seen: list[float] = []
+    call = chained([on, back, lambda: seen.append(float(here.memory[0, 0, 0])), on, back])
+    del on, back, over, one, there
+    call()
+    assert seen == [3.0]
+    assert np.all(here.memory == 15.0)
+    call()
+    assert seen == [3.0, 63.0]
+
+
+def test_tables_begin_with_a_line_of_the_cache():
+    for groups in range(1, 6):
+        made = Table(Fields.of(np.zeros(5)), groups, 8)
+        assert made.address == made.memory.ctypes.data
+        assert made.address % 64 == 0
+        assert not made.memory.any()
+
+
+def test_what_is_made_for_a_form_is_made_again_when_the_thing_computes_something_else():
+    """Numbers are not part of the form; what a function in the thing reads is."""
+    made_for: list[Any] = []
+
+    def count(thing: Any) -> int:
+        def make() -> int:
+            made_for.append(thing)
+            return len(made_for)
+
+        return made_once(thing, "a test", make)
+
+    scale = [1.0]
+
+    def scaled(x: Any) -> Any:
+        return scale[0] * x
+
+    assert count((scaled, np.zeros(3))) == count((scaled, np.ones(3))) == 1
+    assert count((scaled, np.zeros(4))) == 2
+    scale[0] = 2.0
+    assert count((scaled, np.zeros(3))) == 3

@@ -206,3 +206,21 @@ def test_nearly_all_of_many_random_problems_are_solved():
     for options, least in (({}, 1.0), ({"bounds": 3.0}, 1.0), ({"actuation": np.eye(6)[:, :4]}, 0.99)):
         found = nd.control.solve_many(body, starts, goals, 5.0, 32, order=2, **options)
         assert np.mean([each.solved for each in found]) >= least, options
+
+
+def test_a_state_that_was_sound_is_looked_at_again_when_a_number_in_it_has_changed():
+    """States that were checked are remembered by their numbers, not as the objects that they are."""
+    goal = BODY.state(R=np.array(turned(BODY, 1.0, AXIS).g))
+    again = nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2)
+    assert again.cost == nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2).cost
+    goal.g[0, 0] += 1e-3
+    with pytest.raises(InputError, match="goal: The initial configuration is off the group"):
+        nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2)
+    goal.g[0, 0] = np.nan
+    with pytest.raises(InputError, match="goal: The initial state holds NaN"):
+        nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2)
+
+
+def test_a_seed_that_is_negative_is_refused_with_one_start_too():
+    with pytest.raises(InputError, match="seed = -1"):
+        turn(2, 8, seed=-1)

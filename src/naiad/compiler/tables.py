@@ -7,17 +7,21 @@ how many groups there are is not part of it.
 import copy
 import functools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import numpy as np
 
-from naiad.compiler.backends import Place, address, default_backend
+from naiad.compiler.backends import LLVM, Place, address, chained, default_backend, empty
 from naiad.compiler.compiled import Compiled, is_number, nodes
 from naiad.compiler.engine import rows_by_xla, warn_of_xla
 from naiad.compiler.fingerprint import Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Slot
+
+__all__ = ["Fields", "OverTables", "Place", "Table", "chained", "default_lanes", "made_once", "numbers_of"]
+
+T = TypeVar("T")
 
 
 class Fields(NamedTuple):
@@ -56,7 +60,8 @@ class Table:
 
     def __init__(self, fields: Fields, groups: int, lanes: int, *, same: bool = False):
         self.fields, self.lanes = fields, lanes
-        self.memory = np.zeros((groups, fields.size, lanes))
+        self.memory = empty(groups, fields.size, lanes)
+        self.memory[...] = 0.0
         self.address = address(self.memory)
         self.stride = 0 if same else 8 * fields.size * lanes
         self.thing: Any = None  # what a table of one row has
@@ -122,7 +127,7 @@ class OverTables:
     `fields` are those of the arguments but the first, `results` those of the results. Tables lie in `lanes`, but those
     that are `apart` ("in1" is the first after `shared`, "out0" the first result) have rows one after the other, in one
     lane, as has the one that is shared. `most_scalars` is that of a back end: larger arrays live in memory, where loops
-    over them run in vector registers.
+    over them run in vector registers. In one lane that takes LLVM's passes, so `loops` says whether they are wanted.
     """
 
     def __init__(
@@ -133,12 +138,13 @@ class OverTables:
         lanes: int,
         apart: Collection[str] = (),
         most_scalars: int | None = None,
+        loops: bool = False,
     ):
         self._function, self.lanes, self._apart = function, lanes, frozenset(apart)
         examples = [each.example for each in fields]
         self._kernel: Any = None
         try:
-            entry: Any = _compiled(function, most_scalars).over_tables(
+            entry: Any = _compiled(function, most_scalars, loops).over_tables(
                 shared, *examples, lanes=lanes, apart=self._apart
             )
             self._kernel, slots = entry.kernel, iter(entry.kernel.layout.outputs)
@@ -195,8 +201,8 @@ class OverTables:
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], most_scalars: int | None) -> Compiled:
-    return Compiled(function, most_scalars=most_scalars)
+def _compiled(function: Callable[..., Any], most_scalars: int | None, loops: bool) -> Compiled:
+    return Compiled(function, most_scalars=most_scalars, backend=LLVM() if loops else LLVM(level=0))
 
 
 def default_lanes() -> int:
@@ -215,13 +221,20 @@ def form_of(thing: Any) -> Any:
     return structure, tuple((np.shape(x), np.asarray(x).dtype) if is_number(x) else x for x in leaves)
 
 
-class Current:
-    """Which version of what a thing computes is in force: see `Version`."""
-
-    def __init__(self, thing: Any):
+def made_once(thing: Any, kind: Any, make: Callable[[], T]) -> T:
+    """What `make` makes for a thing: once for all of its form, and again when what it computes has changed (see
+    `Version`); `kind` says what is made."""
+    form = (kind, form_of(thing))
+    made = _MADE.get(form)
+    if made is None:
         leaves, structure = jax.tree.flatten(thing)
-        self._version = Version(nodes(structure), tuple(leaf for leaf in leaves if not is_number(leaf)))
+        version = Version(nodes(structure), tuple(leaf for leaf in leaves if not is_number(leaf)))
+        made = _MADE[form] = (version, {})
+    current = made[0].current()
+    if current not in made[1]:
+        made[1].clear()
+        made[1][current] = make()
+    return made[1][current]
 
-    def current(self) -> Any:
-        """The same as long as nothing has changed."""
-        return self._version.current()
+
+_MADE: dict[Any, tuple[Version, dict[Any, Any]]] = {}

@@ -1,14 +1,15 @@
 """Where the iteration begins: along the geodesic from the start to the goal, or at another solution."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute_rows
+from naiad.compiler.tables import Fields, OverTables, Table, default_lanes, made_once, numbers_of
 from naiad.control.iterate import Iterate, Numbers, chosen
-from naiad.control.newton import step_values
+from naiad.control.newton import MOST_SPARE, step_values
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution, lagrange_weights
 from naiad.mechanics import State
@@ -75,35 +76,83 @@ def _inside(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, barrier: f
     return values, barrier / (values - lower), barrier / (upper - values)
 
 
+class Route(NamedTuple):
+    """Where a geodesic leads from and to, two vectors by which it is moved aside in half a sine wave and in a whole
+    one, the part of the way that a step is, and the duration."""
+
+    first: Any
+    last: Any
+    bends: Any
+    step: Any
+    duration: Any
+
+
+class Node(NamedTuple):
+    """A node of a geodesic, the momentum there, and the vector x of the step g_{k+1} = g_k tau(x) that leads on."""
+
+    g: Any
+    mu: Any
+    x: Any
+
+
+class Geodesics:
+    """Geodesics of a system with a retraction, `moved`, and the tables of those that were made before."""
+
+    def __init__(self, moved: Any, route: Route):
+        self._moved, self._route, self._lanes = moved, Fields.of(route), default_lanes()
+        form = Fields.of(np.zeros(()))
+        self._over = OverTables(_on_geodesic, moved, self._route, form, lanes=self._lanes, apart=("out0",))
+        self._part, self._spare = form, dict[int, list[Any]]()
+
+    def nodes(self, moved: Any, route: Route, N: int) -> Node:
+        """All nodes of one."""
+        try:
+            tables = self._spare[N].pop()
+        except LookupError:
+            tables = self._tables(N)
+        call, shared, given, found = tables
+        shared.share(moved, numbers_of(moved))
+        given.memory[0] = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(route)])[:, None]
+        call()
+        nodes = jax.tree.map(np.array, found.rows(N + 1))
+        self._spare = {N: [*self._spare.get(N, [])[:MOST_SPARE], tables]}
+        return nodes
+
+    def _tables(self, N: int) -> Any:
+        groups = -(-(N + 1) // self._lanes)
+        shared, given = Table.same(self._moved), Table(self._route, 1, self._lanes, same=True)
+        parts = Table(self._part, groups, self._lanes)
+        parts.put(np.arange(N + 1)[:, None] / N)
+        (found,) = self._over.tables(groups)
+        return self._over.over(shared, [given, parts], [found]), shared, given, found
+
+
 def geodesic(
     problem: Problem, start: State, goal: State, N: int, h: float, bends: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """Configurations g_0 exp(s(t) log(g_0^-1 g_N)) with s from rest to rest, s = 3 t^2 - 2 t^3, the momenta at the
-    nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x).
-
-    `bends` are two vectors, by which it is moved aside in half a sine wave and in a whole one."""
-    moved, given = (problem.system, problem.steps.retraction), (start.g, goal.g, bends, np.array([1.0 / N, N * h]))
-    parts = np.arange(N + 1) / N
-    g, mu, x = execute_rows(_on_geodesic, moved, *given, parts, shared=(1, 2, 3, 4), parameters=())
+    nodes, which at both ends are those that are given, and the vectors x of the steps g_{k+1} = g_k tau(x); moved aside
+    as `Route` says."""
+    moved = (problem.system, problem.steps.retraction)
+    route = Route(start.g, goal.g, bends, np.asarray(1.0 / N), np.asarray(N * h))
+    g, mu, x = made_once(moved, Geodesics, lambda: Geodesics(moved, route)).nodes(moved, route, N)
     mu[0], mu[-1] = start.mu, goal.mu
     return g, mu, x[:-1]
 
 
-def _on_geodesic(moved: Any, first: Any, last: Any, bends: Any, steps: Any, part: Any) -> tuple[Any, Any, Any]:
-    """A node, the momentum there, and the vector x of the step that leads on; `steps` are the part of the way that one
-    of them is, and the duration."""
+def _on_geodesic(moved: Any, route: Route, part: Any) -> tuple[Node]:
     (system, retraction), group = moved, moved[0].group
-    whole = group.log(group.compose(group.inverse(first), last))
+    whole = group.log(group.compose(group.inverse(route.first), route.last))
     waves = jnp.pi * jnp.array([1.0, 2.0])
 
     def node(part):
-        aside = jnp.sin(part * waves) @ bends
-        return group.compose(group.compose(first, group.exp(part**2 * (3.0 - 2.0 * part) * whole)), group.exp(aside))
+        aside, ahead = jnp.sin(part * waves) @ route.bends, part**2 * (3.0 - 2.0 * part) * whole
+        return group.compose(group.compose(route.first, group.exp(ahead)), group.exp(aside))
 
     g = node(part)
-    speed = (6.0 * part * (1.0 - part) * whole + (jnp.cos(part * waves) * waves) @ bends) / steps[1]
-    x = retraction.inverse(group, group.compose(group.inverse(g), node(jnp.minimum(part + steps[0], 1.0))))
-    return g, system.legendre(g, speed, 0.0), x
+    speed = (6.0 * part * (1.0 - part) * whole + (jnp.cos(part * waves) * waves) @ route.bends) / route.duration
+    x = retraction.inverse(group, group.compose(group.inverse(g), node(jnp.minimum(part + route.step, 1.0))))
+    return (Node(g, system.legendre(g, speed, 0.0), x),)
 
 
 def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:

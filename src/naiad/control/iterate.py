@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler.tables import Fields
+from naiad.compiler.tables import Fields, Place
 from naiad.control.ending import End
 from naiad.control.interval import Interval
 from naiad.mechanics import State
@@ -73,13 +73,6 @@ class Iterate(NamedTuple):
             upper=same(numbers.upper),
         )
 
-    @classmethod
-    def of(cls, each: Interval, end: End) -> "Iterate":
-        """From the steps and the end."""
-        g, m = jax.tree.map(lambda a, b: np.concatenate([a, b[-1:]]), (each.g, each.m), (each.g_next, each.m_next))
-        own = {name: getattr(each, name) for name in OF_STEPS}
-        return cls(g=g, m=m, theta=end.theta, **own, least=end.least, most=end.most, nu=end.nu)
-
     def end(self, numbers: Numbers, start: bool) -> End:
         """The last node, and the first one if that is wanted."""
         first, last = (jax.tree.map(lambda a, k=k: np.asarray(a[k]), State(self.g, self.m)) for k in (0, -1))
@@ -88,21 +81,52 @@ class Iterate(NamedTuple):
         return End(*fixed, numbers.goal, numbers.least, numbers.most, *own, first if start else ())
 
 
-def table_rows(at: Iterate, numbers: Numbers, form: Fields) -> np.ndarray:
-    """The steps as rows of a table of `Interval`."""
-    N, parts = at.steps, form.parts
-    rows = np.empty((N, form.size))
-    nodes = np.concatenate([leaf.reshape(N + 1, -1) for leaf in (*jax.tree.leaves(at.g), at.m)], axis=1)
-    rows[:, parts["g"].start : parts["m"].stop] = nodes[:-1]
-    rows[:, parts["g_next"].start : parts["m_next"].stop] = nodes[1:]
-    rows[:, parts["k"].start] = np.arange(N)
-    for name, each in (("begin", numbers.begin), ("step", numbers.step), ("theta", at.theta)):
-        rows[:, parts[name]] = each
-    for name in ("lower", "upper"):
-        rows[:, parts[name]] = getattr(numbers, name)
-    for name in OF_STEPS:
-        rows[:, parts[name]] = getattr(at, name).reshape(N, -1)
-    return rows
+class Rows:
+    """Iterates as rows of tables: a matrix of their steps, and a vector of their ends."""
+
+    def __init__(self, steps: Fields, end: Fields):
+        self._steps, self._end, parts = steps, end, steps.parts
+        self._nodes, self._next = (slice(parts[g].start, parts[m].stop) for g, m in (("g", "m"), ("g_next", "m_next")))
+        self._last = slice(end.parts["g"].start, end.parts["m"].stop)
+        tree: Any = steps.tree.unflatten(steps.places)
+        (self._g, self._tree), self._m = jax.tree.flatten(tree.g, is_leaf=lambda x: isinstance(x, Place)), tree.m
+        self._shapes = {name: (parts[name], getattr(tree, name).row[1:]) for name in OF_STEPS}
+
+    def of(self, at: Iterate, numbers: Numbers) -> tuple[np.ndarray, np.ndarray]:
+        """Those of an iterate."""
+        N, parts, ends = at.steps, self._steps.parts, self._end.parts
+        rows, end = np.empty((N, self._steps.size)), np.empty(self._end.size)
+        nodes = np.concatenate([leaf.reshape(N + 1, -1) for leaf in (*jax.tree.leaves(at.g), at.m)], axis=1)
+        rows[:, self._nodes], rows[:, self._next] = nodes[:-1], nodes[1:]
+        rows[:, parts["k"].start], end[ends["k"]] = np.arange(N), N
+        for name, each in (("begin", numbers.begin), ("step", numbers.step), ("theta", at.theta)):
+            rows[:, parts[name]] = end[ends[name]] = each
+        rows[:, parts["lower"]], rows[:, parts["upper"]] = numbers.lower, numbers.upper
+        for name, (place, _) in self._shapes.items():
+            rows[:, place] = getattr(at, name).reshape(N, -1)
+        end[self._last] = nodes[-1]
+        end[ends["goal"]] = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(numbers.goal)])
+        end[ends["lower"]], end[ends["upper"]] = numbers.least, numbers.most
+        end[ends["nu"]], end[ends["least"]], end[ends["most"]] = at.nu, at.least, at.most
+        if ends["start"].stop > ends["start"].start:
+            end[ends["start"]] = nodes[0]
+        return rows, end
+
+    def iterate(self, rows: np.ndarray, end: np.ndarray) -> Iterate:
+        """The iterate of a matrix and a vector, which is made of them."""
+        nodes, first, ends = (
+            np.concatenate([rows[:, self._nodes], rows[-1:, self._next]]),
+            self._nodes.start,
+            self._end.parts,
+        )
+
+        def of_nodes(place: Place) -> np.ndarray:
+            own = nodes[:, place.elements.start - first : place.elements.stop - first]
+            return own.reshape(len(nodes), *place.row[1:])
+
+        steps = {name: rows[:, place].reshape(len(rows), *shape) for name, (place, shape) in self._shapes.items()}
+        others = {name: end[ends[name]] for name in ("theta", "least", "most", "nu")}
+        return Iterate(g=self._tree.unflatten(map(of_nodes, self._g)), m=of_nodes(self._m), **steps, **others)
 
 
 def chosen(tree: Any, rows: Any) -> Any:

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler.tables import Current, Fields, OverTables, default_lanes, form_of
+from naiad.compiler.tables import Fields, OverTables, default_lanes, made_once
 from naiad.compiler.together import together
 from naiad.control.ending import End, EndBlocks, EndStep, Errors, end_blocks, end_stepped, end_tried
 from naiad.control.first_node import First, Start, begun
 from naiad.control.interval import Interval, Values, blocks, values
-from naiad.control.iterate import Iterate, Numbers, chosen
+from naiad.control.iterate import Iterate, Numbers, Rows, chosen
 from naiad.control.measures import Duals, Measured, duals, joined, measured, summed
 from naiad.control.problem import Problem
 from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
@@ -99,7 +99,7 @@ class Kernels:
     def __init__(self, problem: Problem, forms: Forms):
         self.forms, self.width = forms, default_lanes()
         self.spare: dict[int, list[Any]] = {}  # tables that nobody uses, for so many steps
-        self.sizes = Sizes.of(problem)
+        self.sizes, self.rows = Sizes.of(problem), Rows(forms.at, forms.end)
         self.staged = isinstance(problem.steps, GaussSteps)
         f = forms
 
@@ -107,8 +107,9 @@ class Kernels:
             options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": MOST_SCALARS}
             return OverTables(function, problem, *fields, **options)
 
-        def alone(function: Any, shared: Any, *fields: Fields) -> OverTables:
-            return OverTables(function, shared, *fields, lanes=1, most_scalars=self.sizes.most_scalars)
+        def alone(function: Any, shared: Any, *fields: Fields, loops: bool = False) -> OverTables:
+            options: dict[str, Any] = {"most_scalars": self.sizes.most_scalars, "loops": loops}
+            return OverTables(function, shared, *fields, lanes=1, **options)
 
         makers: dict[str, Callable[[], OverTables]] = {
             "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
@@ -125,7 +126,7 @@ class Kernels:
             "end_blocks": lambda: alone(end_blocks, problem, f.end, f.weights, f.duals),
             "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x),
             "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured),
-            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier),
+            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier, loops=True),
             "begun": lambda: alone(begun, self.sizes, f.value, f.start),
             "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
             "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),
@@ -136,20 +137,13 @@ class Kernels:
 
 def kernels(problem: Problem, at: Iterate, numbers: Numbers) -> Kernels:
     """The functions of problems, at iterates like these: made once for all of a form."""
-    form = (form_of(problem), at.rho.shape[1], at.nu.size)
-    made = _MADE.get(form)
-    if made is None:
-        made = _MADE[form] = (Current(problem), {})
-    version = made[0].current()
-    if version not in made[1]:
-        made[1].clear()
+
+    def make() -> Kernels:
         step = chosen(at.intervals(numbers), 0)
         end = jax.tree.map(np.asarray, at.end(numbers, problem.begin is not None))
-        made[1][version] = Kernels(problem, Forms.of(problem, step, end))
-    return made[1][version]
+        return Kernels(problem, Forms.of(problem, step, end))
 
-
-_MADE: dict[Any, Any] = {}
+    return made_once(problem, (Kernels, at.rho.shape[1], at.nu.size), make)
 
 
 def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded, Duals]:

@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from naiad.compiler import execute_rows
-from naiad.compiler.tables import Table, numbers_of
-from naiad.control.ending import End, EndBlocks, Errors
+from naiad.compiler.tables import Table, chained, numbers_of
+from naiad.control.ending import EndBlocks, Errors
 from naiad.control.interval import Interval, Values, values
-from naiad.control.iterate import Iterate, Numbers, table_rows
+from naiad.control.iterate import Iterate, Numbers
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
@@ -22,16 +22,16 @@ from naiad.control.transcription import GaussSteps
 LARGEST_SPARE = 2**25  # bytes of tables that are kept
 MOST_SPARE = 4  # of the same size
 
-Calls = list[Callable[[], None]]
+Call = Callable[[], None]
 
 
 class Plan(NamedTuple):
     """What is called at an iterate: to linearise it, the ends alone, to have the step, and the trial at its end."""
 
-    linearise: Calls
-    ends: Calls
-    step: Calls
-    trial: Calls
+    linearise: Call
+    ends: Call
+    step: Call
+    trial: Call
 
 
 class NewtonTables:
@@ -53,9 +53,8 @@ class NewtonTables:
             found = cls(own, at.steps)
         found.problem = problem
         found.shared.share(problem, numbers_of(problem))
-        found.at.put(table_rows(at, numbers, own.forms.at))
-        end = jax.tree.leaves(at.end(numbers, problem.begin is not None))
-        found.end.memory[0, :, 0] = np.concatenate([np.reshape(leaf, -1) for leaf in end])
+        steps, found.end.memory[0, :, 0] = own.rows.of(at, numbers)
+        found.at.put(steps)
         return found
 
     def release(self) -> None:
@@ -104,10 +103,17 @@ class NewtonTables:
         swept = (self.swept, self.bounded, self.barrier)
         self._back = over["backward"].scan(self.sizes, self.values, swept, [self.gains], reverse=True)
         first = [self.x.part(0, 1), self.pivot]
-        self._begin = over["begun"].over(self.sizes, [self.values.part(0, 1), self.start], first)
+        begin = over["begun"].over(self.sizes, [self.values.part(0, 1), self.start], first)
         given = [self.swept, self.gains, self.values.part(1)]
         self._on = over["forward"].scan(self.sizes, self.x, given, [self.change])
+        self._sweep = chained([self._back, begin, self._on])
         self.plan, self.other = self._bound(), self._bound(swapped=True)
+        self._lengths = self.lengths.memory[0], self.alone_lengths.memory[0]
+        self._weights = self.weights.memory[0], self.alone.memory[0]
+        single = (self.total, self.errors, self.end_limits)
+        self._total, self._errors, self._end_limits = (table.memory[0, :, 0] for table in single)
+        self._limits, self._pivot = self.limits.memory[:, :, 0], self.pivot.memory[0]
+        self._shift = self.barrier.memory[0]
 
     def _bound(self, swapped: bool = False) -> Plan:
         """The calls at the iterate, or at what is the trial now; the two change places."""
@@ -118,11 +124,11 @@ class NewtonTables:
         N, weights = self.N, self.alone
         if self.kernels.staged:  # functions that do not know this object: it goes when nobody uses it any more
             kept, assembled, missed = self.kept, self.assembled, self.staged_values
-            made: Calls = [
+            made: list[Call] = [
                 lambda: _fill_blocks(shared.thing, at.rows(N), weights, kept, assembled),
                 over["rest"].over(shared, [at, assembled], [self.swept, self.bounded, self.duals]),
             ]
-            tried: Calls = [
+            tried: list[Call] = [
                 over["taken"].over(shared, [at, self.step, self.lengths], [trial]),
                 lambda: missed.fill(staged_values(shared.thing, trial.rows(N))),
                 over["measured"].over(shared, [trial, missed], [self.measured]),
@@ -142,14 +148,13 @@ class NewtonTables:
         summed = over["summed"].scan(self.sizes, self.summed, [self.measured], [])
         given = [end, self.end_step, self.alone_lengths, self.summed.part(N, N + 1)]
         tried += [summed, over["end_tried"].over(shared, given, [end_trial, self.total])]
-        return Plan([*made, joined, ends], [ends], step, tried)
+        return Plan(chained([*made, joined, ends]), ends, chained(step), chained(tried))
 
     # -- the iterate
 
     def iterate(self) -> Iterate:
         """As arrays of its own: tables are used again."""
-        end: End = jax.tree.map(lambda a: np.array(a[0]), self.end.rows(1))
-        return Iterate.of(self.at.rows(self.N), end)
+        return self.kernels.rows.iterate(self.at.matrix(self.N), self.end.memory[0, :, 0].copy())
 
     # -- equations
 
@@ -162,11 +167,10 @@ class NewtonTables:
 
     def tried(self, primal: float, dual: float) -> Measured:
         """The cost and what is missed at the end of so much of the step, which is the trial then."""
-        for lengths in (self.lengths.memory[0], self.alone_lengths.memory[0]):
+        for lengths in self._lengths:
             lengths[0], lengths[1] = primal, dual
-        for call in self.plan.trial:
-            call()
-        return Measured(*self.total.memory[0, :, 0].tolist())
+        self.plan.trial()
+        return Measured(*self._total.tolist())
 
     def take(self) -> None:
         """The trial is the iterate from now on."""
@@ -176,9 +180,8 @@ class NewtonTables:
     def linearise(self, barrier: float, curvature: float = 1.0) -> Errors:
         """The blocks at the iterate, and its errors."""
         self._weigh(barrier, curvature)
-        for call in self.plan.linearise:
-            call()
-        return Errors(*self.errors.memory[0, :, 0].tolist())
+        self.plan.linearise()
+        return Errors(*self._errors.tolist())
 
     def lower(self, barrier: float) -> None:
         """Another barrier, on which the blocks of steps depend where there are inequalities."""
@@ -186,11 +189,10 @@ class NewtonTables:
             self.linearise(barrier)
             return
         self._weigh(barrier, 1.0)
-        for call in self.plan.ends:
-            call()
+        self.plan.ends()
 
     def _weigh(self, barrier: float, curvature: float) -> None:
-        for weights in (self.weights.memory[0], self.alone.memory[0]):
+        for weights in self._weights:
             weights[0], weights[1] = barrier, curvature
 
     @property
@@ -207,29 +209,31 @@ class NewtonTables:
 
     def sweep(self, barrier: float, shift: float) -> float:
         """Solve for the changes; the smallest pivot."""
-        self.back(barrier, shift)
-        self._begin()
-        self.on()
-        return float(self.pivot.memory[0, 0, 0])
+        self._shift[:, 0] = barrier, shift
+        self._sweep()
+        self._spread()
+        return self._pivot.item()
 
     def back(self, barrier: float, shift: float) -> None:
         """The costs to go, from that at the end."""
-        at = self.barrier.memory[0]
-        at[0], at[1] = barrier, shift
+        self._shift[:, 0] = barrier, shift
         self._back()
 
     def on(self) -> None:
         """The changes, from the increments of the first node."""
         self._on()
+        self._spread()
+
+    def _spread(self) -> None:
+        """The lanes that are left have the changes of the last step."""
         if len(self.change.memory) > self.N:
             self.change.memory[self.N :] = self.change.memory[self.N - 1]
 
     def direct(self) -> tuple[float, float]:
         """The step, and the multiples of it at which a slack or a bound is met, and at which one of their multipliers
         vanishes."""
-        for call in self.plan.step:
-            call()
-        steps, ends = self.limits.memory.min(axis=0)[:, 0].tolist(), self.end_limits.memory[0, :, 0].tolist()
+        self.plan.step()
+        steps, ends = np.minimum.reduce(self._limits).tolist(), self._end_limits.tolist()
         return min(steps[0], ends[0]), min(steps[1], ends[1])
 
     def changes(self) -> Change:

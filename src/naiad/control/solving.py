@@ -14,7 +14,7 @@ from naiad.control.interior import Ended, Status, Tell, all_ended
 from naiad.control.iterate import Numbers
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution
-from naiad.control.task import Task, posed
+from naiad.control.task import Task, pose, posed
 from naiad.control.worst import complaint
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
@@ -80,7 +80,7 @@ def solve(
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
     masses and numbers of steps.
     """
-    task = posed(
+    task = pose(
         system,
         start if callable(start) else None,
         goal is not None,
@@ -193,12 +193,13 @@ def _best(
 
 def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
     """None of the first path, and random ones of the others."""
-    group, rng = problem.group, generator(seed)
-    if count == 1:
-        return [np.zeros((2, group.dim))]
+    group, none = problem.group, np.zeros((2, problem.group.dim))
+    if count == 1 and seed >= 0:
+        return [none]
+    rng = generator(seed)
     length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
     others = ASIDE * length * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
-    return [np.zeros((2, group.dim)), *others]
+    return [none, *others]
 
 
 def _solution(task: Task, numbers: Numbers, outcome: Ended, seconds: float) -> Solution:

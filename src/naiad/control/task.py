@@ -46,8 +46,7 @@ class Task(NamedTuple):
         return beginning(self.problem, numbers, start, self.T, theta, N, self.sizes, self.rules.barrier, bends)
 
 
-@checked
-def posed(
+def pose(
     system: LagrangianSystem,
     begin: Any,
     reaching: bool,
@@ -71,7 +70,7 @@ def posed(
     tolerance: float = 1e-8,
     iterations: int = 200,
 ) -> Task:
-    """What is given, checked."""
+    """What is given, checked, but for what kinds of things they are: see `posed`."""
     if not 1 <= N <= 10**6:
         raise InputError(f"N = {N!r}; expected a number of steps from 1 to a million.")
     T, tolerance = positive("T", T), positive("tolerance", tolerance)
@@ -82,7 +81,7 @@ def posed(
     theta, low, high = parameters(system, model, theta, theta_bounds, begin)
     sizes = functions(system, nu, theta.size, cost, path, end_cost, ending)
     least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
-    problem = Problem(
+    problem = Problem.unchecked(
         system=system,
         steps=steps,
         push=push,
@@ -100,6 +99,9 @@ def posed(
     )
     bounds = *limits("bounds", bounds, nu), np.concatenate([least, low]), np.concatenate([most, high])
     return Task(problem, Numbers(0.0, None, *bounds), Rules(tolerance, iterations, FIRST_BARRIER), sizes, T, theta)
+
+
+posed = checked(pose)
 
 
 def _times(times: Any, T: float) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,8 @@ WebAssembly."""
 
 from naiad.compiler.backends.backend import Backend, Kernel
 from naiad.compiler.backends.llvm.backend import LLVM
-from naiad.compiler.backends.places import Place, address
+from naiad.compiler.backends.llvm.chain import chained
+from naiad.compiler.backends.places import Place, address, empty
 from naiad.compiler.backends.resident import Resident
 from naiad.compiler.backends.wasm.module import Names, WasmModule, wasm_module
 
@@ -16,7 +17,9 @@ __all__ = [
     "Resident",
     "WasmModule",
     "address",
+    "chained",
     "default_backend",
+    "empty",
     "gpu_backend",
     "wasm_module",
 ]

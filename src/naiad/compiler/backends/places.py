@@ -9,6 +9,7 @@ import numpy as np
 from naiad.compiler.ir.program import Slot
 
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
+LINE = 64  # bytes of a line of the cache, and of the longest vector register
 
 
 class Place(NamedTuple):
@@ -25,6 +26,14 @@ class Place(NamedTuple):
         first = slot.offset if first is None else first
         outside, elements = np.dtype(slot.dtype), slice(first, first + math.prod(slot.shape))
         return cls(elements, (1, *slot.shape), outside if outside == _FLOAT else _WHOLE, outside)
+
+
+def empty(*shape: int) -> np.ndarray:
+    """Memory for so many numbers, which begins with a line of the cache: a vector that lies across two takes longer."""
+    count, line = math.prod(shape), LINE // _FLOAT.itemsize
+    memory = np.empty(count + line)
+    first = -(address(memory) // _FLOAT.itemsize) % line
+    return memory[first : first + count].reshape(shape)
 
 
 def address(memory: np.ndarray) -> int:

@@ -28,15 +28,18 @@ def _map(tracer: Tracer, eqn: Any, function: Callable[..., Node], inputs: Sequen
 def _elementwise(name: str, build: Callable[..., Callable[..., Node]]) -> None:
     """Register a primitive by a function of the builder, the types of its arguments and its parameters."""
 
+    wraps = name in _WRAPPING
+
     @rule(name, reads=_READS.get(name, ""))
     def apply(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
         types = [kind(atom.aval.dtype) for atom in eqn.invars]
         function = build(tracer.builder, types, eqn)
-        if eqn.outvars[0].aval.dtype.name == "int32" and name in _WRAPPING:
+        if wraps and eqn.outvars[0].aval.dtype == _INT32:
             function = _wrapped(tracer.builder, function)
         return _map(tracer, eqn, function, inputs)
 
 
+_INT32 = np.dtype(np.int32)
 _READS = {"integer_pow": "y", "round": "rounding_method"}
 _WRAPPING = {
     "add",

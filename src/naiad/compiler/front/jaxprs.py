@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax.extend import core
 
 UNROLLED_OPERATIONS = 600  # a scan of known length that comes to so little is written out
 
 CALLS = ("jit", "pjit", "closed_call")
+_PLAIN = (type(None), bool, int, float, str, np.dtype, type(np.dtype(float)))  # of which no jaxpr is one
 INDEXING = {  # the arguments that are indices
     "dynamic_slice": slice(1, None),
     "dynamic_update_slice": slice(2, None),
@@ -135,6 +137,8 @@ def _goes_through_rows(eqn: Any) -> bool:
 
 def _inside(eqn: Any) -> list[core.Jaxpr]:
     """The jaxprs of an equation."""
+    if all(type(value) in _PLAIN for value in eqn.params.values()):  # as most are, and it is seen sooner
+        return []
     leaves = jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr)
     return [getattr(leaf, "jaxpr", leaf) for leaf in leaves if _is_jaxpr(leaf)]
 

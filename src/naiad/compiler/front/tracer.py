@@ -91,7 +91,8 @@ class Tracer:
                 if not kind(variable.aval.dtype):
                     raise Refusal(f"{name} of {variable.aval.dtype} (numbers are float64, int64, int32 or bool)")
             rule = RULES[name]
-            known = eqn.replace(params=rule.parameters(eqn))
+            read = rule.parameters(eqn)
+            known = eqn if len(read) == len(eqn.params) else eqn.replace(params=read)
             if all(0 in variable.aval.shape for variable in eqn.outvars):
                 return [np.empty(variable.aval.shape, object) for variable in eqn.outvars]  # nothing to compute
             outputs = rule.apply(self, known, *inputs)

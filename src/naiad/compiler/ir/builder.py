@@ -22,6 +22,7 @@ PLAIN: dict[str, Callable[[Any, Any], Any]] = {
 }
 """Operations of constants that do not depend on how NumPy does them."""
 
+_SUM, _PRODUCT = {FLOAT: "add", INT: "iadd", BOOL: "or"}, {FLOAT: "mul", INT: "imul", BOOL: "and"}
 ONCE = {"div", "sqrt"}  # done once, before all loops, where nothing that they depend on changes, even for a rare branch
 
 
@@ -39,7 +40,8 @@ class Builder:
 
     def const(self, value: Any, type: str) -> Node:
         """A known value."""
-        value = _wrapped(int(value)) if type == INT else DTYPES[type](value).item()
+        if value.__class__ is not float or type != FLOAT:
+            value = _wrapped(int(value)) if type == INT else DTYPES[type](value).item()
         key = (type, value, math.copysign(1.0, value)) if type == FLOAT else (type, value)
         if value != value:
             key = (type, "nan")
@@ -97,11 +99,11 @@ class Builder:
 
     def add(self, a: Node, b: Node) -> Node:
         """a + b; of truth values, whether either holds."""
-        return self.op({FLOAT: "add", INT: "iadd", BOOL: "or"}[a.type], a, b)
+        return self.op(_SUM[a.type], a, b)
 
     def mul(self, a: Node, b: Node) -> Node:
         """a b; of truth values, whether both hold."""
-        return self.op({FLOAT: "mul", INT: "imul", BOOL: "and"}[a.type], a, b)
+        return self.op(_PRODUCT[a.type], a, b)
 
     # -- memory
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from naiad.compiler.backends.llvm.chain import Link
 from naiad.compiler.backends.llvm.inputs import Inputs, arranged
 from naiad.compiler.backends.llvm.machine import Loaded
-from naiad.compiler.backends.places import Place, address
+from naiad.compiler.backends.places import Place, address, empty
 from naiad.compiler.cores import all_cores, available
 from naiad.compiler.ir.program import Layout
 
@@ -117,19 +118,22 @@ class TableKernel:
         self._pace = Pace()
 
     def bound(self, places: np.ndarray, groups: int, owners: Any, *, in_order: bool) -> Callable[[], None]:
-        """A call for all groups; `places` has for each memory the address of its first group, and the bytes to the
-        next, `owners` are what they belong to. They go to all cores, unless they have to be treated in order."""
-        run, where, work = self._loaded.run, address(places), np.empty(self._work_size)
-        own = address(work)
+        """A call for all groups, by a `Link` if they go to one core; `places` has for each memory the address of its
+        first group, and the bytes to the next, `owners` are what they belong to. They go to all cores, unless they have
+        to be treated in order."""
+        run, where = self._loaded.run, address(places)
+        alone = Link(self._loaded, places, empty(self._work_size), groups, owners)
+        if in_order or groups < FEW:
+            return alone
 
         def task(first: int, last: int) -> float:
-            work, started = np.empty(self._work_size), time.perf_counter()
+            work, started = empty(self._work_size), time.perf_counter()
             run(where, 0, address(work), int(first), int(last))
             return time.perf_counter() - started
 
-        def call(_: Any = (places, work, owners)) -> None:  # which have to stay as long as the call does
-            if in_order or groups < FEW or available() == 1:
-                run(where, 0, own, 0, groups)
+        def call() -> None:
+            if available() == 1:
+                alone()
             else:
                 self._pace.run(task, groups)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
-LEVEL = 1  # of LLVM's passes: programs come simplified, and more passes take longer than they save
+LEVEL = 1  # of LLVM's passes: programs come simplified, and more passes take longer than they save; 0: none at all
 
 
 class Processor(NamedTuple):
@@ -37,7 +37,7 @@ def processor() -> Processor:
 
 def versions() -> tuple[Any, ...]:
     """What machine code depends on besides the program."""
-    return (*processor(), llvm.llvm_version_info, LEVEL)
+    return (*processor(), llvm.llvm_version_info)
 
 
 def object_code(ir: str, *, level: int = LEVEL) -> bytes:
@@ -64,6 +64,8 @@ def _target(level: int) -> Any:
 def _optimised(ir: str, target: Any, level: int) -> Any:
     module = llvm.parse_assembly(ir)
     module.verify()
+    if not level:
+        return module
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = options.loop_unrolling = False
     options.loop_vectorization = True  # of loops over arrays in memory
@@ -80,7 +82,8 @@ class Loaded:
         library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("run")
         self._library = library.link(_linker(), name)  # the code stays as long as this does
         pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(self._library["run"])
+        self.address: int = self._library["run"]
+        self.run = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)(self.address)
 
 
 _NUMBERS = itertools.count()

@@ -60,7 +60,7 @@ class _Printer:
         if at.lane == 1 or self._same(node):
             pointer = self._pointer(at.base, str(at.first), at.element)
             return self._read(pointer, node.type, not self._same(node))
-        return self._gather(at.base, self._in_lanes(at), node.type)
+        return self._gather_rows(at.base, str(at.first * at.element), at.lane, node.type)
 
     def _result(self, offset: int, node: Node) -> None:
         at = self.memory.place("out", offset)
@@ -68,10 +68,7 @@ class _Printer:
         if at.lane == 1:
             self.lines.say(f"store {type} {stored}, ptr {self._pointer(at.base, str(at.first), at.element)}, align 8")
         else:
-            self._scatter(at.base, self._in_lanes(at), stored, MEMORY[node.type], None)
-
-    def _in_lanes(self, at: Stretch) -> list[str]:
-        return [str(at.first * at.element + lane * at.lane) for lane in range(self.lanes)]
+            self.lines.scatter(MEMORY[node.type], stored, at.base, str(at.first * at.element), at.lane)
 
     def _same(self, node: Node) -> bool:
         """Whether a value is the same in all lanes, and so a scalar."""
@@ -353,6 +350,8 @@ class _Printer:
         if self._same(index) and (at.lane == 1 or self._same(node)):
             pointer = self._pointer(base, self._use(index, False), at.element)
             return self._read(pointer, node.type, not self._same(node), self._alone(buffer))
+        if self._same(index) and at.element == 1:
+            return self._gather_rows(base, self._use(index, False), at.lane, node.type)
         return self._gather(base, self._lane_places(at, index), node.type)
 
     def _lane_places(self, at: Stretch, index: Node) -> list[str]:
@@ -375,6 +374,10 @@ class _Printer:
             value = self.lines.emit(f"insertelement {self.lines.type(type)} {value}, {type} {one}, i64 {lane}")
         return value
 
+    def _gather_rows(self, base: str, place: str, apart: int, kind: str) -> str:
+        value = self.lines.gather(MEMORY[kind], base, place, apart)
+        return self.lines.emit(f"icmp ne {self.lines.type('i64')} {value}, zeroinitializer") if kind == BOOL else value
+
     def _store(self, node: Node, mask: str | None) -> None:
         index, value = node.args
         at = self.memory.place(node.value.space, node.value.offset)
@@ -389,6 +392,8 @@ class _Printer:
                 old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
                 stored = self.lines.emit(f"select {self.lines.type('i1')} {mask}, {type} {stored}, {type} {old}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8")
+        elif self._same(index) and at.element == 1 and mask is None:
+            self.lines.scatter(MEMORY[value.type], stored, base, self._use(index, False), at.lane)
         else:
             self._scatter(base, self._lane_places(at, index), stored, MEMORY[value.type], mask)
 
