@@ -12,7 +12,10 @@ from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.mechanics.labels import place
 from naiad.numerics import hat
+from naiad.trees.joint_rule import JointRule
+from naiad.trees.rules import RULES
 from naiad.trees.system import TreeSystem
+from naiad.trees.tree_rule import TreeRule
 
 
 class JointSpace(LagrangianSystem):
@@ -57,9 +60,15 @@ class JointSpace(LagrangianSystem):
         return None if self.bodies.force is None else self._force
 
     def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
-        whole, velocity = self.spread(g, xi)
-        acting = self.bodies.force(whole, velocity, t)
-        return jax.vjp(lambda xi: self.spread(g, xi)[1], xi)[1](acting)[0]
+        return self.in_joints(g, self.bodies.force(*self.spread(g, xi), t))
+
+    def in_joints(self, g: Any, acting: Float[Array, " k"]) -> Float[Array, " n"]:
+        """What a force on the bodies is in the joints."""
+        return jax.vjp(lambda xi: self.spread(g, xi)[1], jnp.zeros(self.group.dim))[1](acting)[0]
+
+    def discretised(self, rule: Any) -> Any:
+        """The discrete Lagrangian of the bodies' own step, `TreeVariational` with the same rule."""
+        return JointRule(TreeRule(rule)) if type(rule) in RULES else rule
 
     def spread(self, g: Any, xi: Float[Array, " n"]) -> tuple[Any, Float[Array, " k"]]:
         """Configuration and velocity of the bodies."""
@@ -80,6 +89,10 @@ class JointSpace(LagrangianSystem):
         if tree.pinned:
             return whole.element((jnp.stack(R),)), spins
         return whole.element((jnp.stack(R), g.x)), jnp.concatenate([spins, jnp.asarray(xi)[3:6]])
+
+    def placed(self, g: Any) -> Any:
+        """The configuration of the bodies."""
+        return self.spread(g, jnp.zeros(self.group.dim))[0]
 
     def unreduced(self, state: State) -> State:
         """The state of the bodies, with the momentum of their velocities."""
