@@ -26,8 +26,8 @@ class JointSpace(LagrangianSystem):
     of a free one; `q`, the angles of the hinges, in the order of the bodies, with whole turns counted; `Q`, the turns
     Q_i of the ball joints. So velocities are rates of angles and angular velocities relative to the parent, in the
     body's frame, and forces are torques in the joints: `torques` has their directions, for `nd.control.solve`.
-    A step of `Variational` is that of the bodies by `TreeVariational` (see `JointRule`), but dense, O(n^3) in the number
-    of freedoms: it is for small trees, and for where no constraint may be.
+    A step of `Variational` is that of the bodies by `TreeVariational` (see `JointRule`), but dense, O(n^3) in the
+    number of freedoms: it is for small trees, and for where no constraint may be.
     """
 
     bodies: TreeSystem
