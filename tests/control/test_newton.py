@@ -12,7 +12,7 @@ from naiad.control.direction import CURVED, directed
 from naiad.control.first_node import Start, begun, start_values
 from naiad.control.iterate import chosen
 from naiad.control.newton import NewtonTables, step_values
-from naiad.control.riccati import Sizes, Value
+from naiad.control.riccati import Barrier, Sizes, Value
 
 N = 5
 
@@ -162,9 +162,9 @@ def test_the_first_node_has_the_best_constants():
     V, sizes = V @ V.T, Sizes(nx, 1)
     with jax.enable_x64(True):
         whole = sizes.spread(jnp.asarray(V), jnp.asarray(v), jnp.zeros((nx, 1)))
-        x, first = begun(sizes, Value(whole, 0.5), Start(miss, by))
-        assert begun(sizes, Value(whole, 1e-9), Start(miss, by))[1].pivot == 1e-9
-        assert begun(sizes, Value(-whole, 0.5), Start(miss, by))[1].pivot < 0.0
+        x, first = begun(sizes, Value(whole, 0.5), Start(miss, by), Barrier(0.0, 0.0))
+        assert begun(sizes, Value(whole, 1e-9), Start(miss, by), Barrier(0.0, 0.0))[1].pivot == 1e-9
+        assert begun(sizes, Value(-whole, 0.5), Start(miss, by), Barrier(0.0, 0.0))[1].pivot < 0.0
     theta = np.linalg.lstsq(np.linalg.cholesky(V).T @ by.T, -np.linalg.solve(np.linalg.cholesky(V), V @ miss + v))[0]
     np.testing.assert_allclose(x, miss + theta @ by, rtol=1e-9)
     assert 0.0 < float(first.pivot) <= 0.5

@@ -145,6 +145,24 @@ def test_what_cannot_be_is_said_in_a_line():
     assert "no control moves" in aside.message
 
 
+class Toppling(nd.LagrangianSystem):
+    """Of two freedoms one is so unstable that a step magnifies by far."""
+
+    group = nd.Rn(2)
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * v @ v + 2e3 * q[0] ** 2
+
+
+def test_where_everything_is_actuated_nothing_is_said_to_be_out_of_reach():
+    system = Toppling()
+    weak = nd.control.solve(
+        system, system.state(), system.state(q=(0.5, 0.5)), 4.0, 60, order=2, bounds=0.01, iterations=5
+    )
+    assert weak.status is nd.control.Status.INFEASIBLE
+    assert "wider bounds" in weak.message
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -93,3 +93,20 @@ def test_directions_of_torques():
     for wrong in ((0,), (3,), (8,), (1, 1), ()):
         with pytest.raises(InputError, match="torques"):
             mixed.torques(*wrong)
+
+
+@pytest.mark.parametrize("damping", [0.3, pytest.param(None, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rule", [nd.Trapezoid(), pytest.param(nd.Midpoint(), marks=pytest.mark.long)], ids=str)
+def test_a_step_in_the_joints_is_that_of_the_tree(rule, damping):
+    """Two discretisations with nothing in common but the nodes: absolute attitudes with constraints, in sweeps, and
+    joints, dense."""
+    bodies = pendulum(damping=damping)
+    arm = JointSpace(bodies)
+    start = arm.state(q=(0.7, -1.1), q_v=(0.4, 1.3))
+    dense = nd.simulate(arm, start, t1=0.4, dt=0.04, method=nd.Variational(rule=rule), progress=False).final
+    swept = nd.simulate(
+        bodies, arm.unreduced(start), t1=0.4, dt=0.04, method=nd.TreeVariational(rule=rule), progress=False
+    ).final
+    with jax.enable_x64(True):
+        assert np.allclose(arm.placed(dense.g).R, swept.g.R, atol=1e-13)
+    assert np.abs(dense.g.q - start.g.q).max() > 0.3

@@ -14,7 +14,7 @@ def directed(newton: NewtonTables, barrier: float, shift: float, halvings: int) 
 
     Where they are not, the curvature of the equations is left out (Gauss-Newton), or a share of it, found by so many
     `halvings`, that leaves them positive: it is slower from afar, and faster away from a saddle. Where that does not
-    help, the controls' diagonal is shifted more and more.
+    help, the diagonal of the controls and of the constants is shifted more and more.
     """
     if newton.sweep(barrier, shift) > 0.0:
         return True

@@ -15,6 +15,7 @@ from naiad.control.step import Lengths, Weights, limit
 from naiad.mechanics import State
 
 CONDITION_SLACK = 1e-6  # the conditions of the end stand as |r|^2 / (2 CONDITION_SLACK), besides their multipliers
+SHORTENED = 0.5  # the part of a free duration by which a step may shorten it: of next to none nothing is learnt
 NO_PIVOT = 1e300  # larger than any, and finite: costs to go are mixed
 
 
@@ -161,7 +162,7 @@ def end_stepped(
     problem: Problem, end: End, weights: Weights, blocks: EndBlocks, first: Any, last: Any
 ) -> tuple[EndStep, Lengths]:
     """The step of the ends, from the increments of the first and the last node, and how far it may go for the bounds of
-    the constants, and for their multipliers."""
+    the constants and the duration, and for the multipliers."""
     n, c = problem.group.dim, problem.constants
     (below, above), theta = end.gaps, last[n : n + c]
     found = EndStep(
@@ -173,7 +174,9 @@ def end_stepped(
         most=(weights.barrier + end.most * theta) / above - end.most,
         start=() if problem.begin is None else (first[:n], first[n + c :]),
     )
-    primal, dual = ((below, theta), (above, -theta)), ((end.least, found.least), (end.most, found.most))
+    primal, dual = [(below, theta), (above, -theta)], ((end.least, found.least), (end.most, found.most))
+    if problem.free_time:
+        primal.append((SHORTENED * end.theta[:1], theta[:1]))
     return found, Lengths(limit(primal), limit(dual))
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.control.problem import Problem
-from naiad.control.riccati import Sizes, Value, factorised
+from naiad.control.riccati import Barrier, Sizes, Value, factorised
 from naiad.mechanics import State
 
 
@@ -48,11 +48,12 @@ def given(problem: Problem) -> Start:
     return Start(jnp.zeros(2 * n + c), jnp.concatenate([jnp.zeros((c, n)), jnp.eye(c), jnp.zeros((c, n))], axis=1))
 
 
-def begun(sizes: Sizes, to_go: Value, start: Start) -> tuple[Any, First]:
-    """The increments of the first node, with the best constants, and the smallest pivot with theirs."""
+def begun(sizes: Sizes, to_go: Value, start: Start, at: Barrier) -> tuple[Any, First]:
+    """The increments of the first node, with the best constants, and the smallest pivot with theirs; what is added to
+    the diagonal of the controls is added to theirs."""
     n, x, by = sizes.state, start.miss, start.slopes
     if not by.shape[0]:
         return x, First(to_go.pivot)
     V, v = to_go.V[:, :n], to_go.V[:, n]
-    solve, pivot = factorised(by @ V @ by.T)
+    solve, pivot = factorised(by @ V @ by.T + at.shift * jnp.eye(by.shape[0]))
     return x - by.T @ solve((by @ (v + V @ x))[:, None])[:, 0], First(jnp.minimum(to_go.pivot, pivot))

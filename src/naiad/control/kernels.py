@@ -127,7 +127,7 @@ class Kernels:
             "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x),
             "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured),
             "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier, loops=True),
-            "begun": lambda: alone(begun, self.sizes, f.value, f.start),
+            "begun": lambda: alone(begun, self.sizes, f.value, f.start, f.barrier),
             "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
             "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),
             "summed": lambda: alone(summed, self.sizes, f.measured, f.measured),

@@ -103,7 +103,7 @@ class NewtonTables:
         swept = (self.swept, self.bounded, self.barrier)
         self._back = over["backward"].scan(self.sizes, self.values, swept, [self.gains], reverse=True)
         first = [self.x.part(0, 1), self.pivot]
-        begin = over["begun"].over(self.sizes, [self.values.part(0, 1), self.start], first)
+        begin = over["begun"].over(self.sizes, [self.values.part(0, 1), self.start, self.barrier], first)
         given = [self.swept, self.gains, self.values.part(1)]
         self._on = over["forward"].scan(self.sizes, self.x, given, [self.change])
         self._sweep = chained([self._back, begin, self._on])

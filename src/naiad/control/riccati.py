@@ -68,7 +68,7 @@ class Bounded(NamedTuple):
 
 
 class Barrier(NamedTuple):
-    """The barrier, and what is added to the diagonal of the controls."""
+    """The barrier, and what is added to the diagonal of the controls and of the constants."""
 
     barrier: Any
     shift: Any

@@ -8,6 +8,7 @@ Hessian.
 """
 
 import abc
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import AbstractGroup
-from naiad.integrators import VPRK, Variational
+from naiad.integrators import VPRK, Trapezoid, Variational
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction
@@ -94,7 +95,9 @@ class VariationalSteps(AbstractTranscription):
     """Steps of `Variational` with a control that is constant over each: order 2.
 
     a is the left leg, m_{k+1} the right one, and the work of the control is spread over both nodes by the method's
-    rule, as that of any force is.
+    rule, as that of any force is. With -sigma and gamma as displacements of the nodes, sigma . a + gamma . m_{k+1} is
+    the change of the action, h xi changing by dtau^-1_{h xi} (sigma + Ad_f gamma), f = tau(h xi), and the work of the
+    forces: so it is written, in far fewer operations than by the legs.
     """
 
     method: Variational
@@ -125,16 +128,27 @@ class VariationalSteps(AbstractTranscription):
         return K
 
     def principle(self, system, controlled, g, K, U, t, h, sigma, gamma):
-        group, tau, xi, u = system.group, self.retraction, K[0], U[0]
-        legs = self.method.legs(system, g, xi, t, h)
-        pushed: Any = _Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
-        before, after = self.method.discrete(system).work(pushed, tau, g, xi, t, h)
-        f = tau.tau(group, h * xi)
+        group, tau, xi, u, before = system.group, self.retraction, K[0], U[0], sigma[0]
+        rule, f = self.method.discrete(system), tau.tau(group, h * xi)
         end = group.compose(g, f)
-        minus = legs.kinetic - legs.minus - before
-        plus = group.Ad_dual(f, legs.kinetic) + legs.plus + after
+        pushed: Any = _Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
+        acting = [pushed] if system.force is None else [pushed, system]
+        work = [rule.work(each, tau, g, xi, t, h) for each in acting]
+        value = sum(gamma @ right - before @ left for left, right in work)
+        turn = tau.dtau_inv(group, h * xi, before + group.Ad(f, gamma))
+        if isinstance(system, EulerPoincareSystem):
+            change = jax.jvp(system.reduced_lagrangian, (xi,), (turn,))[1]
+        elif isinstance(rule, Trapezoid):
+            at_node, at_end = (g, -h * before, t), (end, h * gamma, t + h)
+            change = 0.5 * (_change(system, xi, turn, *at_node) + _change(system, xi, turn, *at_end))
+        elif rule.by_action:
+            action, moved = partial(rule.action, system, tau, t=t, h=h), group.tangent(g, -before)
+            change = jax.jvp(action, (g, xi), (moved, turn / h))[1]
+        else:
+            kinetic, left, right = rule.slopes(system, tau, g, xi, t, h)
+            change = turn @ kinetic - before @ left + gamma @ right
         rate = controlled.cost(g, xi, u, t) + controlled.cost(end, xi, u, t + h)
-        return 0.5 * h * rate + sigma[0] @ minus + gamma @ plus
+        return 0.5 * h * rate + value + change
 
     def path(self, controlled, group, g, K, U, t, h):
         return controlled.path(g, K[0], U[0], t)
@@ -145,6 +159,12 @@ class _Pushed(NamedTuple):
 
     group: AbstractGroup
     force: Any
+
+
+def _change(system: LagrangianSystem, xi: Any, turn: Any, g: Any, moved: Any, t: Scalar) -> Any:
+    """The change of the Lagrangian at a node along displacements of g and xi."""
+    tangent = system.group.tangent(g, moved)
+    return jax.jvp(lambda g, xi: system.lagrangian(g, xi, t), (g, xi), (tangent, turn))[1]
 
 
 class GaussSteps(AbstractTranscription):

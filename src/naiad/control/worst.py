@@ -78,7 +78,10 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     newton.linearise(0.0, 0.0)
     nu, nx, n, c = problem.control_size, problem.state_size, problem.group.dim, problem.constants
     reached = np.zeros((problem.state_size, 0))
-    for lead in newton.swept.rows(newton.N).lead:
+    leads = newton.swept.rows(newton.N).lead
+    if np.linalg.matrix_rank(leads[0, n + c : nx, -nu:]) == n:  # every momentum has a control
+        return None
+    for lead in leads:
         step, by_u = lead[:nx, :nx], lead[:nx, -nu:]
         reached = np.concatenate([step @ reached, by_u], axis=1)
         if reached.shape[1] > 4 * len(reached):

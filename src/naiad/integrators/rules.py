@@ -5,7 +5,7 @@ the virtual work F^- . eta_k + F^+ . eta_{k+1}, in the body frames of the two no
 """
 
 import abc
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,7 +34,12 @@ class Slopes(NamedTuple):
 
 
 class AbstractRule(Module):
-    """A discrete Lagrangian built from a system's Lagrangian and forces."""
+    """A discrete Lagrangian built from a system's Lagrangian and forces.
+
+    `by_action` says that its slopes are those of its action, by automatic differentiation.
+    """
+
+    by_action: ClassVar[bool] = False
 
     @abc.abstractmethod
     def order(self, system: LagrangianSystem) -> int:
@@ -157,6 +162,8 @@ class Trapezoid(AbstractRule):
 class Midpoint(AbstractRule):
     """L_d = h ell(g_k f^(1/2), xi, t_k + h/2), f^(1/2) the root of f = tau(h xi): second order, symmetric."""
 
+    by_action = True
+
     def order(self, system):
         return 2
 
@@ -200,6 +207,8 @@ class Implicit(AbstractRule):
 
 class Own(AbstractRule):
     """The system's own discrete Lagrangian; its forces by the trapezoid."""
+
+    by_action = True
 
     def order(self, system):
         return system.discrete_order

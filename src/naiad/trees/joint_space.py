@@ -12,7 +12,10 @@ from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.mechanics.labels import place
 from naiad.numerics import hat
+from naiad.trees.joint_rule import JointRule
+from naiad.trees.rules import RULES
 from naiad.trees.system import TreeSystem
+from naiad.trees.tree_rule import TreeRule
 
 
 class JointSpace(LagrangianSystem):
@@ -23,7 +26,8 @@ class JointSpace(LagrangianSystem):
     of a free one; `q`, the angles of the hinges, in the order of the bodies, with whole turns counted; `Q`, the turns
     Q_i of the ball joints. So velocities are rates of angles and angular velocities relative to the parent, in the
     body's frame, and forces are torques in the joints: `torques` has their directions, for `nd.control.solve`.
-    A step is dense, O(n^3) in the number of freedoms: it is for small trees, and for where no constraint may be.
+    A step of `Variational` is that of the bodies by `TreeVariational` (see `JointRule`), but dense, O(n^3) in the
+    number of freedoms: it is for small trees, and for where no constraint may be.
     """
 
     bodies: TreeSystem
@@ -57,9 +61,15 @@ class JointSpace(LagrangianSystem):
         return None if self.bodies.force is None else self._force
 
     def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
-        whole, velocity = self.spread(g, xi)
-        acting = self.bodies.force(whole, velocity, t)
-        return jax.vjp(lambda xi: self.spread(g, xi)[1], xi)[1](acting)[0]
+        return self.in_joints(g, self.bodies.force(*self.spread(g, xi), t))
+
+    def in_joints(self, g: Any, acting: Float[Array, " k"]) -> Float[Array, " n"]:
+        """What a force on the bodies is in the joints."""
+        return jax.vjp(lambda xi: self.spread(g, xi)[1], jnp.zeros(self.group.dim))[1](acting)[0]
+
+    def discretised(self, rule: Any) -> Any:
+        """The discrete Lagrangian of the bodies' own step, `TreeVariational` with the same rule."""
+        return JointRule(TreeRule(rule)) if type(rule) in RULES else rule
 
     def spread(self, g: Any, xi: Float[Array, " n"]) -> tuple[Any, Float[Array, " k"]]:
         """Configuration and velocity of the bodies."""
@@ -80,6 +90,10 @@ class JointSpace(LagrangianSystem):
         if tree.pinned:
             return whole.element((jnp.stack(R),)), spins
         return whole.element((jnp.stack(R), g.x)), jnp.concatenate([spins, jnp.asarray(xi)[3:6]])
+
+    def placed(self, g: Any) -> Any:
+        """The configuration of the bodies."""
+        return self.spread(g, jnp.zeros(self.group.dim))[0]
 
     def unreduced(self, state: State) -> State:
         """The state of the bodies, with the momentum of their velocities."""

@@ -22,6 +22,7 @@ class TreeRule(AbstractRule):
 
     rule: AbstractRule = Trapezoid()
     correction: bool = static(default=False)
+    by_action = True
 
     def __post_init__(self):
         body_rule("TreeRule", self.rule, correction=self.correction)
@@ -58,12 +59,20 @@ class TreeRule(AbstractRule):
         """
         group = tree.group
         change = _change(g, tau.increment(group, h * xi))
-        _, u = jax.jvp(tree.centres, (g,), (change,))  # the centres are affine in g
         turn = tau.increment(group, h * xi).R
+        places: Any = None
         if isinstance(self.rule, Midpoint):
             half = tau.increment(group, tau.half(group, h * xi))
             places = (g.R + g.R @ half.R,)
-        else:
+        return self.moving(tree, g, change, turn, h * xi, h, places)
+
+    def moving(
+        self, tree: Tree, g: Any, change: Any, turn: Any, chord: Any, h: Scalar, places: Any = None
+    ) -> Float[Array, ""]:
+        """The kinetic part for a change of g in the ambient space, with F - I in `turn` and h xi in `chord`, which
+        couplings need; the midpoint rule has `places` of its own."""
+        _, u = jax.jvp(tree.centres, (g,), (change,))  # the centres are affine in g
+        if places is None:
             places = (g.R,) if isinstance(self.rule, Left) else (g.R, g.R + change.R)
         moving, J = sum(_form(tree, R, u) for R in places), tree.J
         if self.correction:
@@ -72,7 +81,7 @@ class TreeRule(AbstractRule):
             skew = jax.vmap(hat)(jnp.asarray(tree.own))
             J = J - skew @ tree.M @ skew
         if tree.D is not None:
-            spins = h * jnp.reshape(xi[: 3 * tree.count], (tree.count, 3))
+            spins = jnp.reshape(chord[: 3 * tree.count], (tree.count, 3))
             moving = moving + sum(jnp.einsum("ni,nij,nkj,nk->", spins, tree.D, R, u) for R in places)
         return (moving / len(places) + _turning(turn, J)) / h
 
