@@ -7,21 +7,21 @@ from collections.abc import Iterator
 
 from naiad.compiler.ir.program import Branch, Loop, Node, Part, Program, Region, children, regions
 
-LONGEST = 8000  # operations in a row that are left together, and of a program that is
+LONGEST = 8000  # operations in a row that are left together
 PART = 4000
-WITH_LOOPS = 1000  # operations of a part that has loops too: what is done to loops grows with all that is around them
+MANY = 64  # loops, the work on each of which takes longer the more there is around it
+WITH_LOOPS = 1000  # operations of a part that has loops too
 FEWEST = 100  # operations that are worth a function
 
 
 def split(program: Program, *, loops: bool = False) -> Program:
-    """The program, changed in place, with long rows of operations cut into parts; of a long one with everything in
-    parts, `loops` too."""
-    if not loops:
-        for region in list(regions(program.region)):
-            if len(region.items) > LONGEST:
-                region.items = list(_cut(region))
-    elif program.length > LONGEST:
+    """The program, changed in place, with long rows of operations cut into parts; with `loops` all of it, and these
+    too, if it has many."""
+    if loops and sum(isinstance(node, Loop) for node, _ in _walk(program.region, None)) > MANY:
         _cut_all(program.region)
+    for region in list(regions(program.region)):
+        if len(region.items) > LONGEST:
+            region.items = list(_cut(region))
     home: dict[int, Part | None] = {}
     for node, part in _walk(program.region, None):
         home.update((made.number, part) for made in _made(node))
