@@ -69,9 +69,9 @@ def is_straight(jaxpr: core.Jaxpr) -> bool:
     return not any(map(has_loops, jaxpr.eqns))
 
 
-def has_loops(eqn: Any) -> bool:
+def has_loops(eqn: Any, kinds: Sequence[str] = ("while", "scan", "cond")) -> bool:
     """Whether an equation is a loop or a branch, or has one within."""
-    return eqn.primitive.name in ("while", "scan", "cond") or not all(map(is_straight, _inside(eqn)))
+    return eqn.primitive.name in kinds or any(has_loops(each, kinds) for j in _inside(eqn) for each in j.eqns)
 
 
 def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:
