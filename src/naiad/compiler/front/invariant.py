@@ -45,5 +45,5 @@ def divided(jaxpr: core.Jaxpr, changes: tuple[bool, ...]) -> Divided | None:
         if not isinstance(atom, core.Literal) and atom in made
     )
     arguments = tuple(k for k, moves in enumerate(changes) if not moves)
-    before = core.Jaxpr(jaxpr.constvars, [jaxpr.invars[k] for k in arguments], list(wanted), early)
-    return Divided(before, core.Jaxpr(jaxpr.constvars, [*wanted, *jaxpr.invars], jaxpr.outvars, late), arguments)
+    before = jaxpr.replace(invars=[jaxpr.invars[k] for k in arguments], outvars=list(wanted), eqns=early)
+    return Divided(before, jaxpr.replace(invars=[*wanted, *jaxpr.invars], eqns=late), arguments)
