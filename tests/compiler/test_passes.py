@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+import naiad as nd
 from naiad.compiler.backends.wasm.order import REGISTERS, ordered
 from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Branch, Loop, Part
@@ -61,6 +62,37 @@ def test_a_long_row_is_cut_by_the_back_end_that_asks(monkeypatch):
     assert [len(part.body.items) for part in parts] == [40, 40, 40]
     assert made.layout.work_size == len(made.frame) == 3  # one between each two, and the result
     assert np.unique(list(made.frame.values())).size == 3
+
+
+def test_a_program_with_many_loops_is_cut_with_them(monkeypatch):
+    """The same numbers come out to the last bit: alone, and in lanes of which some are done, or take another arm."""
+
+    def function(x, n):
+        table = jnp.linspace(0.0, 1.0, 40) * x
+
+        def inner(i, y):
+            return jnp.sin(y) + table[i] * y
+
+        def body(at):
+            k, y, rows = at
+            y = lax.fori_loop(0, 20, inner, y) + lax.fori_loop(0, 2 + k, inner, 0.1 * y)
+            far = lax.cond(y > 0.3, lambda: lax.fori_loop(0, 9, inner, y), lambda: y - x)
+            return k + 1, far, rows.at[k].set(rows[k] + far)
+
+        return lax.while_loop(lambda at: at[0] < n, body, (jnp.zeros((), int), x, jnp.sqrt(table)))
+
+    whole = nd.compile(function, cache=False, lanes=4)
+    x, n = np.linspace(0.1, 2.0, 7), np.array([0, 3, 9, 1, 4, 4, 30])
+    alone, together = whole(0.7, 12), whole.batch(x, n)
+    assert "@part" not in whole.llvm
+    monkeypatch.setattr(splitting, "MANY", 3)
+    monkeypatch.setattr(splitting, "WITH_LOOPS", 12)
+    monkeypatch.setattr(splitting, "FEWEST", 2)
+    cut = nd.compile(function, cache=False, lanes=4)
+    for found, expected in ((cut(0.7, 12), alone), (cut.batch(x, n), together)):
+        jax.tree.map(np.testing.assert_array_equal, found, expected)
+    assert cut.llvm.count("define internal void @part") > 3
+    assert "%mask" in cut._backend.source(cut._program(), 4)
 
 
 def ops(nodes):

@@ -47,6 +47,6 @@ def finished(
     shorter = tried(FEW)
     if shorter is None:
         return program or made(most_scalars)
-    if program is None and GAIN * shorter.length > LEFT * HOPELESS:  # it may be that loops help little
+    if program is None and shorter.length > LEFT * HOPELESS:  # it may be that loops help little
         program = tried(most_scalars)
     return shorter if program is None or GAIN * shorter.length <= program.length else program

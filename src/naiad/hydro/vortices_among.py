@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from naiad.hydro.boundary import Boundary, Level
 from naiad.hydro.coupling import stacked
 from naiad.hydro.pair import Pair
-from naiad.numerics import solve
+from naiad.numerics import solver
 
 
 class AmongVortices(NamedTuple):
@@ -58,9 +58,9 @@ def among_vortices(
     through = normals.column.over(apart).y @ gamma / (2.0 * jnp.pi)
     angle = _angle(apart.over(origin.column.minus(z)))
     potential = angle @ gamma / (2.0 * jnp.pi)
-    found = solve(O + stacked([level.A for level in levels]), jnp.concatenate([h, -through[:, None]], axis=1))
-    s = found[:, -1]
-    M: Any = density * (stacked([each.inertia for each in boundaries]) - outward @ found[:, :-1])
+    dipoles = solver(O + stacked([level.A for level in levels]))  # of the poses alone, as is M
+    s = -dipoles(through)
+    M: Any = density * (stacked([each.inertia for each in boundaries]) - outward @ dipoles(h))
     impulse = -density * (outward @ s + a.T @ potential - b.T @ through)
 
     first, second = np.triu_indices(len(gamma), 1)

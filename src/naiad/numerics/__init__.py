@@ -5,7 +5,7 @@ from naiad.numerics.checks import check_rotations
 from naiad.numerics.composition import COMPOSITIONS
 from naiad.numerics.double import check_double, double
 from naiad.numerics.extrapolation import History, extrapolate, history, remember
-from naiad.numerics.linalg import inverse, is_definite, semidefinite_root, solve, solve_in_loops, transpose
+from naiad.numerics.linalg import inverse, is_definite, semidefinite_root, solve, solve_in_loops, solver, transpose
 from naiad.numerics.module import Module, static
 from naiad.numerics.newton import Newton, Root
 from naiad.numerics.series import (
@@ -58,6 +58,7 @@ __all__ = [
     "semidefinite_root",
     "solve",
     "solve_in_loops",
+    "solver",
     "static",
     "stumpff",
     "stumpff_below",

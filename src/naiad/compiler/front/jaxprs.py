@@ -68,9 +68,12 @@ def operations_of(jaxpr: core.Jaxpr) -> int:
 
 def is_straight(jaxpr: core.Jaxpr) -> bool:
     """Whether a jaxpr has neither loops nor branches."""
-    return not any(
-        eqn.primitive.name in ("while", "scan", "cond") or not all(map(is_straight, _inside(eqn))) for eqn in jaxpr.eqns
-    )
+    return not any(map(has_loops, jaxpr.eqns))
+
+
+def has_loops(eqn: Any, kinds: Sequence[str] = ("while", "scan", "cond")) -> bool:
+    """Whether an equation is a loop or a branch, or has one within."""
+    return eqn.primitive.name in kinds or any(has_loops(each, kinds) for j in _inside(eqn) for each in j.eqns)
 
 
 def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:

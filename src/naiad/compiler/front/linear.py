@@ -82,19 +82,25 @@ def _triangular_solve(tracer: Tracer, eqn: Any, A: Value, B: Value) -> Lazy:
         return i if downwards else b.op("isub", b.integer(n - 1), i)
 
     def along(index: Sequence[Node]) -> None:
-        *outer, column = index
+        *which, column = index
 
         def entry(i: Node, j: Node) -> Node:
             i, j = turned(i), turned(j)
-            return A.at((*outer, j, i) if swapped else (*outer, i, j))
+            return A.at((*which, j, i) if swapped else (*which, i, j))
 
         def place(i: Node) -> Node:
             i = turned(i)
-            return arrays.flat((*outer, i, column) if left else (*outer, column, i), B.shape)
+            return arrays.flat((*which, i, column) if left else (*which, column, i), B.shape)
 
         _substitute(b, entry, x, place, n, unit)
 
-    arrays.each((*batch, rights), along)
+    def outer(index: Sequence[Node]) -> None:
+        if rights == 1:
+            along((*index, b.integer(0)))
+        else:
+            _each(b, b.integer(0), b.integer(rights), lambda column: along((*index, column)))
+
+    arrays.each(batch, outer)
     return arrays.whole(x, B.shape)
 
 

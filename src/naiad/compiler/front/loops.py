@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from naiad.compiler.front.arrays import UNROLLED, Arrays, Index, Lazy, Small, Value, element_type, is_known
+from naiad.compiler.front.invariant import divided
 from naiad.compiler.front.jaxprs import indexed_arguments, is_straight, rows_passed_on, scan_counts, stays_loop
 from naiad.compiler.front.rules import rule
 from naiad.compiler.front.tracer import Tracer, known_kind
@@ -23,8 +24,15 @@ def _while(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     unchanged = [a is c for a, c in zip(body.jaxpr.invars[n:], body.jaxpr.outvars, strict=True)]
     settled = tracer.settled(inputs)
     test_consts, body_consts, inits = settled[:m], settled[m : m + n], settled[m + n :]
+    inner, early = body.jaxpr, list[Value]()
+    apart = divided(body.jaxpr, (*(False for _ in body_consts), *(not same for same in unchanged)))
+    if apart is not None:
+        inner, given = apart.body, [*body_consts, *inits]
+        with _held(settled):
+            early = tracer.settled(tracer.evaluate(apart.before, body.consts, [given[k] for k in apart.arguments]))
+    body_consts, n = [*early, *body_consts], n + len(early)
     kept = [init for init, same in zip(inits, unchanged, strict=True) if same]
-    indexed = indexed_arguments(body.jaxpr, [*map(is_known, body_consts), *(False for _ in inits)])
+    indexed = indexed_arguments(inner, [*map(is_known, body_consts), *(False for _ in inits)])
     moving = [(init, is_in) for init, same, is_in in zip(inits, unchanged, indexed[n:], strict=True) if not same]
 
     def merge(changing: Sequence[Value]) -> list[Value]:
@@ -43,7 +51,7 @@ def _while(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
         b.begin_body(loop, _any(tracer, predicate))
         values = merge(carry.arrays_of(loop.params))
         with _held(values if predicate.shape else []):
-            outputs = tracer.evaluate(body.jaxpr, body.consts, [*body_consts, *values])
+            outputs = tracer.evaluate(inner, body.consts, [*body_consts, *values])
             if predicate.shape:
                 outputs = [_where_on(tracer, predicate, new, old) for new, old in zip(outputs, values, strict=True)]
             yields = carry.yields([value for value, same in zip(outputs, unchanged, strict=True) if not same])

@@ -9,6 +9,7 @@ from jax.extend import core
 
 from naiad.compiler.front.arrays import Arrays, Lazy, Value, kind
 from naiad.compiler.front.jaxprs import uses_of
+from naiad.compiler.front.repeated import without_repeats
 from naiad.compiler.front.rules import RULES, Excess, Refusal, Unsupported
 from naiad.compiler.ir.builder import Builder
 from naiad.compiler.ir.program import Node
@@ -33,6 +34,7 @@ class Tracer:
 
     def evaluate(self, jaxpr: core.Jaxpr, consts: Sequence[Any], args: Sequence[Value]) -> list[Value]:
         """The outputs of a jaxpr."""
+        jaxpr = without_repeats(jaxpr, consts)
         last_use, uses = uses_of(jaxpr)
         bound: dict[Any, Value] = {}
 

@@ -41,7 +41,7 @@ class LLVM(Backend):
 
     def source(self, program: Program, lanes: int = 1, shared: Sequence[bool] = ()) -> str:
         """LLVM IR, before LLVM's own passes; long programs in parts, for the time that LLVM takes."""
-        return print_llvm(split(program), lanes, shared)
+        return print_llvm(split(program, loops=True), lanes, shared)
 
     def build(self, source: str) -> bytes:
         """An object file."""

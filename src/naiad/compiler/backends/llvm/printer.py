@@ -12,12 +12,13 @@ from naiad.compiler.backends.llvm.memory import Memory, Stretch
 from naiad.compiler.backends.llvm.operations import SCALARS, write
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region
+from naiad.compiler.passes.split import given
 from naiad.compiler.passes.uniform import uniform
 
-MARKED = 256  # buffers that are told apart in loads and stores
+MARKED = 256  # buffers of a function that are told apart in loads and stores
 VECTORISED = 1000  # operations of a loop over elements that LLVM may vectorise
 INLINED = 200  # lines for a group that may be written into the loop over groups, which LLVM looks at all together
-FIRST_LOOP = 1 + 3 * MARKED  # the marks of loops come after those of buffers
+DOMAIN, PLAIN = 0, 1  # the marks that buffers, and loops that are not vectorised, have in common
 
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
 
@@ -38,9 +39,10 @@ class _Printer:
         self.names: dict[int, str] = {}
         self.uniform = uniform(program, shared) if lanes > 1 else set[int]()
         self.parts: list[str] = []
-        self.in_part = False
-        self.buffers: list[tuple[str, int]] = []
-        self.plain_loops = 0
+        self.marks = PLAIN + 1
+        self.buffers: dict[tuple[str, int], int] = {}  # of this function, with their marks
+        self.functions = [self.buffers]
+        self.plain_loops: list[int] = []
 
     # -- the module
 
@@ -93,8 +95,6 @@ class _Printer:
         else:
             pointer = self._pointer("%work", str(self.program.frame[node.number]))
             name = self._read(pointer, node.type, not self._same(node))
-        if self.in_part:
-            self.names[node.number] = name
         return name
 
     def _define(self, node: Node, name: str) -> None:
@@ -108,15 +108,19 @@ class _Printer:
                 name = self.lines.emit(f"zext {self.lines.type('i1', wide)} {name} to {memory}")
             self.lines.say(f"store {memory} {name}, ptr {pointer}, align 8")
 
-    def _part(self, part: Part) -> None:
+    def _part(self, part: Part, mask: str | None) -> None:
         """A function of its own, and a call of it."""
-        outside, self.lines.text, names, self.names, self.in_part = self.lines.text, [], self.names, {}, True
-        self._region(part.body, None)
-        name, body = f"@part{len(self.parts)}", "\n".join(self.lines.text)
-        given = self.memory.arguments("noalias ")
-        self.parts.append(f"define internal void {name}({given}) noinline {{\nentry:\n{body}\n  ret void\n}}")
-        self.lines.text, self.names, self.in_part = outside, names, False
-        self.lines.say(f"call void {name}({self.memory.arguments()})")
+        lines, around = self.lines, (self.lines.text, self.lines.block, self.names, self.buffers)
+        lines.text, lines.block, self.names, self.buffers = [], "entry", {}, {}
+        self.functions.append(self.buffers)
+        self.names.update({value.number: self._recalled(value) for value in given(part)})
+        self._region(part.body, None if mask is None else "%mask")
+        name, body = f"@part{len(self.parts)}", "\n".join(lines.text)
+        masked = "" if mask is None else f", {lines.type('i1')} "
+        taken = self.memory.arguments("noalias ") + (masked and f"{masked}%mask")
+        self.parts.append(f"define internal void {name}({taken}) noinline {{\nentry:\n{body}\n  ret void\n}}")
+        lines.text, lines.block, self.names, self.buffers = around
+        lines.say(f"call void {name}({self.memory.arguments()}{masked and masked + str(mask)})")
 
     # -- statements
 
@@ -127,7 +131,7 @@ class _Printer:
             elif isinstance(node, Branch):
                 self._branch(node, mask)
             elif isinstance(node, Part):
-                self._part(node)
+                self._part(node, mask)
             elif node.op == "store":
                 self._store(node, mask)
             elif node.op == "load":
@@ -190,8 +194,8 @@ class _Printer:
 
     def _not_vectorised(self) -> str:
         """A mark of a loop that is not worth the time that LLVM takes to look whether it may be vectorised."""
-        self.plain_loops += 1
-        return f", !llvm.loop !{FIRST_LOOP + self.plain_loops}"
+        self.plain_loops.append(self._marked(1))
+        return f", !llvm.loop !{self.plain_loops[-1]}"
 
     def _kept_where_done(self, params: list[Node], news: list[str], goes_on: str) -> list[str]:
         """The new values in the lanes that go on, the old ones in the others; mostly all go on, and none is chosen."""
@@ -315,25 +319,29 @@ class _Printer:
         if place not in self.buffers:
             if len(self.buffers) == MARKED:
                 return ""
-            self.buffers.append(place)
-        at = 1 + 3 * self.buffers.index(place)
+            self.buffers[place] = self._marked(3)
+        at = self.buffers[place]
         return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
+
+    def _marked(self, count: int) -> int:
+        """The first of some new marks."""
+        self.marks += count
+        return self.marks - count
 
     def _marks(self) -> list[str]:
         """What the marks of buffers and loops stand for."""
-        scopes = [1 + 3 * i for i in range(len(self.buffers))]
-        lines = ["!0 = distinct !{!0}"] if scopes else []
-        for scope in scopes:
-            others = ", ".join(f"!{other}" for other in scopes if other != scope)
-            lines += [
-                f"!{scope} = distinct !{{!{scope}, !0}}",
-                f"!{scope + 1} = !{{!{scope}}}",
-                f"!{scope + 2} = !{{{others}}}",
-            ]
-        loops = [FIRST_LOOP + i for i in range(1, self.plain_loops + 1)]
-        if loops:
-            lines.append(f'!{FIRST_LOOP} = !{{!"llvm.loop.vectorize.enable", i1 false}}')
-        return [*lines, *(f"!{loop} = distinct !{{!{loop}, !{FIRST_LOOP}}}" for loop in loops)]
+        lines = [f"!{DOMAIN} = distinct !{{!{DOMAIN}}}"] if any(self.functions) else []
+        for scopes in (buffers.values() for buffers in self.functions):
+            for scope in scopes:
+                others = ", ".join(f"!{other}" for other in scopes if other != scope)
+                lines += [
+                    f"!{scope} = distinct !{{!{scope}, !{DOMAIN}}}",
+                    f"!{scope + 1} = !{{!{scope}}}",
+                    f"!{scope + 2} = !{{{others}}}",
+                ]
+        if self.plain_loops:
+            lines.append(f'!{PLAIN} = !{{!"llvm.loop.vectorize.enable", i1 false}}')
+        return [*lines, *(f"!{loop} = distinct !{{!{loop}, !{PLAIN}}}" for loop in self.plain_loops)]
 
     def _read(self, pointer: str, type: str, wide: bool, mark: str = "") -> str:
         memory = self.lines.type(MEMORY[type], wide)
