@@ -60,7 +60,7 @@ def among_vortices(
     potential = angle @ gamma / (2.0 * jnp.pi)
     dipoles = solver(O + stacked([level.A for level in levels]))  # of the poses alone, as is M
     s = -dipoles(through)
-    M: Any = density * (stacked([each.inertia for each in boundaries]) - outward @ dipoles(h))
+    M: Any = density * (stacked([each.inertia for each in boundaries]) - outward @ dipoles(jnp.asarray(h)))
     impulse = -density * (outward @ s + a.T @ potential - b.T @ through)
 
     first, second = np.triu_indices(len(gamma), 1)

@@ -47,7 +47,7 @@ def _forms(jaxpr: core.Jaxpr, consts: Sequence[Any]) -> list[int]:
     found = []
     for eqn in jaxpr.eqns:
         given = tuple(_constant(atom.val) if isinstance(atom, core.Literal) else values[atom] for atom in eqn.invars)
-        made = tuple((v.aval.shape, v.aval.dtype) for v in eqn.outvars)
+        made = tuple(map(_form, eqn.outvars))
         found.append(_number((eqn.primitive.name, _does(eqn), given, made)))
         values.update(_places(eqn.outvars, found[-1]))
     return found
@@ -82,7 +82,11 @@ def _whole(jaxpr: core.Jaxpr, consts: tuple[Any, ...]) -> int:
     for eqn, form in zip(jaxpr.eqns, forms, strict=True):
         values.update(_places(eqn.outvars, form))
     results = tuple(_constant(a.val) if isinstance(a, core.Literal) else values[a] for a in jaxpr.outvars)
-    return _number((tuple((v.aval.shape, v.aval.dtype) for v in jaxpr.invars), results))
+    return _number((tuple(map(_form, jaxpr.invars)), results))
+
+
+def _form(variable: Any) -> tuple[Any, Any]:
+    return variable.aval.shape, variable.aval.dtype
 
 
 def _places(variables: Sequence[Any], form: int = -1) -> dict[Any, Any]:
