@@ -13,7 +13,7 @@ from naiad.groups import SE3, SO3, AbstractGroup, Pose, Power
 from naiad.hydro import AbstractShape, Plane, SpatialBodies, mass_properties
 from naiad.mechanics import LagrangianSystem, Picture, Scalar, State
 from naiad.models.solid_shape import Solid, solid_of, solid_shape
-from naiad.numerics import solve, static, vee
+from naiad.numerics import solve_in_loops, static, vee
 from naiad.numerics.checks import floats, is_known, positive, semidefinite_inertia, vector
 
 
@@ -130,7 +130,7 @@ class SubmergedBodies(LagrangianSystem):
 
     def velocity(self, g: Pose, mu: Float[Array, " 6N"], t: Scalar = 0.0) -> Float[Array, " 6N"]:
         """(K + M(g))^-1 mu."""
-        return solve(self.inertia(g), mu)
+        return solve_in_loops(self.inertia(g), mu[:, None])[:, 0]
 
     def energy(self, state: State, t: Scalar = 0.0) -> Float[Array, ""]:
         """mu . (K + M(g))^-1 mu / 2, and the potential energy."""

@@ -10,7 +10,7 @@ from naiad.compiler.ir.program import Branch, Loop, Node, Part, Program, Region,
 LONGEST = 8000  # operations in a row that are left together
 PART = 4000
 MANY = 64  # loops, the work on each of which takes longer the more there is around it
-WITH_LOOPS = 1000  # operations of a part that has loops too
+WITH_LOOPS = 2000  # operations of a part that has loops too
 FEWEST = 100  # operations that are worth a function
 
 
