@@ -41,7 +41,7 @@ def calls_of(work) -> int:
         (lambda k: run(nd.models.RigidBody((1.0, 2.0, 2.5 + 0.1 * k)), STATE), 1000),
         (lambda k: VEHICLE.state(Omega=(0.2, 0.1, 0.1 * k), v=(1.0, 0.0, 0.0)), 550),
         (lambda k: nd.propagate(BODY, STATE, dt=0.01 + 0.001 * k, steps=100), 4500),
-        (lambda k: SINE(np.full(3, 0.1 * k)), 50),
+        (lambda k: SINE(np.full(3, 0.1 * k)), 55),
     ],
     ids=["state and simulate", "other parameters", "state", "propagate", "compile"],
 )
