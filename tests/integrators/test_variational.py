@@ -10,6 +10,7 @@ import pytest
 import naiad as nd
 from naiad.diagnostics import march, reference
 from naiad.integrators import slopes_by_autodiff
+from naiad.integrators.method import put_back
 from naiad.mechanics import left_gradient
 from tests.verification.problems import PROBLEMS
 
@@ -120,6 +121,18 @@ def test_round_off_correction_can_be_seen_and_switched_off():
     assert 0 < kept.statistics["correction_max"] < 2e-15
     assert float(free.group_error.max()) > 5e-15
     assert free.statistics["correction_max"] == 0.0
+
+
+def test_a_group_that_leaves_its_elements_alone_needs_not_say_so():
+    """One's own group may give g back as it is, and not be called `free`."""
+
+    class Line(nd.Rn):
+        free = False
+
+        def renormalise(self, g):
+            return g
+
+    assert float(put_back(Line(2), jnp.ones(2), True)[1]) == 0.0
 
 
 class Oscillator(nd.LagrangianSystem):

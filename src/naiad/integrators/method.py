@@ -213,4 +213,5 @@ def renormalised(group: AbstractGroup, g: Any) -> tuple[Any, Float[Array, ""]]:
     """g put back on the group at the level of round-off, and the size of that correction."""
     corrected = group.renormalise(g)
     pairs = zip(jax.tree.leaves(corrected), jax.tree.leaves(g), strict=True)
-    return corrected, jnp.max(jnp.stack([jnp.max(jnp.abs(a - b)) for a, b in pairs if a is not b]))
+    changes = [jnp.max(jnp.abs(a - b)) for a, b in pairs if a is not b]
+    return corrected, functools.reduce(jnp.maximum, changes, jnp.zeros(()))
