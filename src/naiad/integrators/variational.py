@@ -43,7 +43,7 @@ class Variational(AbstractOneStepMethod):
     exact whatever the solver's residual; for an exact dtau^-1 it equals (dtau^-1_{-h xi})* D_xi L_d / h + F^+.
 
     `rule` is `Left`, `Right`, `Trapezoid` or `Midpoint`; if not given, the system's own discrete Lagrangian if it has
-    one, else `Trapezoid`. `renormalise` removes the round-off by which g leaves the group, step by step.
+    one, else `Trapezoid`. `renormalise` removes the round-off by which g leaves the group (`settled`).
     """
 
     retraction: AbstractRetraction = Cayley()
