@@ -94,7 +94,7 @@ class Splitting(AbstractOneStepMethod):
                 f"Splitting needs an EulerPoincareSystem without forces and constraints; {type(system).__name__} was "
                 "given. Use Variational."
             )
-        K, elsewhere = (execute(_inertia, system, np.full(system.group.dim, at), parameters=(0,)) for at in (0.0, 1.0))
+        K, elsewhere = execute(_inertias, system, parameters=(0,))
         if np.max(np.abs(K - elsewhere)) > 1e-12 * np.max(np.abs(K)):
             raise InputError(
                 f"Splitting needs a Lagrangian that is quadratic in xi; that of {type(system).__name__} is not. Use "
@@ -102,7 +102,7 @@ class Splitting(AbstractOneStepMethod):
             )
         if self.parts != "screws":
             self._check_form(system, K)
-        count = sum(map(len, self._divided(system.group, np.linalg.inv(K))))
+        count = sum(map(len, self._divided(system.group, K)))
         if len(self.reach) not in (1, count):
             raise InputError(
                 f"Splitting: reach has {len(self.reach)} angles; expected one, or {count}, one for each kind of flow."
@@ -186,6 +186,11 @@ def _run(part: Part, turns: Turns, state: State, h: Scalar) -> State:
 
 def _inertia(system: EulerPoincareSystem, xi: Float[Array, " n"]) -> Float[Array, "n n"]:
     return jax.jacfwd(jax.grad(system.reduced_lagrangian))(xi)
+
+
+def _inertias(system: EulerPoincareSystem) -> list[Float[Array, "n n"]]:
+    """At rest and in motion."""
+    return [_inertia(system, jnp.full(system.group.dim, at)) for at in (0.0, 1.0)]
 
 
 def _squares(A: Any, group: AbstractGroup) -> list[Part]:

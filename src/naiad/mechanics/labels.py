@@ -1,5 +1,6 @@
 """What the components of a state are called where people read them: shared dimensions, words and units."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,14 +60,19 @@ def angles(name: str, words: str, dims: tuple[str, ...] = ("component",)) -> dic
 def labels(system: "LagrangianSystem") -> dict[str, Label]:
     """Of each component of the element, the velocity and the momentum of a system: what the system says in `labels`, or
     what follows from its group. A dimension that would have two lengths is named after the variable instead."""
-    group = system.group
+    own = tuple((name, label._replace(dims=tuple(label.dims))) for name, label in system.labels.items())
+    return dict(_labels(system.group, own))
+
+
+@functools.lru_cache
+def _labels(group: AbstractGroup, own: tuple[tuple[str, Label], ...]) -> dict[str, Label]:
     parts = split_rows(group, np.zeros(group.dim))
     shapes = [[leaf.shape for leaf in jax.tree.leaves(identity(group))], *[[part.shape for part in parts]] * 2]
     found: dict[str, Label] = {}
     sizes: dict[str, int] = {}
     for names, kind, known in zip(group.names, _kinds(group), shapes, strict=True):
         for name, label, shape in zip(names, kind, known, strict=True):
-            found[name] = fitted(name, system.labels.get(name, label), shape, sizes)
+            found[name] = fitted(name, dict(own).get(name, label), shape, sizes)
     return found
 
 
