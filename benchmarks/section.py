@@ -112,7 +112,8 @@ def ours(method: nd.Splitting, dt: float, orbits: int) -> Work:
 
     def call() -> list[np.ndarray]:
         runs = nd.simulate_many(BODY, states, **options) if orbits > 1 else [nd.simulate(BODY, states[0], **options)]
-        return [np.hstack([run.crossings["p_z"]["Pi"], run.crossings["p_z"]["p"]]) for run in runs]
+        met = [run.crossings["p_z"] for run in runs]
+        return [np.hstack([each["Pi"].to_numpy(), each["p"].to_numpy()]) for each in met]
 
     return Work(call, first)
 

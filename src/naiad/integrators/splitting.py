@@ -102,7 +102,7 @@ class Splitting(AbstractOneStepMethod):
             )
         if self.parts != "screws":
             self._check_form(system, K)
-        count = sum(map(len, self._divided(system.group, K)))
+        count = self._kinds(system.group)
         if len(self.reach) not in (1, count):
             raise InputError(
                 f"Splitting: reach has {len(self.reach)} angles; expected one, or {count}, one for each kind of flow."
@@ -163,6 +163,11 @@ class Splitting(AbstractOneStepMethod):
             )[0]
 
         return jax.lax.cond(within, lambda: short, again), (), StepInfo.explicit()
+
+    def _kinds(self, group: AbstractGroup) -> int:
+        """How many kinds of flows all parts have."""
+        kicks = isinstance(group, SE3)
+        return {"screws": 4 if kicks else group.dim, "axes": 3}.get(self.parts, 3 + kicks)
 
     def _divided(self, group: AbstractGroup, A: Any) -> list[Part]:
         """The parts in the order of chi."""

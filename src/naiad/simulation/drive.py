@@ -8,11 +8,12 @@ import jax
 import numpy as np
 
 from naiad import interrupts
-from naiad.compiler import execute
+from naiad.compiler import execute, execute_rows
 from naiad.mechanics import State
-from naiad.simulation.loop import Crossing, Filled, Frame, Rows, advance, locate
+from naiad.simulation.loop import Crossing, Filled, Frame, Rows, advance, crossings
 from naiad.simulation.noise import Inputs
 from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
+from naiad.simulation.section import Passage
 from naiad.simulation.turn import angle
 
 FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
@@ -25,8 +26,7 @@ def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     t = plan.time(standing)
     outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
     row = row._replace(outputs={}) if plan.routine.apart else row
-    none = no_crossing(plan, row.state)
-    crossings = dict.fromkeys(plan.routine.sections, none)
+    crossings = dict.fromkeys(plan.routine.sections, no_crossing(plan, row.state))
     return Chunk(np.array([t]), row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
 
 
@@ -98,10 +98,11 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
     outputs = None if apart is None else (_times(apart, t0, h), apart.values)
-    crossings = _crossings(plan, filled, h) if filled.passages else {}
+    none = no_crossing(plan, filled.frames.rows.state)
+    met = {name: _crossings(plan, name, _rows(met), h) if met.count else none for name, met in filled.passages.items()}
     turn = max(turn, angle(frames.versine))
     t = t0 + node * h if plan.until is None else plan.time(standing)
-    return Chunk(_times(frames, t0, h), frames, outputs, crossings, counted + node, t, standing, turn)
+    return Chunk(_times(frames, t0, h), frames, outputs, met, counted + node, t, standing, turn)
 
 
 def _times(rows: Any, t0: float, h: float) -> np.ndarray:
@@ -109,11 +110,12 @@ def _times(rows: Any, t0: float, h: float) -> np.ndarray:
     return t0 + rows.node * h if rows.t is None else rows.t
 
 
-def _crossings(plan: Plan, filled: Filled, h: float) -> dict[str, Crossing]:
-    if not any(rows.count for rows in filled.passages.values()):
-        return dict.fromkeys(filled.passages, no_crossing(plan, filled.frames.rows.state))
-    located = execute(locate, plan.routine, filled.passages, h, parameters=(0,), engine=plan.engine)
-    return {name: _rows(rows) for name, rows in located.items()}
+def _crossings(plan: Plan, name: str, met: Passage, h: float) -> Crossing:
+    """The crossings of a section in the steps in which it was met, in their order. They are looked for side by side."""
+    where = (plan.routine, name)
+    found = execute_rows(crossings, where, met, h, shared=(2,), parameters=(0,), engine=plan.engine)
+    there = ~np.isnan(found.t)
+    return jax.tree.map(lambda leaf: leaf[there], found)
 
 
 def _rows(filled: Rows) -> Any:

@@ -1,6 +1,5 @@
 """The loop over steps, as pure functions: what `simulate` compiles."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +15,7 @@ from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import Inputs
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Routine, Standing, Statistics
-from naiad.simulation.section import Level, Located, Passage, Stretch
+from naiad.simulation.section import Level, Passage, Stretch
 from naiad.simulation.turn import versine
 
 BUFFER_BYTES = 2**22  # of the saved nodes, and of the passages of each section, that one chunk can hold
@@ -213,8 +212,57 @@ def advance(
 def locate(routine: Routine, passages: dict[str, Rows], h: Any) -> dict[str, Rows]:
     """The crossings of each section. They are looked for when the steps are done: until then nothing waits for them,
     lanes look for theirs side by side, and where nothing is met there is nothing to compile."""
-    within = jax.jit(lambda *given: routine.within(*given))  # which is traced once
-    return {name: _crossings(routine, name, within, h, rows) for name, rows in passages.items()}
+    search = Search(routine)
+    return {name: _crossings(search, name, h, rows) for name, rows in passages.items()}
+
+
+def crossings(where: tuple[Routine, str], met: Passage, h: Any) -> Crossing:
+    """The crossing, or both, of the section of this name in one step, as rows; t is NaN where there is none."""
+    search, section = Search(where[0]), where[0].sections[where[1]]
+    if not section.pairs:
+        return jax.tree.map(lambda leaf: leaf[None], search.crossing(where[1], met, h))
+
+    def plain() -> Crossing:
+        found = search.crossing(where[1], met, h)
+        return jax.tree.map(lambda leaf: jnp.stack([leaf, jnp.full_like(leaf, jnp.nan)]), found)
+
+    return jax.lax.cond(section.crossed(met.before, met.after), plain, lambda: search.pair(where[1], met, h))
+
+
+class Search:
+    """Looks for crossings in the steps of a routine: of h, unless they have sizes of their own."""
+
+    def __init__(self, routine: Routine):
+        self.routine = routine
+        self._within = jax.jit(lambda *given: routine.within(*given))  # which is traced once
+
+    def crossing(self, name: str, met: Passage, h: Any) -> Crossing:
+        """The crossing of a section in a step whose ends lie on different sides of it."""
+        found = self._stretch(met, h).crossing(self.routine.sections[name], met.before, met.after)
+        return self.row(found.t, found.state)
+
+    def pair(self, name: str, met: Passage, h: Any) -> Crossing:
+        """Both crossings, as rows, in a step whose ends lie on the same side; t is NaN where there is none."""
+        found = self._stretch(met, h).pair(self.routine.sections[name], met.before)
+        return self.row(jnp.where(found.found, found.t, jnp.nan), found.state)
+
+    def row(self, t: Any, state: State) -> Crossing:
+        """What is kept of a crossing."""
+        return Crossing(t, state if self.routine.reconstruct else state._replace(g=None))
+
+    def _stretch(self, met: Passage, h: Any) -> Stretch:
+        routine, h = self.routine, h if met.h is None else met.h
+        carry = routine.restored(met.kept)
+        start = routine.state(carry)
+
+        def state_at(fraction: Any) -> State:
+            return self._within(carry, met.t, fraction * h, met.inputs)
+
+        def onward(state: State, t: Any, h: Any) -> State:
+            moved = RKMK().advance(routine.system, state, (), t, h, None)[0]
+            return moved if routine.reconstruct else moved._replace(g=start.g)
+
+        return Stretch(routine.system, start, state_at, onward if met.inputs is None else None, met.t, h)
 
 
 def _own_time(routine: Routine, t: Any) -> Any:
@@ -266,29 +314,20 @@ def _record_passages(
     return passages, event
 
 
-def _crossings(routine: Routine, name: str, within: Callable[..., State], h: Any, passages: Rows) -> Rows:
+def _crossings(search: Search, name: str, h: Any, passages: Rows) -> Rows:
     """The crossings in the steps in which a section was met, in their order."""
-    section = routine.sections[name]
+    routine, section = search.routine, search.routine.sections[name]
 
     def passage(i: Any) -> Passage:
         return jax.tree.map(lambda buffer: buffer[i], passages.rows)
 
-    def stretch(met: Passage) -> Stretch:
-        return _stretch(routine, within, h if met.h is None else met.h, met)
-
-    def row(at: Located) -> Crossing:
-        return Crossing(at.t, at.state if routine.reconstruct else at.state._replace(g=None))
-
-    def located(i: Any) -> Crossing:
-        met = passage(i)
-        return row(stretch(met).crossing(section, met.before, met.after))
-
     first = passage(0)
-    state = routine.state(routine.restored(first.kept))
-    example = Crossing(first.t, state if routine.reconstruct else state._replace(g=None))
+    example = search.row(first.t, routine.state(routine.restored(first.kept)))
     if not section.pairs:
         none = Rows.empty(example, passages.room)
-        return jax.lax.fori_loop(0, passages.count, lambda i, found: found.append(located(i)), none)
+        return jax.lax.fori_loop(
+            0, passages.count, lambda i, found: found.append(search.crossing(name, passage(i), h)), none
+        )
 
     # Few steps hold a pair, and lanes would wait for each of them: a pair's rows are left out at first, then filled.
     absent = jax.tree.map(lambda leaf: jnp.full(jnp.shape(leaf), jnp.nan), example)
@@ -298,16 +337,16 @@ def _crossings(routine: Routine, name: str, within: Callable[..., State], h: Any
         crossed = section.crossed(passages.rows.before[i], passages.rows.after[i])
         return jax.lax.cond(
             crossed,
-            lambda: (found.append(located(i)), turned),
+            lambda: (found.append(search.crossing(name, passage(i), h)), turned),
             lambda: (found.append(absent).append(absent), turned.append(i)),
         )
 
     def filled(j: Any, rows: Crossing) -> Crossing:
         i = turned.rows[j]
-        pair = stretch(passage(i)).pair(section, passages.rows.before[i])
-        pair = row(pair._replace(t=jnp.where(pair.found, pair.t, jnp.nan)))
         return jax.tree.map(
-            lambda buffer, both: jax.lax.dynamic_update_slice_in_dim(buffer, both, i + j, 0), rows, pair
+            lambda buffer, both: jax.lax.dynamic_update_slice_in_dim(buffer, both, i + j, 0),
+            rows,
+            search.pair(name, passage(i), h),
         )
 
     none = Rows.empty(example, 2 * passages.room), Rows.empty(jnp.zeros((), int), passages.room)
@@ -322,17 +361,3 @@ def _crossings(routine: Routine, name: str, within: Callable[..., State], h: Any
         return jax.lax.fori_loop(0, found.count, moved, Rows(jnp.zeros((), int), rows))
 
     return jax.lax.cond(turned.count > 0, closed_up, lambda: Rows(found.count, rows))
-
-
-def _stretch(routine: Routine, within: Callable[..., State], h: Any, passage: Passage) -> Stretch:
-    carry = routine.restored(passage.kept)
-    start = routine.state(carry)
-
-    def state_at(fraction: Any) -> State:
-        return within(carry, passage.t, fraction * h, passage.inputs)
-
-    def onward(state: State, t: Any, h: Any) -> State:
-        moved = RKMK().advance(routine.system, state, (), t, h, None)[0]
-        return moved if routine.reconstruct else moved._replace(g=start.g)
-
-    return Stretch(routine.system, start, state_at, onward if passage.inputs is None else None, passage.t, h)
