@@ -12,6 +12,7 @@ from jax.extend import core
 UNROLLED_OPERATIONS = 600  # a scan of known length that comes to so little is written out
 
 CALLS = ("jit", "pjit", "closed_call")
+LOOPS = ("while", "scan", "cond")
 _PLAIN = (type(None), bool, int, float, str, np.dtype, type(np.dtype(float)))  # of which no jaxpr is one
 INDEXING = {  # the arguments that are indices
     "dynamic_slice": slice(1, None),
@@ -45,7 +46,7 @@ def indexed_arguments(jaxpr: core.Jaxpr, constant: Sequence[bool]) -> list[bool]
         if name in INDEXING and not all(fixed[INDEXING[name]]):
             marked.add(eqn.invars[0])
         elif name in CALLS:
-            inner = indexed_arguments(eqn.params["jaxpr"].jaxpr, fixed)
+            inner = indexed_arguments(_called(eqn), fixed)
             within = zip(eqn.invars, inner, strict=True)
             marked |= {atom for atom, is_in in within if is_in and not isinstance(atom, core.Literal)}
     return [variable in marked for variable in jaxpr.invars]
@@ -68,12 +69,17 @@ def operations_of(jaxpr: core.Jaxpr) -> int:
 
 def is_straight(jaxpr: core.Jaxpr) -> bool:
     """Whether a jaxpr has neither loops nor branches."""
-    return not any(map(has_loops, jaxpr.eqns))
+    return not _loops_within(jaxpr, LOOPS)
 
 
-def has_loops(eqn: Any, kinds: Sequence[str] = ("while", "scan", "cond")) -> bool:
+def has_loops(eqn: Any, kinds: tuple[str, ...] = LOOPS) -> bool:
     """Whether an equation is a loop or a branch, or has one within."""
-    return eqn.primitive.name in kinds or any(has_loops(each, kinds) for j in _inside(eqn) for each in j.eqns)
+    return eqn.primitive.name in kinds or any(_loops_within(jaxpr, kinds) for jaxpr in _inside(eqn))
+
+
+@functools.lru_cache(maxsize=4096)
+def _loops_within(jaxpr: core.Jaxpr, kinds: tuple[str, ...]) -> bool:
+    return any(has_loops(eqn, kinds) for eqn in jaxpr.eqns)
 
 
 def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:
@@ -92,7 +98,7 @@ def rows_passed_on(jaxpr: core.Jaxpr, leaving: Sequence[bool]) -> set[Any]:
             rows = _variables([*eqn.invars[consts + carried :], *eqn.outvars[carried:]])
             others = eqn.invars[: consts + carried]
         elif eqn.primitive.name in CALLS:
-            inner = eqn.params["jaxpr"].jaxpr
+            inner = _called(eqn)
             within = rows_passed_on(inner, [variable not in used for variable in eqn.outvars])
             pairs = [*zip([*eqn.invars, *eqn.outvars], [*inner.invars, *inner.outvars], strict=True)]
             rows = _variables(atom for atom, name in pairs if not isinstance(name, core.Literal) and name in within)
@@ -140,10 +146,17 @@ def _goes_through_rows(eqn: Any) -> bool:
 
 def _inside(eqn: Any) -> list[core.Jaxpr]:
     """The jaxprs of an equation."""
+    if eqn.primitive.name in CALLS:
+        return [_called(eqn)]
     if all(type(value) in _PLAIN for value in eqn.params.values()):  # as most are, and it is seen sooner
         return []
     leaves = jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr)
     return [getattr(leaf, "jaxpr", leaf) for leaf in leaves if _is_jaxpr(leaf)]
+
+
+def _called(call: Any) -> core.Jaxpr:
+    """The jaxpr of one of the `CALLS`."""
+    return (call.params["jaxpr"] if "jaxpr" in call.params else call.params["call_jaxpr"]).jaxpr
 
 
 def _variables(atoms: Iterable[Any]) -> set[Any]:

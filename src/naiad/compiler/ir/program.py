@@ -166,6 +166,8 @@ def regions(region: Region) -> Iterator[Region]:
 
 def children(node: Node) -> tuple[Region, ...]:
     """The regions of a statement."""
+    if type(node) is Node:  # as most are
+        return ()
     if isinstance(node, Loop):
         return node.test, node.body
     if isinstance(node, Part):
