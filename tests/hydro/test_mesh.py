@@ -213,9 +213,10 @@ def one_turned():
         (one_turned(), r"face opposite ways, at triangles 2, 5, 14, 245 .*turn them"),
         (two((0.9, 0.0, 0.0), 0.8), r"passes through itself: \d+ triangles inside another part, as triangles .* unite"),
         (two((0.0, 0.0, 0.0), 0.5), "passes through itself: 320 triangles"),
+        (two((0.9, 0.0, 0.0), 0.8, turned=True), r"passes through itself: \d+ triangles"),
         (two((0.0, 0.0, 0.0)), "no surface: 480 edges have more than two triangles"),
         ((GOOD[0][:, :2], GOOD[1]), r"vertices of shape \(162, 2\); expected rows of three finite numbers"),
-        ((np.full((8, 3), np.nan), box(1, 1, 1)[1]), "finite numbers"),
+        ((np.full((8, 3), np.nan), box(1, 1, 1)[1]), "8 of 8 vertices are not finite numbers, the first .* vertex 0 "),
         ((GOOD[0], GOOD[1] + 1), "numbers of vertices, 0 to 161"),
         ((GOOD[0], 1.0 * GOOD[1]), "type float64; expected rows of three whole numbers"),
         ((np.zeros((8, 3)), box(1, 1, 1)[1]), "no triangle with an area"),
@@ -244,6 +245,49 @@ def test_what_is_mended_is_told():
         assert mesh.volume == pytest.approx(exact, rel=1e-7)
 
 
+def inside_out(mesh):
+    return mesh[0], mesh[1][:, ::-1]
+
+
+def several(*meshes):
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in meshes[:-1])])
+    triangles = [t + start for (_, t), start in zip(meshes, starts, strict=True)]
+    return np.concatenate([vertices for vertices, _ in meshes]), np.concatenate(triangles)
+
+
+def test_shells_that_are_inside_out_are_told_from_cavities():
+    v, t = GOOD
+    one = hydro.Mesh(v, t).volume
+    aside, inner, core = (v + np.array([5.0, 0.0, 0.0]), t), (0.6 * v, t), (0.3 * v, t)
+    turned, cavity = "inside out: turned over", "1 cavity left out: no water gets there"
+    for given, volume, notes in (
+        (
+            several(GOOD, inside_out(aside)),
+            2.0,
+            (f"1 of 2 shells {turned}", "2 separate pieces, which move as one body"),
+        ),
+        (several(inside_out(GOOD), inner), 1.0, (turned, cavity)),
+        (several(GOOD, inside_out(inner), core), 1.0, (cavity, "1 shell inside of cavities left out")),
+        (
+            several(GOOD, inside_out(inner), inside_out(aside)),
+            2.0,
+            (f"1 of 3 shells {turned}", cavity, "2 separate pieces, which move as one body"),
+        ),
+    ):
+        mesh = hydro.Mesh(*given)
+        assert mesh.notes == notes
+        assert mesh.volume == pytest.approx(volume * one, rel=1e-12)
+        assert mesh.surface.pieces.shape[1] == volume
+
+
+def test_sheets_that_cannot_be_told_apart_are_refused_in_one_line():
+    corners, faces = box(1.0, 1.0, 1.0)
+    mesh = hydro.Mesh(*several((corners, faces), (corners + np.array([1.0 + 1e-6, 0.0, 0.0]), faces)))
+    with pytest.raises(nd.InputError, match=r"so near each other, that two sheets .* Join parts") as said:
+        mesh.added_inertia(1.0)
+    assert "\n" not in str(said.value)
+
+
 def test_more_triangles_than_can_be_solved_with(monkeypatch):
     monkeypatch.setattr("naiad.hydro.meshes.added.LARGEST", 500)
     mesh = hydro.Mesh(*box(1.0, 1.0, 1.0), tolerance=2e-3)
@@ -264,12 +308,18 @@ def test_what_was_solved_is_kept(monkeypatch):
         _ = hydro.Mesh(*ellipsoid(1, 1.0, 0.9, 0.8), tolerance=0.011).solution
 
 
+DIGITS = {"obj": {"digits": 16}}
+
+
 @pytest.mark.parametrize("kind", ["stl", "obj", "ply", "glb"])
 def test_files(tmp_path, kind):
     vertices, triangles = ellipsoid(1, 0.3, 0.2, 0.1)
     trimesh.Trimesh(1000.0 * vertices, triangles).export(tmp_path / f"hull.{kind}")
     mesh = hydro.Mesh.read(tmp_path / f"hull.{kind}", unit="mm")
     assert mesh.volume == pytest.approx(hydro.Mesh(vertices, triangles).volume, rel=1e-5)
+    trimesh.Trimesh(1e-9 * vertices, triangles, process=False).export(tmp_path / f"dust.{kind}", **DIGITS.get(kind, {}))
+    dust = hydro.Mesh.read(tmp_path / f"dust.{kind}", unit="m")  # whatever the size, vertices are told apart
+    assert dust.volume == pytest.approx(1e-27 * hydro.Mesh(vertices, triangles).volume, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -278,13 +328,20 @@ def test_files(tmp_path, kind):
         ("none.stl", "mm", "there is no such file"),
         ("hull.step", "mm", "a file of kind '.step'; expected .stl"),
         ("hull.stl", "km", "unit = 'km'; expected what the numbers of the file are in: m, cm"),
-        ("broken.stl", "mm", "no mesh can be read from it|there is no triangle in it"),
+        ("broken.stl", "mm", "no (mesh|triangle) can be read from it"),
+        ("hole.stl", "mm", "hole.stl: The mesh is open"),
+        ("nan.stl", "mm", r"nan.stl: \d+ of 240 vertices are not finite numbers"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, unit, message):
     (tmp_path / "hull.step").write_text("solid")
     (tmp_path / "hull.stl").write_bytes(b"")
     (tmp_path / "broken.stl").write_bytes(b"\x00" * 100)
+    vertices, triangles = ellipsoid(1, 3.0, 2.0, 1.0)
+    trimesh.Trimesh(vertices, triangles[1:], process=False).export(tmp_path / "hole.stl")
+    trimesh.Trimesh(
+        np.where(np.arange(len(vertices))[:, None] == 3, np.nan, vertices), triangles, process=False
+    ).export(tmp_path / "nan.stl")
     with pytest.raises(nd.InputError, match=message):
         hydro.Mesh.read(tmp_path / name, unit=unit)
 
@@ -295,7 +352,8 @@ def test_a_report_and_an_sdf_that_others_read():
     found = mesh.report(1025.0)
     np.testing.assert_allclose(found.ellipsoid, (0.5, 0.3, 0.2), rtol=0.02)
     assert re.search(r"added inertia, to 0\.0\d \(triangles", str(found))
-    assert (found.triangles, found.solved_on, found.sharp_edges) == (320, 320, 0)
+    assert (found.triangles, found.solved_on, found.sharp_edges, found.shells) == (320, 320, 0, 1)
+    assert "320, 0 sharp edges, 1 shell; flow solved on 320" in str(found)
     root = ET.fromstring(inertial(mesh, 1025.0, mass=100.0))
     assert root.findtext("mass") == "100"
     assert float(root.findtext("pose", "").split()[0]) == pytest.approx(0.1, rel=1e-9)

@@ -45,7 +45,11 @@ class Mesh(AbstractShape):
     @classmethod
     def read(cls, path: str | os.PathLike[str], unit: str, tolerance: float = 1e-2) -> "Mesh":
         """From a file (STL, OBJ, PLY, GLB), in the `unit` that its numbers are in: "m", "cm", "mm", "in", "ft"."""
-        return cls(*read(path, unit), tolerance=tolerance)
+        vertices, triangles = read(path, unit)
+        try:
+            return cls(vertices, triangles, tolerance=tolerance)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
 
     @functools.cached_property
     def _sound(self) -> Sound:
@@ -108,8 +112,14 @@ class Mesh(AbstractShape):
 
 def _vertices(given: Any) -> np.ndarray:
     vertices = np.array(floats("vertices", given))
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4 or not np.all(np.isfinite(vertices)):
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4:
         raise InputError(f"vertices of shape {vertices.shape}; expected rows of three finite numbers, four or more.")
+    lost = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+    if len(lost):
+        raise InputError(
+            f"{len(lost)} of {len(vertices)} vertices are not finite numbers, the first of them vertex {lost[0]} "
+            "(counted from 0); expected finite numbers."
+        )
     return vertices
 
 
