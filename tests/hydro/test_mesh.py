@@ -6,12 +6,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 import trimesh
+from scipy.spatial.transform import Rotation
 
 import naiad as nd
 from naiad import hydro
 from naiad.hydro.meshes import coarse, facets, galerkin, refinement
 from naiad.hydro.meshes.added import LARGEST
 from naiad.hydro.meshes.sdf import inertial
+from naiad.hydro.meshes.simplify import simplified
 from naiad.hydro.meshes.soundness import winding
 from naiad.hydro.meshes.surface import Surface
 from tests.hydro.surfaces import box, cylinder, ellipsoid, torus
@@ -298,6 +300,43 @@ def test_more_triangles_than_can_be_solved_with(monkeypatch):
     assert LARGEST > 10_000
 
 
+@pytest.mark.parametrize(("most", "error"), [(320, 6e-3), (80, 2e-2)])
+def test_fewer_triangles_of_the_same_volume(most, error):
+    vertices, triangles = ellipsoid(3, 2.0, 1.0, 0.5)
+    R = Rotation.from_rotvec((0.3, -1.1, 0.7)).as_matrix()
+    given = hydro.Mesh(vertices @ R.T + [30.0, -20.0, 10.0], triangles)
+    simple = given.simplified(most)
+    assert len(simple.triangles) <= most
+    assert simple.notes == ()
+    assert simple.volume == pytest.approx(given.volume, rel=1e-11)
+    np.testing.assert_allclose(simple.centre, given.centre, atol=2e-3)
+    scale = (given.volume / (4.0 / 3.0 * np.pi)) ** (1.0 / 3.0)
+    exact = hydro.Ellipsoid((2.0 * scale, scale, 0.5 * scale)).placed(R=R).added_inertia(1.0)
+    found = hydro.moved(simple.added_inertia(1.0), x=-simple.centre)
+    assert np.linalg.norm(found - exact, 2) < error * np.linalg.norm(exact, 2)
+    assert given.simplified(5000) is given
+
+
+def test_what_is_simplified_keeps_its_edges_its_pieces_and_its_cavities():
+    fine = Surface.given(*box(2.0, 1.0, 0.5))
+    for _ in range(3):
+        fine = refinement.split(fine, np.ones(len(fine.edges[0]), dtype=bool), np.full(len(fine.edges[0]), 0.5))
+    simple = hydro.Mesh(fine.vertices, fine.triangles).simplified(40)
+    assert len(simple.triangles) <= 40
+    np.testing.assert_allclose(np.ptp(simple.vertices, axis=0), (2.0, 1.0, 0.5), atol=1e-5)
+    assert simple.volume == pytest.approx(1.0, rel=1e-12)
+    v, t = GOOD
+    three = several(GOOD, inside_out((0.6 * v, t)), (0.5 * v + np.array([4.0, 0.0, 0.0]), t))
+    fewer = simplified(Surface.given(*three), 300)
+    mesh = hydro.Mesh(fewer.vertices, fewer.triangles)
+    assert mesh.notes == ("1 cavity left out: no water gets there", "2 separate pieces, which move as one body")
+    assert mesh.volume == pytest.approx(1.125 * hydro.Mesh(v, t).volume, rel=1e-12)
+    with pytest.raises(nd.InputError, match="cannot be simplified to 20 triangles without folds, only to 60"):
+        simplified(Surface.given(*three), 20)
+    with pytest.raises(nd.InputError, match="simplify = 4; expected 20 triangles or more"):
+        hydro.Mesh(v, t).simplified(4)
+
+
 def test_what_was_solved_is_kept(monkeypatch):
     first = hydro.Mesh(*ellipsoid(1, 1.0, 0.9, 0.8)).solution
     monkeypatch.setattr(galerkin, "assemble", None)
@@ -317,6 +356,9 @@ def test_files(tmp_path, kind):
     trimesh.Trimesh(1000.0 * vertices, triangles).export(tmp_path / f"hull.{kind}")
     mesh = hydro.Mesh.read(tmp_path / f"hull.{kind}", unit="mm")
     assert mesh.volume == pytest.approx(hydro.Mesh(vertices, triangles).volume, rel=1e-5)
+    fewer = hydro.Mesh.read(tmp_path / f"hull.{kind}", unit="mm", simplify=40)
+    assert len(fewer.triangles) <= 40
+    assert fewer.volume == pytest.approx(mesh.volume, rel=1e-9)
     trimesh.Trimesh(1e-9 * vertices, triangles, process=False).export(tmp_path / f"dust.{kind}", **DIGITS.get(kind, {}))
     dust = hydro.Mesh.read(tmp_path / f"dust.{kind}", unit="m")  # whatever the size, vertices are told apart
     assert dust.volume == pytest.approx(1e-27 * hydro.Mesh(vertices, triangles).volume, rel=1e-5)

@@ -29,6 +29,19 @@ class Sound(NamedTuple):
 
 def sound(vertices: np.ndarray, triangles: np.ndarray) -> Sound:
     """The surface of one body, or an `InputError` that says which triangles are wrong."""
+    surface, notes = closed(vertices, triangles)
+    for step in (_outward, _wet):
+        surface, said = step(surface)
+        notes += said
+    radii = np.linalg.norm(surface.corners - surface.centroids[:, None], axis=2).max(axis=1)
+    slivers = surface.areas / radii**2 < SLIVER
+    if slivers.any():
+        notes.append(f"{_count(slivers, 'triangle')} almost without width")
+    return Sound(surface, tuple(notes))
+
+
+def closed(vertices: np.ndarray, triangles: np.ndarray) -> tuple[Surface, list[str]]:
+    """The surface with every edge in two triangles that run through it in opposite ways, or an `InputError`."""
     notes = []
     size = float(np.ptp(vertices, axis=0).max())
     vertices, triangles = _merged(vertices, triangles, SAME * size)
@@ -41,15 +54,7 @@ def sound(vertices: np.ndarray, triangles: np.ndarray) -> Sound:
     if not len(surface.triangles):
         raise InputError("The mesh has no triangle with an area; expected the closed surface of a body.")
     _check_edges(surface)
-    surface, said = _outward(surface)
-    notes += said
-    surface, said = _wet(surface)
-    notes += said
-    radii = np.linalg.norm(surface.corners - surface.centroids[:, None], axis=2).max(axis=1)
-    slivers = surface.areas / radii**2 < SLIVER
-    if slivers.any():
-        notes.append(f"{_count(slivers, 'triangle')} almost without width")
-    return Sound(surface, tuple(notes))
+    return surface, notes
 
 
 def _merged(vertices: np.ndarray, triangles: np.ndarray, distance: float) -> tuple[np.ndarray, np.ndarray]:
