@@ -53,6 +53,26 @@ def test_the_error_is_as_large_as_it_is_said_to_be(given, exact):
     assert mesh.solution.from_triangles < 1e-2
 
 
+def bracket():
+    """An L of 2 by 1.5, half as thick as the one and a third as the other, 0.7 deep: with an edge that turns inwards."""
+    outline = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 0.5), (0.5, 0.5), (0.5, 1.5), (0.0, 1.5)])
+    top = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 5), (3, 4, 5)])
+    i = np.arange(6)
+    j = np.roll(i, -1)
+    vertices = np.concatenate([np.column_stack([outline, np.full(6, z)]) for z in (0.0, 0.7)])
+    sides = [np.stack(part, axis=1) for part in ((i, j, j + 6), (i, j + 6, i + 6))]
+    return vertices, np.concatenate([top[:, ::-1], top + 6, *sides])
+
+
+@pytest.mark.long
+def test_the_error_of_a_bracket_is_as_large_as_it_is_said_to_be():
+    exact = hydro.Mesh(*bracket(), tolerance=0.008)
+    assert exact.volume == pytest.approx(1.05, rel=1e-12)
+    for tolerance in (0.05, 0.03):
+        mesh = hydro.Mesh(*bracket(), tolerance=tolerance)
+        assert 1.0 / 3.0 < mesh.added_error / relative_error(mesh, exact.added_inertia(1.0)) < 3.0
+
+
 def test_a_box_is_met_from_below_and_with_the_square_of_the_length():
     surface, found = refinement.cut(Surface.given(*box(1.0, 1.0, 1.0))), []
     for _ in range(2):
@@ -293,10 +313,11 @@ def test_sheets_that_cannot_be_told_apart_are_refused_in_one_line():
 def test_more_triangles_than_can_be_solved_with(monkeypatch):
     monkeypatch.setattr("naiad.hydro.meshes.added.LARGEST", 500)
     mesh = hydro.Mesh(*box(1.0, 1.0, 1.0), tolerance=2e-3)
-    with pytest.raises(
-        nd.InputError, match=r"to tolerance = 0.002 needs \d+ triangles or more; naiad solves with up to 500"
-    ):
+    says = r"to tolerance = 0.002 needs \d+ triangles or more; naiad solves with up to 500. Give a larger tolerance.$"
+    with pytest.raises(nd.InputError, match=says):
         mesh.added_inertia(1.0)
+    with pytest.raises(nd.InputError, match="tolerance, or simplify the mesh"):
+        hydro.Mesh(*ellipsoid(3, 1.0, 1.0, 1.0)).added_inertia(1.0)
     assert LARGEST > 10_000
 
 

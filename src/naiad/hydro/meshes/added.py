@@ -61,9 +61,10 @@ def _solved(given: Surface, tolerance: float) -> Added:
     surface, before = refinement.cut(given), None
     while True:
         if len(surface.triangles) > LARGEST:
+            fewer = ", or simplify the mesh (`simplify=5000`)" if len(given.triangles) > LARGEST // 4 else ""
             raise InputError(
                 f"The added inertia to tolerance = {tolerance:g} needs {len(surface.triangles)} triangles or more; "
-                f"naiad solves with up to {LARGEST}. Give a larger tolerance, or simplify the mesh (`simplify=5000`)."
+                f"naiad solves with up to {LARGEST}. Give a larger tolerance{fewer}."
             )
         at = Solving(len(surface.triangles), 0.0, before, tolerance)
         system = galerkin.assemble(surface, lambda done, at=at: tell(at._replace(done=done)))
