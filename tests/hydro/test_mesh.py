@@ -54,12 +54,13 @@ def test_the_error_is_as_large_as_it_is_said_to_be(given, exact):
 
 
 def bracket():
-    """An L of 2 by 1.5, half as thick as the one and a third as the other, 0.7 deep: with an edge that turns inwards."""
+    """An L of 2 by 1.5, its arms 0.5 wide, 0.7 deep, about its centre: with an edge that turns inwards."""
     outline = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 0.5), (0.5, 0.5), (0.5, 1.5), (0.0, 1.5)])
     top = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 5), (3, 4, 5)])
     i = np.arange(6)
     j = np.roll(i, -1)
     vertices = np.concatenate([np.column_stack([outline, np.full(6, z)]) for z in (0.0, 0.7)])
+    vertices = vertices - np.array([0.75, 0.5, 0.35])
     sides = [np.stack(part, axis=1) for part in ((i, j, j + 6), (i, j + 6, i + 6))]
     return vertices, np.concatenate([top[:, ::-1], top + 6, *sides])
 
