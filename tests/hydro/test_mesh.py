@@ -51,6 +51,27 @@ def test_the_error_is_as_large_as_it_is_said_to_be(given, exact):
     assert mesh.solution.from_triangles < 1e-2
 
 
+def bracket():
+    """An L of 2 by 1.5, its arms 0.5 wide, 0.7 deep, about its centre: with an edge that turns inwards."""
+    outline = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 0.5), (0.5, 0.5), (0.5, 1.5), (0.0, 1.5)])
+    top = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 5), (3, 4, 5)])
+    i = np.arange(6)
+    j = np.roll(i, -1)
+    vertices = np.concatenate([np.column_stack([outline, np.full(6, z)]) for z in (0.0, 0.7)])
+    vertices = vertices - np.array([0.75, 0.5, 0.35])
+    sides = [np.stack(part, axis=1) for part in ((i, j, j + 6), (i, j + 6, i + 6))]
+    return vertices, np.concatenate([top[:, ::-1], top + 6, *sides])
+
+
+@pytest.mark.long
+def test_the_error_of_a_bracket_is_as_large_as_it_is_said_to_be():
+    exact = hydro.Mesh(*bracket(), tolerance=0.008)
+    assert exact.volume == pytest.approx(1.05, rel=1e-12)
+    for tolerance in (0.05, 0.03):
+        mesh = hydro.Mesh(*bracket(), tolerance=tolerance)
+        assert 1.0 / 3.0 < mesh.added_error / relative_error(mesh, exact.added_inertia(1.0)) < 3.0
+
+
 def test_a_box_is_met_from_below_and_with_the_square_of_the_length():
     surface, found = refinement.cut(Surface.given(*box(1.0, 1.0, 1.0))), []
     for _ in range(2):
@@ -213,9 +234,10 @@ def one_turned():
         (one_turned(), r"face opposite ways, at triangles 2, 5, 14, 245 .*turn them"),
         (two((0.9, 0.0, 0.0), 0.8), r"passes through itself: \d+ triangles inside another part, as triangles .* unite"),
         (two((0.0, 0.0, 0.0), 0.5), "passes through itself: 320 triangles"),
+        (two((0.9, 0.0, 0.0), 0.8, turned=True), r"passes through itself: \d+ triangles"),
         (two((0.0, 0.0, 0.0)), "no surface: 480 edges have more than two triangles"),
         ((GOOD[0][:, :2], GOOD[1]), r"vertices of shape \(162, 2\); expected rows of three finite numbers"),
-        ((np.full((8, 3), np.nan), box(1, 1, 1)[1]), "finite numbers"),
+        ((np.full((8, 3), np.nan), box(1, 1, 1)[1]), "8 of 8 vertices are not finite numbers, the first .* vertex 0 "),
         ((GOOD[0], GOOD[1] + 1), "numbers of vertices, 0 to 161"),
         ((GOOD[0], 1.0 * GOOD[1]), "type float64; expected rows of three whole numbers"),
         ((np.zeros((8, 3)), box(1, 1, 1)[1]), "no triangle with an area"),
@@ -247,10 +269,11 @@ def test_what_is_mended_is_told():
 def test_more_triangles_than_can_be_solved_with(monkeypatch):
     monkeypatch.setattr("naiad.hydro.meshes.added.LARGEST", 500)
     mesh = hydro.Mesh(*box(1.0, 1.0, 1.0), tolerance=2e-3)
-    with pytest.raises(
-        nd.InputError, match=r"to tolerance = 0.002 needs \d+ triangles or more; naiad solves with up to 500"
-    ):
+    says = r"to tolerance = 0.002 needs \d+ triangles or more; naiad solves with up to 500. Give a larger tolerance.$"
+    with pytest.raises(nd.InputError, match=says):
         mesh.added_inertia(1.0)
+    with pytest.raises(nd.InputError, match="tolerance, or simplify the mesh"):
+        hydro.Mesh(*ellipsoid(3, 1.0, 1.0, 1.0)).added_inertia(1.0)
     assert LARGEST > 10_000
 
 
@@ -264,12 +287,21 @@ def test_what_was_solved_is_kept(monkeypatch):
         _ = hydro.Mesh(*ellipsoid(1, 1.0, 0.9, 0.8), tolerance=0.011).solution
 
 
+DIGITS = {"obj": {"digits": 16}}
+
+
 @pytest.mark.parametrize("kind", ["stl", "obj", "ply", "glb"])
 def test_files(tmp_path, kind):
     vertices, triangles = ellipsoid(1, 0.3, 0.2, 0.1)
     trimesh.Trimesh(1000.0 * vertices, triangles).export(tmp_path / f"hull.{kind}")
     mesh = hydro.Mesh.read(tmp_path / f"hull.{kind}", unit="mm")
     assert mesh.volume == pytest.approx(hydro.Mesh(vertices, triangles).volume, rel=1e-5)
+    fewer = hydro.Mesh.read(tmp_path / f"hull.{kind}", unit="mm", simplify=40)
+    assert len(fewer.triangles) <= 40
+    assert fewer.volume == pytest.approx(mesh.volume, rel=1e-9)
+    trimesh.Trimesh(1e-9 * vertices, triangles, process=False).export(tmp_path / f"dust.{kind}", **DIGITS.get(kind, {}))
+    dust = hydro.Mesh.read(tmp_path / f"dust.{kind}", unit="m")  # whatever the size, vertices are told apart
+    assert dust.volume == pytest.approx(1e-27 * hydro.Mesh(vertices, triangles).volume, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -278,13 +310,20 @@ def test_files(tmp_path, kind):
         ("none.stl", "mm", "there is no such file"),
         ("hull.step", "mm", "a file of kind '.step'; expected .stl"),
         ("hull.stl", "km", "unit = 'km'; expected what the numbers of the file are in: m, cm"),
-        ("broken.stl", "mm", "no mesh can be read from it|there is no triangle in it"),
+        ("broken.stl", "mm", "no (mesh|triangle) can be read from it"),
+        ("hole.stl", "mm", "hole.stl: The mesh is open"),
+        ("nan.stl", "mm", r"nan.stl: \d+ of 240 vertices are not finite numbers"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, unit, message):
     (tmp_path / "hull.step").write_text("solid")
     (tmp_path / "hull.stl").write_bytes(b"")
     (tmp_path / "broken.stl").write_bytes(b"\x00" * 100)
+    vertices, triangles = ellipsoid(1, 3.0, 2.0, 1.0)
+    trimesh.Trimesh(vertices, triangles[1:], process=False).export(tmp_path / "hole.stl")
+    trimesh.Trimesh(
+        np.where(np.arange(len(vertices))[:, None] == 3, np.nan, vertices), triangles, process=False
+    ).export(tmp_path / "nan.stl")
     with pytest.raises(nd.InputError, match=message):
         hydro.Mesh.read(tmp_path / name, unit=unit)
 
@@ -295,7 +334,8 @@ def test_a_report_and_an_sdf_that_others_read():
     found = mesh.report(1025.0)
     np.testing.assert_allclose(found.ellipsoid, (0.5, 0.3, 0.2), rtol=0.02)
     assert re.search(r"added inertia, to 0\.0\d \(triangles", str(found))
-    assert (found.triangles, found.solved_on, found.sharp_edges) == (320, 320, 0)
+    assert (found.triangles, found.solved_on, found.sharp_edges, found.shells) == (320, 320, 0, 1)
+    assert "320, 0 sharp edges, 1 shell; flow solved on 320" in str(found)
     root = ET.fromstring(inertial(mesh, 1025.0, mass=100.0))
     assert root.findtext("mass") == "100"
     assert float(root.findtext("pose", "").split()[0]) == pytest.approx(0.1, rel=1e-9)

@@ -353,6 +353,17 @@ def test_meshes_are_scaled_turned_and_found_in_packages(tmp_path):
 BROKEN = {
     "not XML": (("</robot>", ""), "it is not XML"),
     "no robot": (('<robot name="eel">', "<model>"), "not XML"),
+    "xacro without its name": (
+        ("<link", '<xacro:property name="m" value="3"/><link'),
+        "unbound prefix.*; expand xacro first",
+    ),
+    "xacro": (
+        (
+            '<robot name="eel">',
+            '<robot name="eel" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:fin side="left"/>',
+        ),
+        "there is <xacro:fin> in it; expand it first",
+    ),
     "prismatic": (('type="revolute"', 'type="prismatic"'), "joint 'neck' is of type 'prismatic': sliding joints"),
     "planar": (('type="revolute"', 'type="planar"'), "'planar'"),
     "floating": (('type="revolute"', 'type="floating"'), "only the root floats"),
@@ -400,6 +411,20 @@ def test_what_is_not_there_or_wrong_is_refused_in_one_line(name, tmp_path):
     with pytest.raises(InputError, match=says) as raised:
         read_urdf(eel(tmp_path, EEL.replace(old, new, 1)), water=None if name == "light" else 1000.0)
     assert "\n" not in str(raised.value)
+
+
+def test_links_without_wet_shapes_are_told_and_robots_without_any_refused(tmp_path):
+    bare = EEL.replace(
+        '<collision><origin xyz="-0.2 0 0.01"/><geometry><sphere radius="0.09"/></geometry></collision>', ""
+    )
+    assert bare != EEL
+    found = read_urdf(eel(tmp_path, bare), water=1000.0)
+    assert "link 'tail' has no collision shape: no water acts on it" in found.robot.notes
+    assert not any("no water" in note for note in read_urdf(eel(tmp_path, bare)).robot.notes)
+    with pytest.raises(
+        InputError, match="no link of 'eel' has a visual shape or an added inertia; give wet='collision'"
+    ):
+        read_urdf(eel(tmp_path, re.sub("<visual>.*?</visual>", "", EEL, flags=re.DOTALL)), water=1000.0, wet="visual")
 
 
 def test_a_base_that_is_fixed_to_the_world_is_refused_and_one_that_floats_in_it_is_not(tmp_path):

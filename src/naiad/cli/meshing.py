@@ -14,6 +14,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A closed surface of 
 Unit = Annotated[str, typer.Option("--unit", help="What its numbers are in: m, cm, mm, in, ft.")]
 Density = Annotated[float, typer.Option("--density", help="Of the water, in kg/m^3.")]
 Tolerance = Annotated[float, typer.Option("--tolerance", help="The relative error that the added inertia may have.")]
+Simplify = Annotated[
+    int | None, typer.Option("--simplify", help="Take it in so many triangles or fewer, of the same volume.")
+]
 Picture = Annotated[Path | None, typer.Option("--picture", help="Draw it into this file (.png, .svg, .pdf).")]
 Sdf = Annotated[
     bool, typer.Option("--sdf", help="Print the <inertial> element of SDF for a body of the water's density.")
@@ -25,6 +28,7 @@ def show_mesh(
     unit: Unit,
     density: Density = 1000.0,
     tolerance: Tolerance = 1e-2,
+    simplify: Simplify = None,
     picture: Picture = None,
     sdf: Sdf = False,
     as_json: Json = False,
@@ -38,7 +42,7 @@ def show_mesh(
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InputError(f"--picture {picture}: expected a name that ends in .png, .svg or .pdf.")
-    mesh = Mesh.read(file, unit, tolerance=tolerance)
+    mesh = Mesh.read(file, unit, tolerance=tolerance, simplify=simplify)
     with err().status("solving for the flow ...") as status, telling(lambda at: status.update(str(at))):
         found = mesh.report(density)
     if picture is not None:

@@ -30,7 +30,8 @@ class SubmergedBodies(LagrangianSystem):
     whole, if there is no gravity and no plane; with them, under turns about and shifts along the level.
 
     A run ends before two bodies, or one and the plane, are nearer than `least` (see `gap`): what they do to each other
-    is not resolved where they nearly touch.
+    is not resolved where they nearly touch. With `least` 0 it goes on until they do, also where a start would be
+    refused for that (a `flux_error` of the fluid over 0.02).
     """
 
     fluid: SpatialBodies

@@ -12,8 +12,8 @@ from naiad.hydro.meshes import coarse, facets, galerkin, refinement
 from naiad.hydro.meshes.surface import Surface
 from naiad.hydro.meshes.telling import Solving, tell
 
-LARGEST = 12_000
-"""Triangles that are solved with."""
+LARGEST = 20_480
+"""Triangles that are solved with; they take 3 GB."""
 
 SHARE = 0.7
 """Of the error that is seen at vertices, this much is refined at."""
@@ -61,9 +61,10 @@ def _solved(given: Surface, tolerance: float) -> Added:
     surface, before = refinement.cut(given), None
     while True:
         if len(surface.triangles) > LARGEST:
+            fewer = ", or simplify the mesh (`simplify=5000`)" if len(given.triangles) > LARGEST // 4 else ""
             raise InputError(
                 f"The added inertia to tolerance = {tolerance:g} needs {len(surface.triangles)} triangles or more; "
-                f"naiad solves with up to {LARGEST}. Give a larger tolerance, or a mesh with fewer triangles."
+                f"naiad solves with up to {LARGEST}. Give a larger tolerance{fewer}."
             )
         at = Solving(len(surface.triangles), 0.0, before, tolerance)
         system = galerkin.assemble(surface, lambda done, at=at: tell(at._replace(done=done)))

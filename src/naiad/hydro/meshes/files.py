@@ -27,10 +27,11 @@ def read(path: str | os.PathLike[str], unit: str) -> tuple[np.ndarray, np.ndarra
     except ImportError as error:
         raise InputError(f"{file}: trimesh, which reads it, is not installed; pip install 'naiad[cad]'.") from error
     try:
-        found: Any = trimesh.load(file, force="mesh", process=True)
+        # vertices are joined later, by distances relative to the size of the body
+        found: Any = trimesh.load(file, force="mesh", process=False)
         vertices, triangles = np.asarray(found.vertices, dtype=float), np.asarray(found.faces, dtype=int)
     except Exception as error:  # whatever a reader of damaged files meets
         raise InputError(f"{file}: no mesh can be read from it ({str(error) or type(error).__name__}).") from error
     if not len(triangles):
-        raise InputError(f"{file}: there is no triangle in it.")
+        raise InputError(f"{file}: no triangle can be read from it; expected a whole file with a closed surface.")
     return UNITS[unit] * vertices, triangles

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from naiad.errors import InputError
 from naiad.hydro.meshes.pairs import BLOCK, Columns, Pairs
 from naiad.hydro.meshes.surface import Surface
 from naiad.hydro.threads import on_all_cores, one_thread
@@ -95,7 +96,14 @@ def _up_to_constants(W: np.ndarray, f: np.ndarray, pieces: Any) -> np.ndarray:
 
     sizes = np.asarray(pieces.sum(axis=0)).ravel()
     with one_thread() if len(W) < SMALL else contextlib.nullcontext():
-        factor = scipy.linalg.cho_factor(definite(W, pieces), lower=True, overwrite_a=True, check_finite=False)
+        try:
+            factor = scipy.linalg.cho_factor(definite(W, pieces), lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            raise InputError(
+                "The flow around the mesh cannot be solved for: some of its parts are so thin, or so near each other, "
+                "that two sheets of triangles can hardly be told apart. Join parts that should touch, or give walls a "
+                "thickness of a thousandth of the size or more."
+            ) from None
         return scipy.linalg.cho_solve(factor, f - pieces @ ((pieces.T @ f) / sizes[:, None]), check_finite=False)
 
 

@@ -12,7 +12,8 @@ from naiad.hydro.frames import Inertia, moved
 from naiad.hydro.meshes.added import Added, added
 from naiad.hydro.meshes.files import read
 from naiad.hydro.meshes.report import MeshReport, report
-from naiad.hydro.meshes.soundness import Sound, sound
+from naiad.hydro.meshes.simplify import simplified
+from naiad.hydro.meshes.soundness import Sound, closed, sound
 from naiad.hydro.meshes.surface import Surface
 from naiad.hydro.rigid import whole
 from naiad.hydro.shape import AbstractShape
@@ -43,9 +44,25 @@ class Mesh(AbstractShape):
         self._sound  # noqa: B018 - says it if the surface is none
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], unit: str, tolerance: float = 1e-2) -> "Mesh":
-        """From a file (STL, OBJ, PLY, GLB), in the `unit` that its numbers are in: "m", "cm", "mm", "in", "ft"."""
-        return cls(*read(path, unit), tolerance=tolerance)
+    def read(
+        cls, path: str | os.PathLike[str], unit: str, tolerance: float = 1e-2, simplify: int | None = None
+    ) -> "Mesh":
+        """From a file (STL, OBJ, PLY, GLB), in the `unit` that its numbers are in: "m", "cm", "mm", "in", "ft"; with
+        `simplify`, in so many triangles or fewer (see `simplified`)."""
+        vertices, triangles = read(path, unit)
+        try:
+            if simplify is not None and len(triangles) > simplify:
+                vertices, triangles = _fewer(_vertices(vertices), triangles, simplify)
+            return cls(vertices, triangles, tolerance=tolerance)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    def simplified(self, most: int) -> "Mesh":
+        """The body in `most` triangles or fewer: of the same volume, and as near as can be to the planes of the given
+        ones. Its vertices lie on both sides of the body: `added_error` says more than there is."""
+        if len(self.surface.triangles) <= most:
+            return self
+        return Mesh(*_fewer(self.surface.vertices, self.surface.triangles, most), tolerance=self.tolerance)
 
     @functools.cached_property
     def _sound(self) -> Sound:
@@ -106,10 +123,22 @@ class Mesh(AbstractShape):
         return positive("density", density) * whole(self.volume, self.centre, about)
 
 
+def _fewer(vertices: np.ndarray, triangles: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    at = vertices.mean(axis=0)
+    found = simplified(closed(vertices - at, triangles)[0], most)
+    return found.vertices + at, found.triangles
+
+
 def _vertices(given: Any) -> np.ndarray:
     vertices = np.array(floats("vertices", given))
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4 or not np.all(np.isfinite(vertices)):
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4:
         raise InputError(f"vertices of shape {vertices.shape}; expected rows of three finite numbers, four or more.")
+    lost = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+    if len(lost):
+        raise InputError(
+            f"{len(lost)} of {len(vertices)} vertices are not finite numbers, the first of them vertex {lost[0]} "
+            "(counted from 0); expected finite numbers."
+        )
     return vertices
 
 

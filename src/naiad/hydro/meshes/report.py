@@ -16,6 +16,8 @@ class MeshReport(NamedTuple):
     solved_on: int
     """The triangles that the flow was solved on."""
     sharp_edges: int
+    shells: int
+    """Closed surfaces that are not connected, without those of cavities."""
     size: tuple[float, float, float]
     """Of the box around it, in m."""
     volume: float
@@ -34,8 +36,9 @@ class MeshReport(NamedTuple):
 
     def __str__(self) -> str:
         about_centre = moved(self.added, x=-np.array(self.centre))
+        counts = f"{self.sharp_edges} sharp edges, {self.shells} shell{'s' * (self.shells > 1)}"
         lines = [
-            f"triangles        {self.triangles}, {self.sharp_edges} sharp edges; flow solved on {self.solved_on}",
+            f"triangles        {self.triangles}, {counts}; flow solved on {self.solved_on}",
             f"size             {_numbers(self.size)} m",
             f"volume, area     {self.volume:.6g} m^3, {self.area:.6g} m^2",
             f"centre           {_numbers(self.centre, scale=max(self.size))} m",
@@ -57,6 +60,7 @@ def report(centred: Surface, centre: np.ndarray, solved: Added, density: float, 
         triangles=len(centred.triangles),
         solved_on=solved.triangles,
         sharp_edges=int(centred.sharp.sum()),
+        shells=centred.pieces.shape[1],
         size=_three(np.ptp(centred.vertices, axis=0)),
         volume=centred.volume,
         area=float(centred.areas.sum()),

@@ -29,6 +29,19 @@ class Sound(NamedTuple):
 
 def sound(vertices: np.ndarray, triangles: np.ndarray) -> Sound:
     """The surface of one body, or an `InputError` that says which triangles are wrong."""
+    surface, notes = closed(vertices, triangles)
+    for step in (_outward, _wet):
+        surface, said = step(surface)
+        notes += said
+    radii = np.linalg.norm(surface.corners - surface.centroids[:, None], axis=2).max(axis=1)
+    slivers = surface.areas / radii**2 < SLIVER
+    if slivers.any():
+        notes.append(f"{_count(slivers, 'triangle')} almost without width")
+    return Sound(surface, tuple(notes))
+
+
+def closed(vertices: np.ndarray, triangles: np.ndarray) -> tuple[Surface, list[str]]:
+    """The surface with every edge in two triangles that run through it in opposite ways, or an `InputError`."""
     notes = []
     size = float(np.ptp(vertices, axis=0).max())
     vertices, triangles = _merged(vertices, triangles, SAME * size)
@@ -41,14 +54,7 @@ def sound(vertices: np.ndarray, triangles: np.ndarray) -> Sound:
     if not len(surface.triangles):
         raise InputError("The mesh has no triangle with an area; expected the closed surface of a body.")
     _check_edges(surface)
-    surface, said = _shells(surface)
-    notes += said
-    _check_winding(surface)
-    radii = np.linalg.norm(surface.corners - surface.centroids[:, None], axis=2).max(axis=1)
-    slivers = surface.areas / radii**2 < SLIVER
-    if slivers.any():
-        notes.append(f"{_count(slivers, 'triangle')} almost without width")
-    return Sound(surface, tuple(notes))
+    return surface, notes
 
 
 def _merged(vertices: np.ndarray, triangles: np.ndarray, distance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -92,35 +98,55 @@ def _check_edges(surface: Surface) -> None:
         )
 
 
-def _shells(surface: Surface) -> tuple[Surface, list[str]]:
-    """Without cavities, the triangles counterclockwise from outside."""
-    number = surface.pieces.indices
-    shells = int(number.max()) + 1
-    of = number[surface.triangles[:, 0]]
-    v = surface.corners - surface.vertices.mean(axis=0)
-    volumes = np.bincount(of, np.einsum("ti,ti->t", v[:, 0], np.cross(v[:, 1], v[:, 2])) / 6.0, shells)
-    notes = []
-    if np.all(volumes < 0.0):
-        surface, volumes = Surface.given(surface.vertices, surface.triangles[:, ::-1]), -volumes
-        notes.append("inside out: turned over")
-    if np.any(volumes < 0.0):
-        hollow = np.flatnonzero(volumes < 0.0)
-        notes.append(f"{len(hollow)} {'cavity' if len(hollow) == 1 else 'cavities'} left out: no water gets there")
-        surface = Surface.given(*_merged(surface.vertices, surface.triangles[~np.isin(of, hollow)], 0.0))
-    if np.sum(volumes > 0.0) > 1:
-        notes.append(f"{int(np.sum(volumes > 0.0))} separate pieces, which move as one body")
-    return surface, notes
-
-
-def _check_winding(surface: Surface) -> None:
-    """On the surface of a body the solid angle of all of it is half the sphere."""
-    rounds = winding(surface, surface.centroids)
-    wrong = np.abs(rounds - 0.5) > 0.1
+def _outward(surface: Surface) -> tuple[Surface, list[str]]:
+    """The triangles counterclockwise from outside: there the solid angle of the whole surface of a body, walls of
+    cavities among it, is half the sphere. It is minus that on shells that are inside out."""
+    rounds, of = winding(surface, surface.centroids), _shell_of(surface)
+    wrong = np.abs(np.abs(rounds) - 0.5) > 0.1
+    inward = rounds < 0.0
+    shells = np.bincount(of)
+    turned = np.bincount(of, inward, len(shells)) == shells
+    wrong |= inward & ~turned[of]  # a shell that is neither
     if wrong.any():
         raise InputError(
             f"The mesh passes through itself: {_count(wrong, 'triangle')} inside another part, as {_where(wrong)}; "
             "unite the parts into one solid."
         )
+    if not turned.any():
+        return surface, []
+    triangles = np.where(turned[of][:, None], surface.triangles[:, ::-1], surface.triangles)
+    some = "" if turned.all() else f"{int(turned.sum())} of {len(turned)} shells "
+    return Surface.given(surface.vertices, triangles), [f"{some}inside out: turned over"]
+
+
+def _wet(surface: Surface) -> tuple[Surface, list[str]]:
+    """Without cavities, and without what is in them."""
+    of, notes = _shell_of(surface), []
+    v = surface.corners - surface.vertices.mean(axis=0)
+    hollow = np.bincount(of, np.einsum("ti,ti->t", v[:, 0], np.cross(v[:, 1], v[:, 2]))) < 0.0
+    if hollow.any():
+        surface = _part(surface, ~hollow[of])
+        notes.append(
+            f"{int(hollow.sum())} {'cavity' if hollow.sum() == 1 else 'cavities'} left out: no water gets there"
+        )
+        of = _shell_of(surface)
+        shut = np.bincount(of, winding(surface, surface.centroids) > 1.0) > 0.0 if of.max() else np.zeros(1, dtype=bool)
+        if shut.any():
+            surface = _part(surface, ~shut[of])
+            notes.append(f"{_count(shut, 'shell')} inside of cavities left out")
+    pieces = int(_shell_of(surface).max()) + 1
+    if pieces > 1:
+        notes.append(f"{pieces} separate pieces, which move as one body")
+    return surface, notes
+
+
+def _shell_of(surface: Surface) -> np.ndarray:
+    """The number of the connected part of the surface that each triangle belongs to."""
+    return surface.pieces.indices[surface.triangles[:, 0]]
+
+
+def _part(surface: Surface, chosen: np.ndarray) -> Surface:
+    return Surface.given(*_merged(surface.vertices, surface.triangles[chosen], 0.0))
 
 
 def winding(surface: Surface, points: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ def coupled_surface(mesh: Mesh) -> Surface:
     surface = refinement.cut(mesh.surface)
     if len(surface.triangles) > LARGEST:
         raise InputError(
-            f"A mesh of {len(surface.triangles)} triangles; bodies are coupled with up to {LARGEST} each. Give a mesh "
-            "with fewer triangles."
+            f"A mesh of {len(surface.triangles)} triangles; bodies are coupled with up to {LARGEST} each. Simplify "
+            f"it (`simplified({LARGEST // 2})`)."
         )
     return surface

@@ -36,6 +36,9 @@ class MeshVehicle(Study, name="mesh-vehicle"):
     unit: str = parameter(
         "m", choices={name: f"{size:g} m" for name, size in UNITS.items()}, help="what the file is in"
     )
+    simplify: int | None = parameter(
+        None, at_least=20, help="triangles that a finer file is simplified to (as it is if not given)"
+    )
     density: float = parameter(1025.0, unit="kg/m^3", above=0.0, help="density of the water")
     tolerance: float = parameter(0.02, at_least=1e-4, at_most=0.5, help="relative error of the added inertia")
     mass: float | None = parameter(
@@ -56,7 +59,7 @@ class MeshVehicle(Study, name="mesh-vehicle"):
     def hull(self) -> hydro.Mesh:
         """The mesh, checked."""
         if self.file:
-            return hydro.Mesh.read(self.file, self.unit, tolerance=self.tolerance)
+            return hydro.Mesh.read(self.file, self.unit, self.tolerance, self.simplify)
         return hydro.Mesh(*torpedo(), tolerance=self.tolerance)
 
     def body(self, hull: hydro.Mesh) -> nd.models.SubmergedBody:

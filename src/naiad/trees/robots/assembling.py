@@ -42,6 +42,7 @@ def assembled(robot: Robot, *, water: float | None, wet: Wet, gravity: Any) -> "
         solids.append(shape)
         around.append(_given_water(robot, own, places, found))
         _check_inertia(link, dry[body] + around[-1].added)
+    robot = robot._replace(notes=robot.notes + _dry_notes(robot, around, wet)) if density else robot
     joints = [robot.links[i].joint for i in leaders]
     above = [places[joint.parent] if joint is not None else (0, Pose()) for joint in joints]
     poses = [
@@ -104,6 +105,18 @@ def _given_water(robot: Robot, own: list[int], places: list[tuple[int, Pose]], f
         return found
     added = sum((moved(np.array(K), x=pose.x, R=np.array(pose.R)) for K, pose in known), start=np.zeros((6, 6)))
     return found._replace(added=added)
+
+
+def _dry_notes(robot: Robot, around: list[Water], wet: Wet) -> tuple[str, ...]:
+    """Which bodies no water acts on, or an `InputError` where it acts on none."""
+    dry = [name for name, water in zip(robot.bodies, around, strict=True) if not np.any(water.added)]
+    if len(dry) == len(around):
+        other = "visual" if wet == "collision" else "collision"
+        raise InputError(
+            f"There is water, but no link of {robot.name!r} has a {wet} shape or an added inertia; give wet={other!r} "
+            "if that is where its shapes are, or no water."
+        )
+    return tuple(f"link {name!r} has no {wet} shape: no water acts on it" for name in dry)
 
 
 def _geometries(robot: Robot, own: list[int], places: list[tuple[int, Pose]], wet: Wet) -> tuple[Geometry, ...]:

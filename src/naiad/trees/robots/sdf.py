@@ -108,6 +108,8 @@ def _geometry(element: ElementTree.Element, where: str, folder: Path) -> Geometr
     shape, pose = only_shape(element, where), _pose(element, where, ("",))
     if shape.tag == "mesh":
         scale = tuple(numbers(shape.findtext("scale", "1 1 1"), 3, f"{where}: scale").tolist())
+        if 0.0 in scale:
+            raise InputError(f"{where}: scale = {shape.findtext('scale')!r}; expected three numbers other than zero.")
         return Geometry("mesh", scale, pose, resolved(_text(child(shape, "uri", where)), folder, where))
     sizes = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
     sizes |= {"sphere": ("radius",), "ellipsoid": ("radii",)}

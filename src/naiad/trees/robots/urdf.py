@@ -64,6 +64,7 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
     """The description in a URDF file."""
     file, folder = str(path), Path(path).resolve().parent
     root = parsed(path, ("robot",))
+    _check_expanded(root, file)
     links = read_links(root, file, folder, _inertial, _geometry)
     joints, notes = {}, []
     for element in root.findall("joint"):
@@ -91,6 +92,14 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
         notes += own[below].notes
     found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
+
+
+def _check_expanded(root: ElementTree.Element, file: str) -> None:
+    """No macros are left, whose links would be missing."""
+    left = next((each.tag for each in root.iter() if "xacro" in each.tag.partition("}")[0]), None)
+    if left is not None:
+        name = left.rpartition("}")[2]
+        raise InputError(f"{file}: there is <xacro:{name}> in it; expand it first (xacro robot.xacro > robot.urdf).")
 
 
 def _inertial(element: ElementTree.Element, where: str) -> Inertial:

@@ -18,7 +18,8 @@ def parsed(path: str | os.PathLike[str], outermost: tuple[str, ...]) -> ElementT
     try:
         root = ElementTree.parse(file).getroot()
     except (ElementTree.ParseError, UnicodeDecodeError, LookupError, ValueError) as error:
-        raise InputError(f"{file}: it is not XML ({error}).") from None
+        hint = "; expand xacro first" if "unbound prefix" in str(error) else ""
+        raise InputError(f"{file}: it is not XML ({error}){hint}.") from None
     if root.tag not in outermost:
         raise InputError(f"{file}: its outermost element is <{root.tag}>; expected <{'> or <'.join(outermost)}>.")
     return root
