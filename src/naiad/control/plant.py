@@ -1,6 +1,7 @@
 """A system with its controls, to be simulated."""
 
-from typing import Any
+import abc
+from typing import TYPE_CHECKING, Any, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,20 +13,22 @@ from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics.checks import vector
 
 
-class Actuated(LagrangianSystem):
-    """A system on which controls u act by a force map, beside its own forces; u is held until it is replaced.
+class AbstractActuated(LagrangianSystem):
+    """A system on which controls act by a force map push(g, u, t), beside its own forces."""
 
-    `actuation` and `controls` are those of `solve`; the numbers of u are an argument of what is compiled.
-    """
+    needs = ("system", "push", "u")
+    if TYPE_CHECKING:
+        system: LagrangianSystem
+        push: Any
+        u: Any
 
-    system: LagrangianSystem
-    push: Any
-    u: Float[Array | np.ndarray, " nu"]
+    @abc.abstractmethod
+    def acting(self, t: Scalar) -> Float[Array, " nu"]:
+        """The controls at a time."""
 
-    def __init__(self, system: LagrangianSystem, u: Any, actuation: Any = None, controls: int | None = None):
-        self.system = system
-        self.push, count = force_map(system, actuation, controls)
-        self.u = vector("u", u, count)
+    @abc.abstractmethod
+    def controlled(self, u: Any, t: Scalar) -> Self:
+        """The same with other controls u, for a step that begins at t."""
 
     @property
     def group(self) -> AbstractGroup:
@@ -36,6 +39,20 @@ class Actuated(LagrangianSystem):
     def discrete_lagrangian(self) -> Any:
         """That of the system."""
         return self.system.discrete_lagrangian
+
+    @property
+    def discrete_order(self) -> int:
+        """That of the system."""
+        return self.system.discrete_order
+
+    @property
+    def discrete_symmetric(self) -> bool:
+        """As the system says."""
+        return self.system.discrete_symmetric
+
+    def discretised(self, rule: Any) -> Any:
+        """As the system discretises itself."""
+        return self.system.discretised(rule)
 
     @property
     def structure(self) -> Any:
@@ -75,5 +92,29 @@ class Actuated(LagrangianSystem):
         return self._force
 
     def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
-        pushed = self.push(g, jnp.asarray(self.u), t)
+        pushed = self.push(g, self.acting(t), t)
         return pushed if self.system.force is None else pushed + self.system.force(g, xi, t)
+
+
+class Actuated(AbstractActuated):
+    """A system on which controls u act by a force map, beside its own forces; u is held until it is replaced.
+
+    `actuation` and `controls` are those of `solve`; the numbers of u are an argument of what is compiled.
+    """
+
+    system: LagrangianSystem
+    push: Any
+    u: Float[Array | np.ndarray, " nu"]
+
+    def __init__(self, system: LagrangianSystem, u: Any, actuation: Any = None, controls: int | None = None):
+        self.system = system
+        self.push, count = force_map(system, actuation, controls)
+        self.u = vector("u", u, count)
+
+    def acting(self, t: Scalar) -> Float[Array, " nu"]:
+        """u."""
+        return jnp.asarray(self.u)
+
+    def controlled(self, u: Any, t: Scalar) -> Self:
+        """The same with other controls."""
+        return self.replaced(u=u)
