@@ -170,6 +170,10 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
     nearest = np.minimum(((np.arange(N) + 0.5) * (count / N)).astype(int), count - 1)
     times = np.asarray(problem.steps.times)
     within = (np.arange(N)[:, None] + times) * (count / N) - nearest[:, None]
+    given = np.asarray(guess.problem.steps.times)
+    U = np.einsum("ksj,kju->ksu", lagrange_weights(given, within), old.U[nearest])
+    if guess.problem.steps.inner != problem.steps.inner:  # of another order: only the motion and its controls are used
+        return centred(problem, numbers, _afresh(problem, old, g, m, U, guess.T / N), barrier)
     costates = [np.concatenate([each[:1], each]) for each in (old.lam, old.gamma)]
     lam, gamma = (_mixed(each, k, part)[1:] for each in costates)
     at = Iterate(
@@ -177,7 +181,7 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
         m=m,
         theta=old.theta,
         K=problem.steps.rescaled(old.K[nearest], count / N),
-        U=np.einsum("ksj,kju->ksu", lagrange_weights(times, within), old.U[nearest]),
+        U=U,
         sigma=old.sigma[nearest],
         lam=lam,
         gamma=gamma,
@@ -190,6 +194,38 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
         nu=old.nu,
     )
     return centred(problem, numbers, at, barrier)
+
+
+def _afresh(problem: Problem, old: Iterate, g: Any, m: np.ndarray, U: np.ndarray, h: float) -> Iterate:
+    """The iterate of a motion and its controls, the multipliers of all equations zero."""
+    N, (n, stages, inner) = len(U), (problem.group.dim, problem.steps.stages, problem.steps.inner)
+    before, after = (jax.tree.map(lambda leaf, part=part: leaf[part], g) for part in (slice(None, -1), slice(1, None)))
+    x = execute_rows(_led, problem, before, after, parameters=())
+    paths = np.zeros((N, stages * (old.rho.shape[1] // old.U.shape[1])))
+    none = np.zeros((N, n))
+    K = problem.steps.guessed(x, 0.5 * (m[:-1] + m[1:]), h)
+    return Iterate(
+        g=g,
+        m=m,
+        theta=old.theta,
+        K=K,
+        U=U,
+        sigma=np.zeros((N, inner, n)),
+        lam=none,
+        gamma=none,
+        rho=paths,
+        slack=paths,
+        low=np.zeros_like(U),
+        high=np.zeros_like(U),
+        least=np.zeros_like(old.theta),
+        most=np.zeros_like(old.theta),
+        nu=np.zeros_like(old.nu),
+    )
+
+
+def _led(problem: Problem, g: Any, f: Any) -> Any:
+    """x of the step f = g tau(x)."""
+    return problem.steps.retraction.inverse(problem.group, problem.group.compose(problem.group.inverse(g), f))
 
 
 def _mixed(rows: np.ndarray, k: np.ndarray, part: np.ndarray) -> np.ndarray:

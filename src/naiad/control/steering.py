@@ -22,6 +22,7 @@ from naiad.numerics.arguments import checked
 TOLERATED = 0.05  # of the way to the goal: so far off, the default weights take the largest controls of the plan
 WITHIN = 8  # the part of the duration in which they take back a deviation, roughly
 AFTER = 4  # durations of the plan after its end over which the feedback looks ahead
+AT_ONCE = 1e-6  # of a step: what comes after a node, whatever its time is rounded to
 AT_REST = 1e-8  # how far a step may lead off a goal that is held
 
 
@@ -74,16 +75,20 @@ class Steered(AbstractActuated):
         """The same with the controls for a step of h from a state."""
         last = self.course.u.shape[0] - 1
         k = jnp.clip(jnp.floor((t + 0.5 * h) / self.length).astype(int), 0, last)
-        u, K = self.course.u[k], self.course.K[k]
+        u, K = _row(self.course.u, k), _row(self.course.K, k)
         u = jnp.clip(u - self.feedback * (K @ self.off(state, t, h)), self.lower, self.upper)
         return self.controlled(u, k * self.length)
+
+    def command(self, state: State, t: Scalar) -> Float[Array, " nu"]:
+        """The controls that are given at a state."""
+        return self.sampled(state, t, AT_ONCE * self.length).acting(t)
 
     def off(self, state: State, t: Scalar, h: Scalar = 0.0) -> Float[Array, " x"]:
         """By how much a state is off the plan at a time: the increments x = (eta, dmu) from there, in momenta of the
         model. A step of h that begins then says which side of the time is meant."""
         last, group = self.course.u.shape[0] - 1, self.model.group
         k = jnp.clip(jnp.floor((t + 0.5 * h) / self.length).astype(int), 0, last)
-        here, there = (jax.tree.map(lambda leaf: leaf[jnp.minimum(i, last)], self.course.states) for i in (k, k + 1))
+        here, there = _row(self.course.states, k), _row(self.course.states, jnp.minimum(k + 1, last))
         part = jnp.clip(t / self.length - k, 0.0, 1.0)
         way = group.log(group.compose(group.inverse(here.g), there.g))
         g = group.compose(here.g, group.exp(part * way))
@@ -153,6 +158,10 @@ def steered(plan: Solution, Q: Any = None, R: Any = None) -> Steered:
     after = idle if held is None else np.broadcast_to(held, idle.shape)
     course = Course(plan.states, np.concatenate([plan.u, after[None]]), np.concatenate([followed.K, K_held[None]]))
     return plant.replaced(course=course, holds=held is not None)
+
+
+def _row(tree: Any, k: Any) -> Any:
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf)[k], tree)
 
 
 def _known(problem: Any, theta: Any) -> LagrangianSystem:
