@@ -85,7 +85,7 @@ def test_the_page_computes_what_python_does():
 
 @pytest.mark.long
 def test_a_pendulum_falls_without_feedback_and_comes_up_with_it():
-    """The torque alone loses against what is a hundredth off; the regulator lifts the rod from a tenth, and holds it."""
+    """The torque alone loses against a hundredth; the regulator lifts the rod from a tenth off, and holds it."""
     study = studies.find("swing-up")(mass=(1.0,), length=(1.0,), order=2, steps=40)
     lost = followed(study, 160, off=np.array([0.01]), feedback=0.0).outputs["distance from the goal"]
     kept = followed(study, 160, off=np.array([0.1]), mass=np.array([1.1])).outputs["distance from the goal"]

@@ -71,8 +71,8 @@ def solve(
       `end_cost` and `ending` are called with (state, t, theta).
     - `order`: 2 (`Variational`, controls constant over a step), 4 or 6 (`VPRK` with two and three stages of Gauss,
       controls linear and quadratic over a step); or a `method` of these.
-    - `guess`: a solution to begin with, of any N and order; else the geodesic from the start to the goal, and with several
-      `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
+    - `guess`: a solution to begin with, of any N and order; else the geodesic from the start to the goal, and with
+      several `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
     - `estimate`: solve with N/4 and N/2 steps first (where that fails, or finds another optimum, afterwards from the
       solution), and estimate the error of the cost from all three; where these grids are too coarse, with 2 N steps.
       Where no grid tells, there is no estimate, and `message` says so.
