@@ -8,7 +8,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.control.doors import force_map
+from naiad.control.transcription import Pushed
 from naiad.groups import AbstractGroup
+from naiad.integrators.rules import AbstractRule
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics.checks import vector
 
@@ -52,7 +54,8 @@ class AbstractActuated(LagrangianSystem):
 
     def discretised(self, rule: Any) -> Any:
         """As the system discretises itself."""
-        return self.system.discretised(rule)
+        own = self.system.discretised(rule)
+        return rule if own is rule else ActuatedRule(own)
 
     @property
     def structure(self) -> Any:
@@ -94,6 +97,30 @@ class AbstractActuated(LagrangianSystem):
     def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
         pushed = self.push(g, self.acting(t), t)
         return pushed if self.system.force is None else pushed + self.system.force(g, xi, t)
+
+
+class ActuatedRule(AbstractRule):
+    """The discrete Lagrangian that a system makes of a rule, for what its controls do besides."""
+
+    rule: AbstractRule
+
+    def order(self, system):
+        return self.rule.order(system.system)
+
+    def symmetric(self, system):
+        return self.rule.symmetric(system.system)
+
+    def action(self, system, tau, g, xi, t, h):
+        return self.rule.action(system.system, tau, g, xi, t, h)
+
+    def slopes(self, system, tau, g, xi, t, h):
+        return self.rule.slopes(system.system, tau, g, xi, t, h)
+
+    def work(self, system, tau, g, xi, t, h):
+        pushed: Any = Pushed(system.group, lambda g, xi, t: system.push(g, system.acting(t), t))
+        acting = [pushed] if system.system.force is None else [pushed, system.system]
+        works = [self.rule.work(each, tau, g, xi, t, h) for each in acting]
+        return sum(left for left, _ in works), sum(right for _, right in works)
 
 
 class Actuated(AbstractActuated):

@@ -195,7 +195,7 @@ def _best(
     numbers, rules = task.numbers._replace(goal=goal, step=task.step(N)), task.rules
     if guess is not None:
         rules = rules._replace(barrier=WARM_BARRIER)
-        at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, WARM_BARRIER)]
+        at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, task.sizes, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
     outcomes = all_ended(task.problem, [(each, numbers) for each in at], rules, tell)

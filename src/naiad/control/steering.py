@@ -52,7 +52,7 @@ class Steered(AbstractActuated):
     feedback: Scalar
     u: Float[Array | np.ndarray, "stages nu"]
     begun: Scalar
-    length: Scalar
+    length: float
     steps: AbstractOneStepMethod
     places: tuple[float, ...] = static()
     holds: bool = static()
@@ -142,7 +142,8 @@ def steered(plan: Solution, Q: Any = None, R: Any = None) -> Steered:
     if not plan.solved:
         raise InputError(f"the plan is no optimum ({plan.status}); expected one that is solved.")
     problem, N = plan.problem, len(plan.u)
-    method: AbstractMethod = problem.steps.method  # ty: ignore[unresolved-attribute]
+    steps: Any = problem.steps
+    method = steps.method
     model = execute(_known, problem, plan.iterate.theta, parameters=(0,)) if problem.model else problem.system
     n, nu, h = problem.group.dim, problem.controls, plan.T / N
     none = Course(plan.states, np.zeros_like(plan.u), np.zeros((N, nu, 2 * n)))
@@ -150,7 +151,21 @@ def steered(plan: Solution, Q: Any = None, R: Any = None) -> Steered:
     lower, upper = (np.nan_to_num(np.broadcast_to(each, (nu,)).astype(float)) for each in bounds)  # none: the largest
     places = tuple(float(each) for each in np.asarray(problem.steps.times))
     idle = np.zeros((len(places), nu))
-    plant = Steered(model, model, problem.push, none, lower, upper, 1.0, idle, 0.0, h, method, places, False)
+    plant = Steered(
+        system=model,
+        model=model,
+        push=problem.push,
+        course=none,
+        lower=lower,
+        upper=upper,
+        feedback=1.0,
+        u=idle,
+        begun=0.0,
+        length=h,
+        steps=method,
+        places=places,
+        holds=False,
+    )
     Q = weight("Q", _deviations(plan, model) if Q is None else Q, 2 * n)
     R = weight("R", 1.0 / max(np.max(np.abs(plan.u)), 1e-300) ** 2 if R is None else R, nu)
     held, K_held, V = _holding(plant, method, plan, Q, R)

@@ -30,10 +30,8 @@ def following_page(
     return LivePage(
         build,
         {
-            "feedback": Slider(
-                0.0, 1.0, 1.0, help="times that of the regulator about the optimum; 0: its controls alone"
-            ),
-            "off": Slider(-off, off, np.zeros(n), help="by how much the start is off, along each freedom"),
+            "feedback": Slider(0.0, 1.0, 1.0, help="0: the optimal controls alone"),
+            "off": Slider(-off, off, np.zeros(n), help="of the start, along each freedom"),
             **sliders,
         },
         {f"steps of {plan.T / len(plan.u):.3g} s": follower.method},
