@@ -91,4 +91,5 @@ def test_random_problems_are_solved():
     for plan in plans:
         if plan is not None:
             assert_an_optimum(plan)
-    assert sum(plan is None for plan in plans) <= 2  # limits that nothing keeps
+    # limits that nothing keeps: of 29, least squares of all conditions from five starts leave the same 1.4e-3
+    assert sum(plan is None for plan in plans) <= 2

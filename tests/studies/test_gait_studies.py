@@ -63,3 +63,17 @@ def test_the_figures_are_drawn(study, tmp_path):
         assert (tmp_path / f"{name}.png").stat().st_size > 3000
     assert findings.dataset is not None
     assert findings.dataset().sizes
+
+
+@pytest.mark.long
+def test_the_cheapest_gait_of_coupled_links():
+    """One harmonic, whose cost settles before the search ends by itself: the fluid between the links makes it cheaper,
+    and a small loop takes little more than the limit."""
+    alone, coupled = (
+        results(GaitEnergy(hydro=hydro, distance=1.0, harmonics=1, span=1.0)) for hydro in ("decoupled", "coupled")
+    )
+    assert coupled["cost"] < 0.95 * alone["cost"]
+    for each in (alone, coupled):
+        assert each["displacement"] == pytest.approx(1.0, abs=1e-3)
+        assert abs(each["turning"]) < 1e-8
+        assert 1.0 < each["over_limit"] < 1.1

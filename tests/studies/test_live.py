@@ -13,6 +13,8 @@ from naiad.studies.study import Study
 from tests.viz.live.modules import PageText
 
 AFRESH = 1
+OPTIMA = ("reorientation", "swing-up", "vehicle-docking")  # which are solved first; smaller ones are in test_following
+PAGES = [pytest.param(name, marks=pytest.mark.long) if name in OPTIMA else name for name in studies.LIVE]
 
 
 def test_the_list_is_that_of_the_studies_with_a_page():
@@ -26,7 +28,7 @@ def test_a_study_without_a_page_names_those_that_have_one():
         studies.find("crane")().live()
 
 
-@pytest.mark.parametrize("name", studies.LIVE)
+@pytest.mark.parametrize("name", PAGES)
 def test_sliders_are_parameters_within_their_bounds(name):
     study = studies.find(name)()
     page = study.live()
@@ -45,7 +47,7 @@ def test_sliders_are_parameters_within_their_bounds(name):
             study.parameters[key].read(np.broadcast_to(high, np.shape(value)) if np.ndim(value) else high)
 
 
-@pytest.mark.parametrize("name", studies.LIVE)
+@pytest.mark.parametrize("name", PAGES)
 def test_the_system_of_the_sliders_is_that_of_the_study(name):
     """Traced by JAX, with the numbers of the sliders as arguments, it is the one that is built of plain numbers."""
     study = studies.find(name)()

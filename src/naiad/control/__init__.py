@@ -21,6 +21,7 @@ from naiad.control.orbits import PeriodicOrbit, orbit_family, periodic_orbit
 from naiad.control.plant import Actuated
 from naiad.control.solution import Solution
 from naiad.control.solving import solve, solve_many
+from naiad.control.steering import Steered, steered
 
 __all__ = [
     "MPC",
@@ -38,6 +39,7 @@ __all__ = [
     "Sensitivity",
     "Solution",
     "Status",
+    "Steered",
     "Tracking",
     "controllability",
     "effort",
@@ -52,5 +54,6 @@ __all__ = [
     "sensitivity",
     "solve",
     "solve_many",
+    "steered",
     "tracking",
 ]

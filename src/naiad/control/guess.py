@@ -12,6 +12,7 @@ from naiad.control.iterate import Iterate, Numbers, chosen
 from naiad.control.newton import MOST_SPARE, step_values
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution, lagrange_weights
+from naiad.errors import InputError
 from naiad.mechanics import State
 
 ROOM = 1e-2  # the part of the way between two bounds that a first guess keeps from each
@@ -31,28 +32,10 @@ def beginning(
 ) -> Iterate:
     """The geodesic, bent aside if wanted, with controls as small as their bounds allow, all multipliers of equations
     zero."""
-    n, stages, nu = problem.group.dim, problem.steps.stages, problem.controls
-    inequalities, conditions = sizes
-    g, m, x = geodesic(problem, start, numbers.goal, N, T / N, np.zeros((2, n)) if bends is None else bends)
-    zeros = np.zeros
-    at = Iterate(
-        g=g,
-        m=m,
-        theta=theta,
-        K=problem.steps.guessed(x, 0.5 * (m[:-1] + m[1:]), T / N),
-        U=zeros((N, stages, nu)),
-        sigma=zeros((N, problem.steps.inner, n)),
-        lam=zeros((N, n)),
-        gamma=zeros((N, n)),
-        rho=zeros((N, stages * inequalities)),
-        slack=zeros((N, stages * inequalities)),
-        low=zeros((N, stages, nu)),
-        high=zeros((N, stages, nu)),
-        least=zeros(problem.constants),
-        most=zeros(problem.constants),
-        nu=zeros(2 * n * problem.reaching + conditions),
-    )
-    return centred(problem, numbers, at, barrier)
+    bends = np.zeros((2, problem.group.dim)) if bends is None else bends
+    g, m, x = geodesic(problem, start, numbers.goal, N, T / N, bends)
+    U = np.zeros((N, problem.steps.stages, problem.controls))
+    return centred(problem, numbers, _afresh(problem, theta, sizes, g, m, x, U, T / N), barrier)
 
 
 def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> Iterate:
@@ -155,9 +138,21 @@ def _on_geodesic(moved: Any, route: Route, part: Any) -> tuple[Node]:
     return (Node(g, system.legendre(g, speed, 0.0), x),)
 
 
-def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, barrier: float) -> Iterate:
-    """Another solution as an iterate with N steps, from a start of its own."""
+def resampled(
+    guess: Solution, problem: Problem, numbers: Numbers, start: State, N: int, sizes: tuple[int, int], barrier: float
+) -> Iterate:
+    """Another solution as an iterate with N steps, from a start of its own. Of a problem of another form, such as one
+    of another order or without inequalities, only the motion and its controls are used."""
     old = guess.iterate
+    if (
+        old.theta.shape != (problem.constants,)
+        or old.U.shape[2] != problem.controls
+        or guess.problem.group != problem.group
+    ):
+        raise InputError(
+            f"guess has {old.U.shape[2]} controls and {len(old.theta)} constants on {guess.problem.group!r}; expected "
+            f"{problem.controls} and {problem.constants} on {problem.group!r}, those of the problem."
+        )
     count = old.K.shape[0]
     place = np.arange(N + 1) * (count / N)
     k = np.minimum(place.astype(int), count - 1)
@@ -170,6 +165,18 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
     nearest = np.minimum(((np.arange(N) + 0.5) * (count / N)).astype(int), count - 1)
     times = np.asarray(problem.steps.times)
     within = (np.arange(N)[:, None] + times) * (count / N) - nearest[:, None]
+    given = np.asarray(guess.problem.steps.times)
+    U = np.einsum("ksj,kju->ksu", lagrange_weights(given, within), old.U[nearest])
+    inequalities, conditions = sizes
+    form = (
+        problem.steps.inner,
+        problem.steps.stages * inequalities,
+        2 * problem.group.dim * problem.reaching + conditions,
+    )
+    if form != (old.K.shape[1], old.rho.shape[1], len(old.nu)):
+        before, after = (chosen(g, slice(N)), chosen(g, slice(1, None)))
+        x = execute_rows(_led, problem, before, after, parameters=())
+        return centred(problem, numbers, _afresh(problem, old.theta, sizes, g, m, x, U, guess.T / N), barrier)
     costates = [np.concatenate([each[:1], each]) for each in (old.lam, old.gamma)]
     lam, gamma = (_mixed(each, k, part)[1:] for each in costates)
     at = Iterate(
@@ -177,7 +184,7 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
         m=m,
         theta=old.theta,
         K=problem.steps.rescaled(old.K[nearest], count / N),
-        U=np.einsum("ksj,kju->ksu", lagrange_weights(times, within), old.U[nearest]),
+        U=U,
         sigma=old.sigma[nearest],
         lam=lam,
         gamma=gamma,
@@ -190,6 +197,44 @@ def resampled(guess: Solution, problem: Problem, numbers: Numbers, start: State,
         nu=old.nu,
     )
     return centred(problem, numbers, at, barrier)
+
+
+def _afresh(
+    problem: Problem,
+    theta: np.ndarray,
+    sizes: tuple[int, int],
+    g: Any,
+    m: np.ndarray,
+    x: np.ndarray,
+    U: np.ndarray,
+    h: float,
+) -> Iterate:
+    """The iterate of a motion by steps x and its controls, the multipliers of all equations zero."""
+    N, n, stages = len(U), problem.group.dim, problem.steps.stages
+    inequalities, conditions = sizes
+    none, paths = np.zeros((N, n)), np.zeros((N, stages * inequalities))
+    return Iterate(
+        g=g,
+        m=m,
+        theta=theta,
+        K=problem.steps.guessed(x, 0.5 * (m[:-1] + m[1:]), h),
+        U=U,
+        sigma=np.zeros((N, problem.steps.inner, n)),
+        lam=none,
+        gamma=none,
+        rho=paths,
+        slack=paths,
+        low=np.zeros_like(U),
+        high=np.zeros_like(U),
+        least=np.zeros_like(theta),
+        most=np.zeros_like(theta),
+        nu=np.zeros(2 * n * problem.reaching + conditions),
+    )
+
+
+def _led(problem: Problem, g: Any, f: Any) -> Any:
+    """x of the step f = g tau(x)."""
+    return problem.steps.retraction.inverse(problem.group, problem.group.compose(problem.group.inverse(g), f))
 
 
 def _mixed(rows: np.ndarray, k: np.ndarray, part: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute
-from naiad.control.plant import Actuated
+from naiad.control.plant import AbstractActuated
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import LagrangianSystem, State, check_state
@@ -53,7 +53,7 @@ class Orbit(NamedTuple):
 
 @checked
 def linear_step(
-    plant: Actuated, state: State, *, dt: float, t: float = 0.0, method: AbstractMethod | None = None
+    plant: AbstractActuated, state: State, *, dt: float, t: float = 0.0, method: AbstractMethod | None = None
 ) -> LinearStep:
     """The derivatives of a step of a controlled system from a state, in the increments x and in the controls."""
     dt = positive("dt", dt)
@@ -119,12 +119,15 @@ def floquet(
     return Orbit(state, values[order], float(np.max(np.abs(end.mu - state.mu))))
 
 
-def slopes_of_a_step(plant: Actuated, method: AbstractMethod, state: State, t: Any, h: Any) -> tuple[Any, State]:
-    """The derivatives in rows of (x, u), direction by direction in a loop, and the state after the step."""
-    n, nu = 2 * plant.group.dim, plant.u.shape[0]
+def slopes_of_a_step(
+    plant: AbstractActuated, method: AbstractMethod, state: State, t: Any, h: Any
+) -> tuple[Any, State]:
+    """The derivatives in rows of (x, u), direction by direction in a loop, and the state after the step; u is what is
+    added to the controls throughout the step."""
+    n, nu = 2 * plant.group.dim, plant.u.shape[-1]
 
     def after(z):
-        return stepped(plant.replaced(u=plant.u + z[n:]), method, displaced(plant, state, z[:n]), t, h)
+        return stepped(plant.controlled(plant.u + z[n:], t), method, displaced(plant, state, z[:n]), t, h)
 
     return _along(plant, after, n + nu)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from naiad.compiler import execute, execute_rows
 from naiad.control.linear import increment, slopes_of_a_step, weight
-from naiad.control.plant import Actuated
+from naiad.control.plant import AbstractActuated
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, Variational
 from naiad.mechanics import State
@@ -25,7 +25,7 @@ class Tracking(NamedTuple):
     V: np.ndarray
     A: np.ndarray
     B: np.ndarray
-    plant: Actuated
+    plant: AbstractActuated
     states: State
     u: np.ndarray
 
@@ -39,7 +39,7 @@ class Tracking(NamedTuple):
 
 @checked
 def tracking(
-    plant: Actuated,
+    plant: AbstractActuated,
     states: State,
     u: Any,
     Q: Any,
@@ -52,17 +52,18 @@ def tracking(
 ) -> Tracking:
     """The linear-quadratic regulator along a motion of a plant: `states` at N + 1 nodes, controls `u` held in each of
     the N steps between them, as those of `solve` with controls constant in a step are. `Q`, `R` and the weight at the
-    `end` (Q if not given) are numbers, diagonals or matrices."""
+    `end` (Q if not given) are numbers, diagonals or matrices. For plans of any order, `steered`."""
     dt, method = positive("dt", dt), Variational() if method is None else method
     method.check(plant)
     u = floats("u", u)
     nodes, size = len(jax.tree.leaves(states)[0]), 2 * plant.group.dim
-    if u.ndim != 2 or u.shape[1] != len(plant.u) or len(u) != nodes - 1:
+    expected = (max(nodes - 1, 1), *np.shape(plant.u))
+    if u.shape != expected:
         raise InputError(
-            f"u has shape {u.shape} beside {nodes} states; expected ({max(nodes - 1, 1)}, {len(plant.u)}): the "
-            "controls of each step between two nodes."
+            f"u has shape {u.shape} beside {nodes} states; expected {expected}: the controls of each step between two "
+            "nodes."
         )
-    Q, R = weight("Q", Q, size), weight("R", R, u.shape[1])
+    Q, R = weight("Q", Q, size), weight("R", R, u.shape[-1])
     last = Q if end is None else weight("end", end, size)
     states = jax.tree.map(np.asarray, states)
     before, after = jax.tree.map(lambda leaf: leaf[:-1], states), jax.tree.map(lambda leaf: leaf[1:], states)
@@ -77,16 +78,23 @@ def tracking(
             "lead: give the nodes, dt, method and controls of one motion of the plant."
         )
     A, B = np.swapaxes(slopes[:, :size], 1, 2), np.swapaxes(slopes[:, size:], 1, 2)
+    K, V = regulated(A, B, Q, R, last)
+    return Tracking(K, V, A, B, plant, states, u)
+
+
+def regulated(A: Any, B: Any, Q: np.ndarray, R: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gains K_k and the costs V_k of the feedback along steps with the derivatives A_k and B_k, by Riccati's
+    recursion from the last weight."""
     V, K = [last], []
     for a, b in zip(A[::-1], B[::-1], strict=True):
         K.append(np.linalg.solve(R + b.T @ V[-1] @ b, b.T @ V[-1] @ a))
         value = Q + a.T @ V[-1] @ (a - b @ K[-1])
         V.append(0.5 * (value + value.T))
-    return Tracking(np.array(K[::-1]), np.array(V[::-1]), A, B, plant, states, u)
+    return np.array(K[::-1]), np.array(V[::-1])
 
 
 def _row(about: Any, state: State, after: State, u: Any, t: Any) -> tuple[Any, Any]:
     """The derivatives of a step, and by how much it misses the next node."""
     plant, method, h = about
-    slopes, end = slopes_of_a_step(plant.replaced(u=u), method, state, t, h)
+    slopes, end = slopes_of_a_step(plant.controlled(u, t), method, state, t, h)
     return slopes, increment(plant, end, after)

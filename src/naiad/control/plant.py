@@ -1,31 +1,36 @@
 """A system with its controls, to be simulated."""
 
-from typing import Any
+import abc
+from typing import TYPE_CHECKING, Any, Self
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.control.doors import force_map
+from naiad.control.transcription import Pushed
 from naiad.groups import AbstractGroup
+from naiad.integrators.rules import AbstractRule
 from naiad.mechanics import LagrangianSystem, Scalar
 from naiad.numerics.checks import vector
 
 
-class Actuated(LagrangianSystem):
-    """A system on which controls u act by a force map, beside its own forces; u is held until it is replaced.
+class AbstractActuated(LagrangianSystem):
+    """A system on which controls act by a force map push(g, u, t), beside its own forces."""
 
-    `actuation` and `controls` are those of `solve`; the numbers of u are an argument of what is compiled.
-    """
+    needs = ("system", "push", "u")
+    if TYPE_CHECKING:
+        system: LagrangianSystem
+        push: Any
+        u: Any
 
-    system: LagrangianSystem
-    push: Any
-    u: Float[Array | np.ndarray, " nu"]
+    @abc.abstractmethod
+    def acting(self, t: Scalar) -> Float[Array, " nu"]:
+        """The controls at a time."""
 
-    def __init__(self, system: LagrangianSystem, u: Any, actuation: Any = None, controls: int | None = None):
-        self.system = system
-        self.push, count = force_map(system, actuation, controls)
-        self.u = vector("u", u, count)
+    @abc.abstractmethod
+    def controlled(self, u: Any, t: Scalar) -> Self:
+        """The same with other controls u, for a step that begins at t."""
 
     @property
     def group(self) -> AbstractGroup:
@@ -36,6 +41,21 @@ class Actuated(LagrangianSystem):
     def discrete_lagrangian(self) -> Any:
         """That of the system."""
         return self.system.discrete_lagrangian
+
+    @property
+    def discrete_order(self) -> int:
+        """That of the system."""
+        return self.system.discrete_order
+
+    @property
+    def discrete_symmetric(self) -> bool:
+        """As the system says."""
+        return self.system.discrete_symmetric
+
+    def discretised(self, rule: Any) -> Any:
+        """As the system discretises itself."""
+        own = self.system.discretised(rule)
+        return rule if own is rule else ActuatedRule(own)
 
     @property
     def structure(self) -> Any:
@@ -75,5 +95,53 @@ class Actuated(LagrangianSystem):
         return self._force
 
     def _force(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
-        pushed = self.push(g, jnp.asarray(self.u), t)
+        pushed = self.push(g, self.acting(t), t)
         return pushed if self.system.force is None else pushed + self.system.force(g, xi, t)
+
+
+class ActuatedRule(AbstractRule):
+    """The discrete Lagrangian that a system makes of a rule, for what its controls do besides."""
+
+    rule: AbstractRule
+
+    def order(self, system):
+        return self.rule.order(system.system)
+
+    def symmetric(self, system):
+        return self.rule.symmetric(system.system)
+
+    def action(self, system, tau, g, xi, t, h):
+        return self.rule.action(system.system, tau, g, xi, t, h)
+
+    def slopes(self, system, tau, g, xi, t, h):
+        return self.rule.slopes(system.system, tau, g, xi, t, h)
+
+    def work(self, system, tau, g, xi, t, h):
+        pushed: Any = Pushed(system.group, lambda g, xi, t: system.push(g, system.acting(t), t))
+        acting = [pushed] if system.system.force is None else [pushed, system.system]
+        works = [self.rule.work(each, tau, g, xi, t, h) for each in acting]
+        return sum(left for left, _ in works), sum(right for _, right in works)
+
+
+class Actuated(AbstractActuated):
+    """A system on which controls u act by a force map, beside its own forces; u is held until it is replaced.
+
+    `actuation` and `controls` are those of `solve`; the numbers of u are an argument of what is compiled.
+    """
+
+    system: LagrangianSystem
+    push: Any
+    u: Float[Array | np.ndarray, " nu"]
+
+    def __init__(self, system: LagrangianSystem, u: Any, actuation: Any = None, controls: int | None = None):
+        self.system = system
+        self.push, count = force_map(system, actuation, controls)
+        self.u = vector("u", u, count)
+
+    def acting(self, t: Scalar) -> Float[Array, " nu"]:
+        """u."""
+        return jnp.asarray(self.u)
+
+    def controlled(self, u: Any, t: Scalar) -> Self:
+        """The same with other controls."""
+        return self.replaced(u=u)

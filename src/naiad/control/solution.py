@@ -1,5 +1,7 @@
 """The result of an optimal control problem."""
 
+import functools
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +10,7 @@ from naiad.control.interior import Status
 from naiad.control.iterate import Iterate, Numbers
 from naiad.control.problem import Problem
 from naiad.mechanics import State
+from naiad.numerics.checks import namespace
 
 
 class Solution(NamedTuple):
@@ -65,11 +68,11 @@ class Solution(NamedTuple):
         return np.einsum("...s,...su->...u", weights, self.u[k])
 
 
-def lagrange_weights(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
+def lagrange_weights(nodes: np.ndarray, at: Any) -> Any:
     """The weights of values at nodes for the interpolation at other places."""
-    weights = np.ones((*np.shape(at), len(nodes)))
-    for i, own in enumerate(nodes):
-        for j, other in enumerate(nodes):
-            if i != j:
-                weights[..., i] *= (at - other) / (own - other)
-    return weights
+
+    def weight(own: int) -> Any:
+        factors = [(at - other) / (nodes[own] - other) for j, other in enumerate(nodes) if j != own]
+        return functools.reduce(operator.mul, factors, 1.0 + 0.0 * at)
+
+    return namespace(at).stack([weight(own) for own in range(len(nodes))], axis=-1)

@@ -71,10 +71,11 @@ def solve(
       `end_cost` and `ending` are called with (state, t, theta).
     - `order`: 2 (`Variational`, controls constant over a step), 4 or 6 (`VPRK` with two and three stages of Gauss,
       controls linear and quadratic over a step); or a `method` of these.
-    - `guess`: a solution to begin with, of any N; else the geodesic from the start to the goal, and with several
-      `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
+    - `guess`: a solution to begin with, of any N and order; else the geodesic from the start to the goal, and with
+      several `starts`, which run together, also paths that are bent aside at random (`seed`): the best is the result.
     - `estimate`: solve with N/4 and N/2 steps first (where that fails, or finds another optimum, afterwards from the
-      solution), and estimate the error of the cost from all three.
+      solution), and estimate the error of the cost from all three; where these grids are too coarse, with 2 N steps.
+      Where no grid tells, there is no estimate, and `message` says so.
     - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
 
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
@@ -121,10 +122,23 @@ def solve(
         coarse, found = [], _best(task, start, target, N, guess, starts, seed, tell)
     if not estimate:
         return found
-    if found.solved and (len(coarse) < len(counts) or any(_apart(each, found) for each in coarse[-1:])):
+    if not found.solved:
+        return found
+    if len(coarse) < len(counts) or any(_apart(each, found) for each in coarse[-1:]):
         again = [_best(task, start, target, count, found, starts, seed, tell) for count in counts]
-        coarse = [each for each in again if each.solved]
-    return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
+        coarse = [each for each in again if each.solved and not _apart(each, found)]
+    if coarse:
+        return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
+    fine = _best(task, start, target, 2 * N, found, starts, seed, tell)
+    if not fine.solved or _apart(fine, found):
+        return found._replace(message=_NO_ESTIMATE.format(N // 4, N // 2, 2 * N))
+    whole = 2.0**found.order / (2.0**found.order - 1.0)
+    return found._replace(error_estimate=whole * abs(fine.cost - found.cost))
+
+
+_NO_ESTIMATE = (
+    "there is no estimate of the error: with {}, {} and {} steps no optimum is found near this one; take more steps."
+)
 
 
 @checked
@@ -157,10 +171,8 @@ def _apart(one: Solution, other: Solution) -> bool:
 
 
 def richardson(costs: list[float], order: int) -> float:
-    """The error of the last of costs with 4, 2 and 1 times the step: by the order, or by the observed one if the three
-    say that it is lower."""
-    if len(costs) < 2:
-        return float("nan")
+    """The error of the last of two or three costs with 4, 2 and 1 times the step: by the order, or by the observed one
+    if the three say that it is lower."""
     last = abs(costs[-1] - costs[-2])
     ratio = 2.0**order
     if len(costs) > 2 and last > 0.0:
@@ -183,7 +195,7 @@ def _best(
     numbers, rules = task.numbers._replace(goal=goal, step=task.step(N)), task.rules
     if guess is not None:
         rules = rules._replace(barrier=WARM_BARRIER)
-        at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, WARM_BARRIER)]
+        at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, task.sizes, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
     outcomes = all_ended(task.problem, [(each, numbers) for each in at], rules, tell)

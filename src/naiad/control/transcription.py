@@ -131,7 +131,7 @@ class VariationalSteps(AbstractTranscription):
         group, tau, xi, u, before = system.group, self.retraction, K[0], U[0], sigma[0]
         rule, f = self.method.discrete(system), tau.tau(group, h * xi)
         end = group.compose(g, f)
-        pushed: Any = _Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
+        pushed: Any = Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
         acting = [pushed] if system.force is None else [pushed, system]
         work = [rule.work(each, tau, g, xi, t, h) for each in acting]
         value = sum(gamma @ right - before @ left for left, right in work)
@@ -154,7 +154,7 @@ class VariationalSteps(AbstractTranscription):
         return controlled.path(g, K[0], U[0], t)
 
 
-class _Pushed(NamedTuple):
+class Pushed(NamedTuple):
     """What a rule needs to know of a system to spread the work of a force."""
 
     group: AbstractGroup

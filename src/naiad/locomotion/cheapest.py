@@ -23,6 +23,7 @@ COSTS = {
     "work": "the positive work of the joints in the period [J]",
 }
 """What a gait may cost, by name."""
+SETTLED, CHANGE = 5, 1e-9  # iterations, and the relative change of the cost in them, after which nothing is gained
 MET = 1e-8
 """The largest error of the distance, relative to it, and of the angle, that counts as none."""
 STRAIGHT = 1e-10
@@ -167,9 +168,9 @@ def _descended(
     best = with_numbers(gait, np.concatenate([begin[: kept.start], found.x * scale]))
     final = _cost(swimmer, best, cost, 2 * steps), score(swimmer, best, "displacement", 2 * steps)
     missed = np.max(np.abs([*held(found.x * scale), *final[1].turn]))
-    return CheapestGait(
-        best, final[0].value, final[1].g, bool(found.success and missed < MET), str(found.message), np.array(history)
-    )
+    settled = len(history) > SETTLED and np.ptp(history[-SETTLED:]) < CHANGE * abs(history[-1])
+    converged = bool((found.success or settled) and missed < MET)
+    return CheapestGait(best, final[0].value, final[1].g, converged, str(found.message), np.array(history))
 
 
 def _cost(swimmer: Swimmer, gait: AbstractGait, cost: str, steps: int) -> Cost:

@@ -72,13 +72,16 @@ LIVE = (
     "mesh-vehicle",
     "outer-solar-system",
     "poincare-section",
+    "reorientation",
     "rigid-body",
     "rotor-spacecraft",
     "spherical-pendulum",
     "string-pendulum",
     "swimming-robot",
+    "swing-up",
     "three-link-fish",
     "underwater-vehicle",
+    "vehicle-docking",
     "vortex-body",
 )
 """The studies that have a live page: those with a method `live`."""

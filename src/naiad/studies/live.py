@@ -23,7 +23,7 @@ class LivePage(NamedTuple):
     `build` makes the system and the initial state of a study whose parameters may be numbers that JAX traces: those of
     the sliders. `sliders` has a range (low, high) by the name of a parameter, which gives bounds, unit and meaning, or
     a `Slider` for what is none. Parameters that are not given (None), or are matrices, have no slider. `methods` are
-    integrators by what they are called, the rest is that of `naiad.live`.
+    integrators by what they are called, `note` is said below the title, the rest is that of `naiad.live`.
     """
 
     build: Callable[[Any], tuple[LagrangianSystem, State]]
@@ -36,6 +36,7 @@ class LivePage(NamedTuple):
     time_unit: str = "s"
     step: tuple[float, float] | None = None
     touch: Callable[..., Any] | None = None
+    note: str = ""
 
 
 def study_page(study: "Study", beside: "Study | None" = None) -> str:
@@ -47,7 +48,7 @@ def study_page(study: "Study", beside: "Study | None" = None) -> str:
     return live_page(
         Model(sliders, lambda values: page.build(with_parameters(study, values))),
         title=study.summary().rstrip("."),
-        subtitle="  ·  ".join([*(methods if len(methods) == 1 else ()), *told]),
+        subtitle="  ·  ".join([*filter(None, [page.note]), *(methods if len(methods) == 1 else ()), *told]),
         methods=methods,
         dt=page.dt,
         step=None if page.step is None else Slider(*page.step, unit=page.time_unit, log=True),

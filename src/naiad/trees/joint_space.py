@@ -11,7 +11,8 @@ from naiad.errors import InputError
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.mechanics.labels import place
-from naiad.numerics import hat
+from naiad.mechanics.picture import Picture
+from naiad.numerics import Module, hat
 from naiad.trees.joint_rule import JointRule
 from naiad.trees.rules import RULES
 from naiad.trees.system import TreeSystem
@@ -95,6 +96,12 @@ class JointSpace(LagrangianSystem):
         """The configuration of the bodies."""
         return self.spread(g, jnp.zeros(self.group.dim))[0]
 
+    @property
+    def picture(self) -> Picture:
+        """That of the bodies."""
+        picture = self.bodies.picture
+        return picture._replace(seen=BodiesSeen(self, picture.seen))
+
     def unreduced(self, state: State) -> State:
         """The state of the bodies, with the momentum of their velocities."""
         g, velocity = self.spread(state.g, self.velocity(state.g, state.mu))
@@ -140,3 +147,14 @@ class JointSpace(LagrangianSystem):
             start = {"hinge": hinges + self._number(i), "ball": balls + 3 * self._number(i)}.get(kind, 0)
             found.append(slice(start, start + size))
         return found
+
+
+class BodiesSeen(Module):
+    """The attitudes of the bodies and what else is seen of them."""
+
+    joints: JointSpace
+    seen: Any
+
+    def __call__(self, g: Any, t: Scalar) -> dict[str, Any]:
+        placed = self.joints.placed(g)
+        return {"R": placed.R} | self.seen(placed, t)

@@ -9,10 +9,13 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError
+from naiad.studies.control.following import following_page
 from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, results, solved
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 OBJECTIVES = {"effort": "half the integral of |u|^2, in the time T", "time": "the time, with torques up to the bound"}
 
@@ -42,10 +45,15 @@ class Reorientation(Study, Discretisation, name="reorientation"):
             raise InputError("axis=0,0,0: expected a direction; for example -p axis=0,0,1")
         if self.objective == "time" and self.bound is None:
             raise InputError("objective=time needs a bound of the torques; for example -p bound=1")
-        nd.models.RigidBody(as_matrix(self.J))
+        self.body()
 
-    def run(self, progress: Progress) -> Findings:
-        body = nd.models.RigidBody(as_matrix(self.J))
+    def body(self) -> nd.models.RigidBody:
+        """The body of these parameters."""
+        return nd.models.RigidBody(as_matrix(self.J))
+
+    def optimum(self, progress: Progress) -> nd.control.Solution:
+        """The best turn."""
+        body = self.body()
         axis = self.axis / np.linalg.norm(self.axis)
         with jax.enable_x64(True):
             goal = body.state(R=np.asarray(body.group.exp(jnp.asarray(self.angle * axis))))
@@ -54,7 +62,16 @@ class Reorientation(Study, Discretisation, name="reorientation"):
             alone = 2.0 * np.sqrt(self.angle * float(axis @ as_matrix(self.J) @ axis) / float(self.bound or 1.0))
             options |= {"T": alone, "cost": nd.control.elapsed, "free_time": True, "starts": self.starts}
             options |= {"tolerance": 1e-7}
-        found = solved(self, progress, body, body.state(), goal, **options)
+        return solved(self, progress, body, body.state(), goal, **options)
+
+    def live(self) -> LivePage:
+        most = float(np.max(as_matrix(self.J)))
+        return following_page(
+            self.optimum(Progress()), Reorientation.body, {"J": Slider(0.2, 2.0 * most, label="J of the body")}, 1.0
+        )
+
+    def run(self, progress: Progress) -> Findings:
+        found = self.optimum(progress)
         switches = switching_times(found, self.bound) if self.objective == "time" else None
         more = {} if switches is None else {"switches": len(switches), "switching_times": switches}
         return Findings(

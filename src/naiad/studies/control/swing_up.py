@@ -6,13 +6,17 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, results, solved
+from naiad.studies.control.following import following_page
+from naiad.studies.control.optimum import METHODS, Discretisation, check_order, dataset, figures, results, solved
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Vector, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 AXIS = np.array([0.0, 1.0, 0.0])  # of all hinges; links hang along -z
 SHOWN = 13
+MANY = 3  # links, from which on an optimum of a higher order is sought near that of order 2: far fewer iterations
 
 
 class SwingUp(Study, Discretisation, name="swing-up"):
@@ -75,12 +79,41 @@ class SwingUp(Study, Discretisation, name="swing-up"):
         start = hanging if self.start is None else self.start
         return start, np.pi * np.eye(len(hanging))[0] if self.goal is None else self.goal
 
-    def run(self, progress: Progress) -> Findings:
+    def optimum(self, progress: Progress) -> nd.control.Solution:
+        """The best swing."""
         links = nd.trees.JointSpace(self.bodies())
         start, goal = (links.state(q=angles) for angles in self.ends())
         directions = links.torques(*(int(joint) - 1 for joint in self.actuated))
-        options = {"T": self.T, "bounds": self.bound, "actuation": directions, "starts": self.starts}
-        found = solved(self, progress, links, start, goal, **options)
+        options: dict[str, Any] = {"T": self.T, "bounds": self.bound, "actuation": directions, "starts": self.starts}
+        if self.order > 2 and len(self.length) >= MANY:
+            plain = nd.control.solve(links, start, goal, N=self.steps, method=METHODS[2], **options)
+            options["guess"] = plain if plain.solved else None
+        return solved(self, progress, links, start, goal, **options)
+
+    def live(self) -> LivePage:
+        bodies, heaviest = self.bodies(), float(np.max(self.mass))
+        sliders: dict[str, Any] = {"mass": Slider(0.3 * heaviest, 2.0 * heaviest, log=True)}
+        if bodies.weight is not None:
+            sliders["gravity"] = (0.0, 2.0 * self.gravity)
+        if bodies.damping is not None:
+            sliders["damping"] = (0.0, 5.0 * self.damping)
+        return following_page(self.optimum(Progress()), lambda study: self._other(bodies, study), sliders, 1.0)
+
+    def _other(self, bodies: nd.models.ConnectedBodies, study: "SwingUp") -> nd.trees.JointSpace:
+        """The links with the masses, the gravity and the damping of another study."""
+        part, tree = study.mass / self.mass, bodies.tree
+        changes: dict[str, Any] = {
+            "tree": tree.replaced(J=part[:, None, None] * tree.J, M=part[:, None, None] * tree.M)
+        }
+        if bodies.weight is not None:
+            pull = study.gravity / self.gravity * bodies.weight.gravity
+            changes["weight"] = bodies.weight.replaced(mass=part * bodies.weight.mass, gravity=pull)
+        if bodies.damping is not None:
+            changes["damping"] = study.damping / self.damping * bodies.damping
+        return nd.trees.JointSpace(bodies.replaced(**changes))
+
+    def run(self, progress: Progress) -> Findings:
+        found = self.optimum(progress)
         return Findings(
             results(found) | {"largest_torque": np.abs(found.u).max()},
             lambda: dataset(found),

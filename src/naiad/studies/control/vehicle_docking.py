@@ -8,10 +8,13 @@ import numpy as np
 import naiad as nd
 from naiad.errors import InputError
 from naiad.numerics import Module
+from naiad.studies.control.following import following_page
 from naiad.studies.control.optimum import Discretisation, check_order, dataset, figures, path_figure, results, solved
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 ACTUATION = {"full": "a torque and a force about and along each axis", "surge": "three torques and the force along x"}
 
@@ -71,12 +74,11 @@ class VehicleDocking(Study, Discretisation, name="vehicle-docking"):
         """The system of these parameters."""
         if self.dry is None or self.added is None:
             return nd.models.KirchhoffBody(as_matrix(self.I), as_matrix(self.M))
-        mass = float(self.dry[3])
-        return nd.models.SubmergedBody(
-            np.diag(self.dry), np.diag(self.added), displaced=mass, gravity=(0.0, 0.0, 0.0), current=self.current
-        )
+        dry, added, mass = as_matrix(self.dry), as_matrix(self.added), self.dry[3]
+        return nd.models.SubmergedBody(dry, added, displaced=mass, gravity=(0.0, 0.0, 0.0), current=self.current)
 
-    def run(self, progress: Progress) -> Findings:
+    def optimum(self, progress: Progress) -> nd.control.Solution:
+        """The best way to the goal."""
         body, rest = self.vehicle(), np.zeros(6)
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         goal = body.state(R=np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), x=self.x, xi=rest)
@@ -85,7 +87,15 @@ class VehicleDocking(Study, Discretisation, name="vehicle-docking"):
             options["actuation"] = np.eye(6)[:, :4]
         if self.obstacle is not None:
             options["path"] = Sphere(self.obstacle[:3], float(self.obstacle[3]))
-        found = solved(self, progress, body, body.state(xi=rest), goal, self.T, **options)
+        return solved(self, progress, body, body.state(xi=rest), goal, self.T, **options)
+
+    def live(self) -> LivePage:
+        parts = ("I", "M") if self.dry is None else ("dry", "added")
+        sliders = {name: Slider(0.1, 2.0 * float(np.max(getattr(self, name)))) for name in parts}
+        return following_page(self.optimum(Progress()), VehicleDocking.vehicle, sliders, 1.0)
+
+    def run(self, progress: Progress) -> Findings:
+        found = self.optimum(progress)
         return Findings(
             results(found),
             lambda: dataset(found),

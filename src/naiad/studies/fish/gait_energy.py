@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-REACH = 2.5  # rad: within it shapes are tabulated for coupled links
+REACH = 2.5  # rad: the largest angle of the map where links are alone in the fluid
 
 
 class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
@@ -49,11 +49,14 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
     period: float = parameter(2.0 * np.pi, unit="s", above=0.0, help="the period T")
     harmonics: int = parameter(3, at_least=1, at_most=12, help="harmonics of the Fourier series")
     hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
+    span: float = parameter(
+        1.5, unit="rad", above=0.0, below=np.pi, help="the largest angle that a gait may take, where links are coupled"
+    )
 
     def run(self, progress: Progress) -> Findings:
         swimmer = three_links(self)
         if self.hydro == "coupled":
-            swimmer = tabulated(swimmer, -REACH, REACH, progress=progress.part(0, 2, "table"))
+            swimmer = tabulated(swimmer, -self.span, self.span, progress=progress.part(0, 2, "table"))
         limit = small_gait(swimmer, self.distance, centre=self.centre, period=self.period)
         best = self._best(swimmer, progress)
         if not best.converged:
@@ -79,7 +82,7 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
             )
         except InputError as error:  # of links that touch, or beyond the table
             raise RunError(
-                f"the search left the shapes that the fish can take ({error}); try a shorter distance"
+                f"the search left the shapes that the fish can take ({error}); try a shorter distance, or a larger span"
             ) from None
 
     def _results(self, swimmer: Swimmer, best: CheapestGait, limit: SmallGait) -> dict[str, Any]:
@@ -109,7 +112,8 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
             from naiad import viz
 
             named = {name: shapes(gait) for name, gait in gaits.items()}
-            span = min(1.25 * max(np.abs(each).max() for each in named.values()), 0.96 * REACH)
+            most = 0.99 * self.span if self.hydro == "coupled" else 0.96 * REACH
+            span = min(1.25 * max(np.abs(each).max() for each in named.values()), most)
             return viz.curvature_maps(*curvature_map(swimmer, -span, span), named, title="Loops on the curvature")
 
         def path() -> "Figure":
