@@ -87,8 +87,8 @@ def check_drawn(seeds) -> None:
         batch = drawn.arrays(2, seed)
         with jax.enable_x64(True):
             closed = jax.make_jaxpr(drawn.function())(*(x[0] for x in batch))
-        program = finish(trace(closed, platform="cpu"), fma=False)
-        want, got = (kernel(batch, [True] * len(batch), 2) for kernel in kernels(program))
+        program, both = kernels(lambda closed=closed: finish(trace(closed, platform="cpu"), fma=False))
+        want, got = (kernel(batch, [True] * len(batch), 2) for kernel in both)
         assert_alike(got, want, program.stats, f"seed {seed}")
 
 

@@ -5,6 +5,7 @@ import base64
 import ctypes
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,11 +87,13 @@ def library(name: str):
     return lambda *args: function(*map(ctypes.c_double, args))
 
 
-def kernels(program: Program) -> list[Any]:
-    """A program that was finished without fused multiply-adds, as machine code and as WebAssembly."""
-    source = LLVM().source(program)  # as it was traced, but that it is in parts now if it is long
-    code = print_wasm(branches(program))
-    return [LLVM().load(LLVM().build(source), program.layout, 1), Kernel(code, program.layout)]
+def kernels(made: Callable[[], Program]) -> tuple[Program, list[Any]]:
+    """A program that is finished without fused multiply-adds, as machine code and as WebAssembly, and how it was
+    printed for that: each makes it anew, and cuts it into parts of its own."""
+    native, program = made(), made()
+    machine = LLVM().load(LLVM().build(LLVM().source(native)), native.layout, 1)
+    code = print_wasm(split(branches(program)))
+    return program, [machine, Kernel(code, program.layout)]
 
 
 def assert_alike(got: Any, want: Any, operations: Any, what: str = "") -> None:
@@ -105,8 +108,8 @@ def check(function: Any, *args: Any, parameters=(), rows: int = 0) -> Program:
     compiled = Compiled(function, fma=False, cache=False, parameters=parameters)
     examples = tuple(arg[0] for arg in args) if rows else args
     signature, given = compiled._signature(examples)
-    program, _, _ = compiled._traced(signature, examples)
+    program, both = kernels(lambda: compiled._traced(signature, examples)[0])
     given = list(args) if rows else given
-    want, got = (kernel(given, [bool(rows)] * len(given), rows or 1) for kernel in kernels(program))
+    want, got = (kernel(given, [bool(rows)] * len(given), rows or 1) for kernel in both)
     assert_alike(got, want, program.stats)
     return program
