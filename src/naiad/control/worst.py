@@ -79,6 +79,8 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     nu, nx, n, c = problem.control_size, problem.state_size, problem.group.dim, problem.constants
     reached = np.zeros((problem.state_size, 0))
     leads = newton.swept.rows(newton.N).lead
+    if not np.all(np.isfinite(leads)):  # the steps themselves are lost there
+        return None
     if np.linalg.matrix_rank(leads[0, n + c : nx, -nu:]) == n:  # every momentum has a control
         return None
     for lead in leads:
