@@ -74,8 +74,8 @@ def results(found: nd.control.Solution) -> dict[str, Any]:
         "time": found.T,
         "status": str(found.status),
         "iterations": found.iterations,
-        "error_estimate": found.message if found.error_estimate is None else found.error_estimate,
-    }
+        "error_estimate": found.error_estimate,
+    } | ({"remark": found.message} if found.message else {})
 
 
 def dataset(found: nd.control.Solution) -> "xarray.Dataset":
