@@ -372,5 +372,7 @@ if __name__ == "__main__":
             _once(name, (128, 2))
         case ["once", name, threads, blocks]:
             _once(name, (int(threads), int(blocks)))
+        case names if unknown := [name for name in names if name not in works()]:
+            sys.exit(f"{unknown[0]!r} is no work; there are {', '.join(works())}.")
         case names:
             measure(names or list(works()))
