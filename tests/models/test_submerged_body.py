@@ -124,8 +124,8 @@ def test_momentum_is_in_balance_with_the_net_weight():
 
 @pytest.mark.long
 def test_the_energy_does_not_drift_over_ten_million_steps():
-    """A bottom-heavy neutral vehicle that swings and spins: the energy swings by 8e-4 of itself, without a slope. Over a
-    million steps neighbouring motions, which are chaos, seem to have slopes of up to 5e-6, of both signs."""
+    """A bottom-heavy neutral vehicle that swings and spins: the energy swings by 8e-4 of itself, without a slope. Over
+    a million steps neighbouring motions, which are chaos, seem to have slopes of up to 5e-6, of both signs."""
     dry = rigid_inertia(1000.0 * HULL.volume, (30.0, 110.0, 115.0), HULL.centre + np.array([0.0, 0.0, 0.06]))
     swinging = SubmergedBody.from_shape(HULL, 1000.0, dry, gravity=DOWN)
     state, watched = start(swinging), {"energy": Energy(swinging)}
@@ -133,7 +133,7 @@ def test_the_energy_does_not_drift_over_ten_million_steps():
     energy, first = run.monitors["energy"], float(run.energy[0])
     assert abs(relative_drift(energy, 1e5, first)) < 3e-6
     assert (energy.max - energy.min) / first < 1e-3
-    assert nd.diagnostics.momentum_error(run).max() < 1e-8  # kg m^2/s, of a body that goes kilometres
+    assert nd.diagnostics.momentum_error(run).max() < 1e-8  # kg m^2/s, of a body that goes 80 km
 
 
 def test_a_homogeneous_body_of_the_waters_density_is_a_kirchhoff_body():
