@@ -13,7 +13,6 @@ from naiad.mechanics import State
 from naiad.simulation.loop import Crossing, Filled, Frame, Rows, advance, crossings
 from naiad.simulation.noise import Inputs
 from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
-from naiad.simulation.section import Passage
 from naiad.simulation.turn import angle
 
 FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
@@ -98,11 +97,10 @@ def _chunk(plan: Plan, standing: Standing, filled: Filled, t0: float, h: float, 
     node = int(standing.node)
     frames, apart = _rows(filled.frames), None if filled.outputs is None else _rows(filled.outputs)
     outputs = None if apart is None else (_times(apart, t0, h), apart.values)
-    none = no_crossing(plan, filled.frames.rows.state)
-    met = {name: _crossings(plan, name, _rows(met), h) if met.count else none for name, met in filled.passages.items()}
+    crossed = {name: _crossings(plan, name, met, filled, h) for name, met in filled.passages.items()}
     turn = max(turn, angle(frames.versine))
     t = t0 + node * h if plan.until is None else plan.time(standing)
-    return Chunk(_times(frames, t0, h), frames, outputs, met, counted + node, t, standing, turn)
+    return Chunk(_times(frames, t0, h), frames, outputs, crossed, counted + node, t, standing, turn)
 
 
 def _times(rows: Any, t0: float, h: float) -> np.ndarray:
@@ -110,10 +108,12 @@ def _times(rows: Any, t0: float, h: float) -> np.ndarray:
     return t0 + rows.node * h if rows.t is None else rows.t
 
 
-def _crossings(plan: Plan, name: str, met: Passage, h: float) -> Crossing:
+def _crossings(plan: Plan, name: str, met: Rows, filled: Filled, h: float) -> Crossing:
     """The crossings of a section in the steps in which it was met, in their order. They are looked for side by side."""
+    if not met.count:
+        return no_crossing(plan, filled.frames.rows.state)
     where = (plan.routine, name)
-    found = execute_rows(crossings, where, met, h, shared=(2,), parameters=(0,), engine=plan.engine)
+    found = execute_rows(crossings, where, _rows(met), h, shared=(2,), parameters=(0,), engine=plan.engine)
     there = ~np.isnan(found.t)
     return jax.tree.map(lambda leaf: leaf[there], found)
 
