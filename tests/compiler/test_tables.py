@@ -1,5 +1,7 @@
 """Functions over tables: the same as the function of every row, wherever rows lie, and from row to row."""
 
+import subprocess
+import sys
 from typing import Any, NamedTuple
 
 import jax
@@ -162,6 +164,41 @@ def test_chained_calls_run_in_their_order_also_with_others_between():
     assert np.all(here.memory == 15.0)
     call()
     assert seen == [3.0, 63.0]
+
+
+THREADS = """
+import gc
+import threading
+
+import numpy as np
+
+from naiad.compiler.tables import Fields, OverTables, Table, chained
+
+form = Fields.of(np.zeros(2))
+over = OverTables(lambda one, row: (row + one,), np.ones(()), form, lanes=1)
+gate, sums = threading.Barrier(8), []
+
+def work():
+    one, here, there = Table.same(np.ones(())), Table(form, 3, 1), Table(form, 3, 1)
+    calls = [over.over(one, [here], [there]), over.over(one, [there], [here])]
+    gate.wait()
+    call = chained(calls)
+    gate.wait()
+    gc.collect()
+    for _ in range(100):
+        call()
+    sums.append(here.memory.sum())
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+print(set(sums))
+"""
+
+
+def test_threads_that_chain_first_of_all_share_the_code_of_chains():
+    """In a new process, where none has made it yet: code that only one of them holds is gone when it is called."""
+    done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "{np.float64(1200.0)}"), done.stderr
 
 
 def test_tables_begin_with_a_line_of_the_cache():

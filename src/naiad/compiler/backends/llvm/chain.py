@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.backends.llvm.machine import Loaded, object_code
+from naiad.compiler.backends.llvm.machine import Loaded, object_code, once
 from naiad.compiler.backends.places import address
 
 _CHAIN = """define void @run(ptr %all, ptr %found, ptr %work, i64 %first, i64 %last) {
@@ -82,6 +82,6 @@ def _one_by_one(calls: Sequence[Callable[[], None]]) -> None:
         call()
 
 
-@functools.cache
+@once
 def _code() -> Loaded:
     return Loaded(object_code(_CHAIN, level=0))

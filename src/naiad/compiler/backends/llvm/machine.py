@@ -3,9 +3,13 @@
 import ctypes
 import functools
 import itertools
-from typing import Any, NamedTuple
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import llvmlite.binding as llvm
+
+T = TypeVar("T")
 
 LEVEL = 1  # of LLVM's passes: programs come simplified, and more passes take longer than they save; 0: none at all
 
@@ -89,7 +93,24 @@ class Loaded:
 _NUMBERS = itertools.count()
 
 
-@functools.cache
+def once(make: Callable[[], T]) -> Callable[[], T]:
+    """What `make` makes, once: threads that come at the same time get the same. (Of `functools.cache` each of them gets
+    its own, of which one stays: code that only another holds would be gone.)"""
+    made: list[T] = []
+    lock = threading.Lock()
+
+    @functools.wraps(make)
+    def get() -> T:
+        if not made:
+            with lock:
+                if not made:
+                    made.append(make())
+        return made[0]
+
+    return get
+
+
+@once
 def _linker() -> Any:
     """Lays code and constants of a program side by side: within reach of each other, also in a large process."""
     return llvm.create_lljit_compiler(_target(0), use_jit_link=True)
