@@ -80,15 +80,15 @@ def test_the_page_computes_what_python_does():
     study = turn()
     goal = Page(study).run(40, off=(0.3, -0.2, 0.3), feedback=0.7)[0]
     run = followed(study, 40, off=np.array([0.3, -0.2, 0.3]), feedback=0.7)
-    np.testing.assert_allclose(goal, run.outputs["distance_from_the_goal"][1:], atol=1e-12)
+    np.testing.assert_allclose(goal, run.record["distance_from_the_goal"][1:], atol=1e-12)
 
 
 @pytest.mark.long
 def test_a_pendulum_falls_without_feedback_and_comes_up_with_it():
     """The torque alone loses against a hundredth; the regulator lifts the rod from a tenth off, and holds it."""
     study = studies.find("swing-up")(mass=(1.0,), length=(1.0,), order=2, steps=40)
-    lost = followed(study, 160, off=np.array([0.01]), feedback=0.0).outputs["distance_from_the_goal"]
-    kept = followed(study, 160, off=np.array([0.1]), mass=np.array([1.1])).outputs["distance_from_the_goal"]
+    lost = followed(study, 160, off=np.array([0.01]), feedback=0.0).record["distance_from_the_goal"]
+    kept = followed(study, 160, off=np.array([0.1]), mass=np.array([1.1])).record["distance_from_the_goal"]
     assert np.max(lost[40:]) > 2.0
     assert kept[40] < 0.02
     assert kept[-1] < 1e-4
@@ -99,8 +99,8 @@ def test_a_pendulum_falls_without_feedback_and_comes_up_with_it():
 def test_plans_of_all_orders_are_followed_to_the_tolerance_of_the_solver(order):
     study = studies.find("reorientation")(order=order, steps=12)
     run = followed(study, 36)
-    assert np.max(run.outputs["distance_from_the_optimum"]) < 1e-7
-    halves = followed(study, 36, off=np.array([0.2, 0.1, -0.2])).outputs["distance_from_the_goal"]
+    assert np.max(run.record["distance_from_the_optimum"]) < 1e-7
+    halves = followed(study, 36, off=np.array([0.2, 0.1, -0.2])).record["distance_from_the_goal"]
     assert halves[-1] < 1e-4
 
 
