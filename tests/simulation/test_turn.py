@@ -34,6 +34,7 @@ def test_an_angle_and_its_versine():
     angles = np.array([0.0, 1e-3, 1.0, 3.1, 3.2, 47.0])
     np.testing.assert_allclose([angle(versine(each)) for each in angles], angles, rtol=1e-9)
     assert angle(np.zeros(0)) == 0.0
+    assert angle(np.array([-2.3e-16])) == 0.0  # round-off, of a body at rest
 
 
 @pytest.mark.parametrize("retraction", [nd.Cayley(), nd.Exponential()])

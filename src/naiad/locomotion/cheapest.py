@@ -24,6 +24,7 @@ COSTS = {
 }
 """What a gait may cost, by name."""
 SETTLED, CHANGE = 5, 1e-9  # iterations, and the relative change of the cost in them, after which nothing is gained
+RESTORED = 2  # Newton's steps back to the distance after that
 MET = 1e-8
 """The largest error of the distance, relative to it, and of the angle, that counts as none."""
 STRAIGHT = 1e-10
@@ -165,9 +166,12 @@ def _descended(
         options={"maxiter": iterations, "ftol": 1e-11},
         callback=lambda p: remember(p * scale),
     )
-    best = with_numbers(gait, np.concatenate([begin[: kept.start], found.x * scale]))
+    p = found.x * scale
+    for _ in range(RESTORED):  # the search may end with some of the distance to go
+        p = p - np.linalg.lstsq(held_slopes(p), held(p), rcond=None)[0]
+    best = with_numbers(gait, np.concatenate([begin[: kept.start], p]))
     final = _cost(swimmer, best, cost, 2 * steps), score(swimmer, best, "displacement", 2 * steps)
-    missed = np.max(np.abs([*held(found.x * scale), *final[1].turn]))
+    missed = np.max(np.abs([*held(p), *final[1].turn]))
     settled = len(history) > SETTLED and np.ptp(history[-SETTLED:]) < CHANGE * abs(history[-1])
     converged = bool((found.success or settled) and missed < MET)
     return CheapestGait(best, final[0].value, final[1].g, converged, str(found.message), np.array(history))

@@ -27,8 +27,8 @@ def angle(versines: Any) -> float:
 
 
 def angles(versines: Any) -> np.ndarray:
-    """The angle of each `versine`."""
-    whole = 2.0 * np.arcsin(np.sqrt(0.5 * np.minimum(versines, 2.0)))
+    """The angle of each `versine`, which round-off may have taken below zero."""
+    whole = 2.0 * np.arcsin(np.sqrt(0.5 * np.clip(versines, 0.0, 2.0)))
     return np.where(np.greater(versines, 2.0), versines - 2.0 + math.pi, whole)
 
 
