@@ -10,7 +10,6 @@ import collections
 import functools
 import random
 from collections.abc import Callable
-from contextlib import nullcontext
 
 import jax
 import numpy as np
@@ -32,7 +31,6 @@ OTHER_STEPS = {
     "planets-wisdom-holman10": (6, 8, 10),  # order 4 at the third power of the masses: finer ones end at round-off
     "vehicle-kr": (2560, 5120, 10240),  # its second-order part is large
 }
-TOO_LONG = {("free-body-so5", "gauss2")}
 DEAR = {
     ("free-body-so5", "cay"),
     ("swimmer", "cay"),
@@ -206,6 +204,4 @@ def test_method_on_problem(problem, method):
     ids=lambda name: name,
 )
 def test_method_on_problem_long(problem, method):
-    too_long = (problem, method) in TOO_LONG
-    with pytest.warns(RuntimeWarning, match="operations cannot be compiled") if too_long else nullcontext():
-        verify(problem, method)
+    verify(problem, method)
