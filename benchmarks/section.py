@@ -111,9 +111,10 @@ def ours(method: nd.Splitting, dt: float, orbits: int) -> Work:
     }  # fmt: skip
 
     def call() -> list[np.ndarray]:
-        runs = nd.simulate_many(BODY, states, **options) if orbits > 1 else [nd.simulate(BODY, states[0], **options)]
-        met = [run.crossings["p_z"] for run in runs]
-        return [np.hstack([each["Pi"].to_numpy(), each["p"].to_numpy()]) for each in met]
+        runs = nd.simulate_many(BODY, states, **options) if orbits > 1 else nd.simulate(BODY, states[0], **options)
+        met = runs.crossings["p_z"]
+        mu = np.hstack([met["Pi"].to_numpy(), met["p"].to_numpy()])
+        return np.split(mu, np.searchsorted(met["run"].to_numpy(), range(1, orbits))) if orbits > 1 else [mu]
 
     return Work(call, first)
 

@@ -22,6 +22,7 @@ def kept(monkeypatch):
     monkeypatch.setitem(studies.STUDIES, "spin", SPIN)
     monkeypatch.setattr(journal, "SECONDS", 0.0)
     monkeypatch.setattr(drive, "CHUNK_SECONDS", 2e-3)
+    monkeypatch.setattr(drive, "BUDGETS", {})
 
 
 def files(folder):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.simulation import drive
 
 BODY = nd.models.RigidBody((1.0, 2.0, 3.0))
 STATE = BODY.state(Omega=(0.7, 0.4, -0.5))
@@ -108,6 +109,46 @@ def test_gradients_pass_what_is_traced_once():
     with jax.enable_x64(True):
         slope, near = jax.grad(end)(1.0), (end(1.0 + 1e-5) - end(1.0 - 1e-5)) / 2e-5
     assert slope == pytest.approx(float(near), rel=1e-8)
+
+
+def test_how_long_a_step_takes_is_known_from_the_run_before(monkeypatch):
+    """By the kind of run: the system, the method and the size; a slow chunk makes the next one smaller."""
+    told = []
+    monkeypatch.setattr(drive, "BUDGETS", {})
+    monkeypatch.setattr(drive, "next_budget", lambda budget, taken, seconds: told.append(taken) or 1000)
+
+    def chunks(system, steps=500, **options):
+        told.clear()
+        state = system.state(**({"q": np.ones(len(system.m))} if isinstance(system, Springs) else {"Omega": (1, 2, 3)}))
+        nd.simulate(system, state, t1=0.01 * steps, dt=0.01, progress=False, **options)
+        return list(told)
+
+    first = [drive.FIRST_STEPS, 500 - drive.FIRST_STEPS]
+    assert chunks(BODY) == first
+    assert chunks(BODY) == chunks(nd.models.RigidBody((3.0, 2.0, 1.5))) == [500]
+    assert chunks(BODY, method=nd.Variational(nd.Exponential())) == chunks(BODY, engine="xla") == first
+    assert chunks(Springs(np.ones(2))) == first
+    assert chunks(Springs(np.ones(5))) == first
+    monkeypatch.setattr(drive, "next_budget", lambda budget, taken, seconds: told.append(taken) or 100)
+    assert chunks(BODY, 1500) == [1000, 500]  # short chunks: there may be as many
+    monkeypatch.setattr(drive, "CHUNK_SECONDS", 0.0)
+    assert chunks(BODY, 1500) == [1000, *[100] * 5]
+    for number in range(drive.KINDS + 10):
+        drive._remembered(number, 1, 1.0)
+    assert len(drive.BUDGETS) <= drive.KINDS
+
+
+class Springs(nd.LagrangianSystem):
+    """Particles on springs."""
+
+    m: np.ndarray
+
+    @property
+    def group(self):
+        return nd.Rn(len(self.m))
+
+    def lagrangian(self, q, v, t):
+        return 0.5 * self.m @ (v * v) - 0.5 * q @ q
 
 
 STIFFNESS = 1.0

@@ -54,6 +54,7 @@ def often(monkeypatch):
     """Every piece is committed, and there are many."""
     monkeypatch.setattr(limits, "FLUSH_SECONDS", 0.0)
     monkeypatch.setattr(drive, "next_budget", lambda budget, taken, seconds: 150)
+    monkeypatch.setattr(drive, "BUDGETS", {})
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 

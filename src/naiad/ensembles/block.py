@@ -18,11 +18,13 @@ from naiad.interrupts import Ear
 from naiad.mechanics import State
 from naiad.mechanics.system import examine
 from naiad.simulation import loop
-from naiad.simulation.drive import FIRST_STEPS, next_budget
+from naiad.simulation.drive import next_budget
 from naiad.simulation.noise import BLOCK, Inputs, Noise
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.philox import Shape, standard_normals
 from naiad.simulation.plan import Cadence, Standing
+
+FIRST_STEPS = 256  # of the first chunk of a block, which tells how long a step of all its runs takes
 
 
 class Series(NamedTuple):

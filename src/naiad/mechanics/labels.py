@@ -11,6 +11,8 @@ from naiad.groups import S3, SE2, SE3, SO2, SO3, AbstractGroup, Power, Product, 
 from naiad.mechanics.components import identity, split_rows
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from naiad.mechanics.system import LagrangianSystem
 
 LETTERS = {"axis": "xyz", "body_axis": "xyz", "quaternion": "wxyz"}
@@ -94,12 +96,20 @@ def along_time(system: "LagrangianSystem", arrays: Mapping[str, Any]) -> dict[st
     return {name: (("time", *known[name].dims), rows, known[name].attributes) for name, rows in arrays.items()}
 
 
-def coordinates(sizes: Mapping[Any, int], bodies: Sequence[str] | None = None) -> dict[str, list[str]]:
+def coordinates(sizes: Mapping[Any, int], bodies: Sequence[str] | None = None) -> "xr.Coordinates":
     """The labels along the dimensions that have any: axes by their letters, bodies by the names that they have."""
-    named = {dim: list(letters[: sizes[dim]]) for dim, letters in LETTERS.items() if sizes.get(dim, 9) <= len(letters)}
+    named = {dim: tuple(letters[: sizes[dim]]) for dim, letters in LETTERS.items() if sizes.get(dim, 9) <= len(letters)}
     if bodies is not None and len(bodies) == sizes.get("body"):
-        named["body"] = list(bodies)
-    return named
+        named["body"] = tuple(bodies)
+    return _indexed(tuple(named.items()))
+
+
+@functools.lru_cache
+def _indexed(named: tuple[tuple[str, tuple[str, ...]], ...]) -> "xr.Coordinates":
+    """Labels with their indices, which take longer to make than all else of a small dataset."""
+    import xarray as xr
+
+    return xr.Coordinates({dim: list(labels) for dim, labels in named})
 
 
 def _kinds(group: AbstractGroup) -> Sequence[Sequence[Label]]:

@@ -33,13 +33,13 @@ def horner(coefficients: Sequence[float], u: Scalar) -> Scalar:
 
 
 def estrin(coefficients: Sequence[float], u: Scalar) -> Scalar:
-    """The same polynomial, by pairs of terms that do not wait for each other."""
+    """The same polynomial, by pairs of terms that do not wait for each other; the last three in turn."""
     terms: list[Any] = list(coefficients)
-    while len(terms) > 1:
+    while len(terms) > 3:
         pairs = [low + u * high for low, high in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + ([terms[-1]] if len(terms) % 2 else [])
         u = u * u
-    return terms[0]
+    return horner(terms, u)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))

@@ -15,8 +15,10 @@ from naiad.simulation.noise import Inputs
 from naiad.simulation.plan import Cadence, Chunk, Plan, Standing
 from naiad.simulation.turn import angle
 
-FIRST_STEPS = 256  # of the first chunk, which tells how long a step takes
+FIRST_STEPS = 16  # of the first chunk of a kind of run, which tells how long a step takes
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
+BUDGETS: dict[Any, int] = {}  # the steps that a chunk may take, by the kinds of runs that there were
+KINDS = 256  # of runs that are remembered
 
 
 def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
@@ -32,7 +34,8 @@ def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
 def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
     """The run from where it stands on, in pieces of bounded size; it ends early after a failed step."""
     standing, turn = at.standing, at.turn
-    budget, inputs, end = FIRST_STEPS, None, plan.first
+    kind = _kind(plan, standing)
+    budget, inputs, end = BUDGETS.get(kind, FIRST_STEPS), None, plan.first
     while _has_whole_steps(plan, standing) and standing.goes_on:
         interrupts.check()
         started, node = time.perf_counter(), int(standing.node)
@@ -48,7 +51,7 @@ def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
         turn = chunk.turn
         yield chunk
         taken = max(int(standing.node) - node, 1)
-        budget = next_budget(budget, taken, seconds)
+        budget = _remembered(kind, next_budget(budget, taken, seconds), seconds)
     if plan.rest and standing.goes_on and int(standing.node) == plan.last:
         before = plan.t0 + plan.last * plan.h
         if plan.noise is not None:
@@ -61,6 +64,21 @@ def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
 def _has_whole_steps(plan: Plan, standing: Standing) -> bool:
     """Whether steps of h, or of the method's choice, are left."""
     return int(standing.node) < plan.last if plan.until is None else plan.time(standing) < plan.until
+
+
+def _kind(plan: Plan, standing: Standing) -> Any:
+    """What tells how long a step takes."""
+    leaves, structure = jax.tree.flatten((plan.routine, standing.carry))
+    return structure, sum(map(np.size, leaves)), plan.engine
+
+
+def _remembered(kind: Any, budget: int, seconds: float) -> int:
+    """A budget, for the next runs of the kind too; a short chunk tells only that there may be as many steps."""
+    known = 0 if seconds > CHUNK_SECONDS else BUDGETS.get(kind, 0)
+    if len(BUDGETS) >= KINDS and not known:
+        BUDGETS.clear()
+    BUDGETS[kind] = max(known, budget)
+    return BUDGETS[kind]
 
 
 def next_budget(budget: int, taken: int, seconds: float) -> int:
