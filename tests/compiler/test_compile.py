@@ -21,6 +21,7 @@ import naiad as nd
 import naiad.compiler as nc
 from naiad.compiler import engine
 from naiad.compiler.backends import LLVM, Resident
+from naiad.compiler.backends.llvm import backend, machine
 from naiad.compiler.compiled import Compiled
 from naiad.compiler.fingerprint import origins
 from naiad.compiler.telling import telling
@@ -104,6 +105,26 @@ def test_any_number_of_lanes_gives_the_same(lanes):
         nc.compile(function, lanes=lanes, cache=False).batch(x, n),
         [np.stack([single(a, k) for a, k in zip(x, n, strict=True)])],
     )
+
+
+@pytest.mark.parametrize(("arm", "operations", "registers"), [(True, 20, 2), (False, 20, 1), (True, 3000, 1)])
+def test_short_programs_have_two_registers_on_arm(arm, operations, registers, monkeypatch, tmp_path):
+    """Also when their code comes from the disk; single calls and batches agree whatever there is."""
+    monkeypatch.setattr(backend, "processor", lambda: machine.processor()._replace(arm=arm))
+    monkeypatch.setenv("NAIAD_CACHE_DIR", str(tmp_path))
+
+    def function(x):
+        for number in range(operations):
+            x = 0.3 * x * x + 0.1 / (number + 1.0)
+        return x
+
+    x = np.linspace(-1.0, 2.0, 19)
+    for _ in range(2):
+        compiled = nc.compile(function)
+        rows = compiled.batch(x)
+        assert compiled._last_call()[0].kernel.lanes == registers * LLVM().lanes
+        assert_same(rows, [np.stack([compiled(each) for each in x])])
+    assert len(list(tmp_path.rglob("*.bin"))) == 2
 
 
 # -- what cannot be compiled
@@ -571,7 +592,7 @@ def test_only_work_that_takes_a_while_goes_to_other_cores(monkeypatch):
     assert len(handed) > 1
     handed.clear()
     assert len(np.unique(compiled.batch(many))) == 1
-    assert sum(last - first for *_, first, last in handed) == 64 // compiled._backend.lanes
+    assert sum(last - first for *_, first, last in handed) == 64 // LLVM().lanes_of(compiled._program())
 
 
 def test_listeners_are_told_that_code_is_made():

@@ -143,7 +143,7 @@ class Compiled:
             number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if is_number(leaf)
         ]
         same = tuple(not each for each in own)
-        kernel, tree, _ = self._entry(signature, examples, self._lanes or self._backend.lanes, same)
+        kernel, tree, _ = self._entry(signature, examples, self._lanes, same)
         given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
         return jax.tree.unflatten(tree, kernel(given, own, size))
 
@@ -215,7 +215,7 @@ class Compiled:
         self,
         signature: Signature,
         args: tuple[Any, ...],
-        lanes: int = 1,
+        lanes: int | None = 1,
         shared: tuple[bool, ...] = (),
         *,
         apart: frozenset[str] | None = None,
@@ -242,7 +242,7 @@ class Compiled:
         version: str | Unknown,
         signature: Signature,
         args: tuple[Any, ...],
-        lanes: int,
+        lanes: int | None,
         shared: tuple[bool, ...],
         apart: frozenset[str] | None,
     ) -> Entry:
@@ -251,11 +251,12 @@ class Compiled:
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
-                code, layout, stats, example = pickle.loads(stored)
+                code, layout, lanes, stats, example = pickle.loads(stored)
                 return Entry(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
         with making():
             program, tree, traced = self._traced(signature, args, apart=apart)
+            lanes = lanes or self._backend.lanes_of(program)
             source = self._backend.source(program, lanes, shared)
             scalarised = time.perf_counter()
             code = interruptible(self._backend.build, source)
@@ -266,7 +267,7 @@ class Compiled:
             data = None
             with contextlib.suppress(Exception):  # a class that is not found by its name, or refuses to hold shapes
                 example = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in program.outputs])
-                data = pickle.dumps((code, program.layout, stats, example))
+                data = pickle.dumps((code, program.layout, lanes, stats, example))
             if data is not None:
                 cache.store(key, data)
         return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
@@ -322,8 +323,9 @@ def compile(
 
     `fma=False` keeps products and sums apart; of the arguments with the numbers in `parameters`, elements that are
     exactly 0 or 1 are part of the code, which is compiled again when they change; `lanes` is the number of rows that
-    `batch` treats at once (what fits the processor's vector registers if not given); `cache=False` keeps nothing on
-    disk; `backend` makes the code (an object of `naiad.compiler.backends`; `LLVM()` if not given).
+    `batch` treats at once (what fits the processor's vector registers if not given, and on ARM twice that for short
+    programs); `cache=False` keeps nothing on disk; `backend` makes the code (an object of `naiad.compiler.backends`;
+    `LLVM()` if not given).
     """
     if function is None:
         return lambda f: compile(f, fma=fma, parameters=parameters, lanes=lanes, cache=cache, backend=backend)

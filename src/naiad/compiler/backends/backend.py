@@ -39,7 +39,11 @@ class Backend(ABC):
     @property
     @abstractmethod
     def lanes(self) -> int:
-        """How many rows of a batch go side by side, if nobody says otherwise."""
+        """How many rows of tables go side by side, if nobody says otherwise."""
+
+    def lanes_of(self, program: Program) -> int:
+        """The same for batches of a finished program."""
+        return self.lanes
 
     @abstractmethod
     def tag(self) -> tuple[Any, ...]:

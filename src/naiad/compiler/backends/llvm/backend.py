@@ -11,6 +11,8 @@ from naiad.compiler.backends.llvm.printer import print_llvm
 from naiad.compiler.ir.program import Layout, Program
 from naiad.compiler.passes.split import split
 
+SHORT = 2500  # operations
+
 
 @dataclass(frozen=True)
 class LLVM(Backend):
@@ -34,6 +36,10 @@ class LLVM(Backend):
     def lanes(self) -> int:
         """The doubles that fit a vector register."""
         return processor().width
+
+    def lanes_of(self, program: Program) -> int:
+        """On ARM twice as many for short programs: registers of two doubles leave its units waiting for each other."""
+        return self.lanes * (2 if processor().arm and program.length <= SHORT else 1)
 
     def tag(self) -> tuple[Any, ...]:
         """The processor, LLVM's version, and how much it does."""
