@@ -1,21 +1,29 @@
 """Functions that are compiled at the same time."""
 
+import signal
+import sys
 import threading
+import time
 
 import pytest
 
 from naiad.compiler.cores import one_core
 from naiad.compiler.telling import making, telling
-from naiad.compiler.together import together
+from naiad.compiler.together import outside, together
+from naiad.interrupts import listening
 
 
-def test_all_are_made_in_their_order_by_two_at_a_time():
-    meeting = threading.Barrier(2, timeout=30.0)
+def test_all_are_made_in_their_order_one_at_a_time_and_two_outside():
+    meeting, working = threading.Barrier(2, timeout=30.0), []
 
     def maker(k):
         def make():
+            working.append(k)
+            assert len(working) == 1
+            time.sleep(0.01)
+            working.pop()
             if k < 2:
-                meeting.wait()  # which passes only if both are at work
+                outside(meeting.wait)  # which passes only if both are at work
             return k
 
         return make
@@ -23,6 +31,12 @@ def test_all_are_made_in_their_order_by_two_at_a_time():
     assert together([maker(k) for k in range(5)]) == [0, 1, 2, 3, 4]
     with one_core():
         assert together([maker(k) for k in (2, 3)]) == [2, 3]
+
+
+def test_the_interpreter_changes_threads_as_before_afterwards():
+    usual = sys.getswitchinterval()
+    assert together([sys.getswitchinterval, lambda: 1])[0] < usual
+    assert sys.getswitchinterval() == usual
 
 
 def test_an_error_of_one_is_raised():
@@ -33,19 +47,41 @@ def test_an_error_of_one_is_raised():
         together([lambda: 1, fail, lambda: 3])
 
 
+def test_after_an_interrupt_those_that_wait_for_their_turn_are_not_made():
+    begun, heard, made = threading.Event(), threading.Event(), []
+
+    def long():
+        begun.set()
+        heard.wait(30.0)
+
+    def interrupt():
+        begun.wait(30.0)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt), listening():
+        together([long, lambda: made.append(1), lambda: made.append(2)])
+    waiting = [thread for thread in threading.enumerate() if thread.name.startswith("naiad-compile")]
+    heard.set()
+    for thread in waiting:
+        thread.join(30.0)
+    assert len(waiting) == 3
+    assert not made
+
+
 def test_who_listens_is_told_once_of_all():
     told = []
     first, second = threading.Event(), threading.Event()
 
     def early():
         with making():
-            second.wait(30.0)
+            outside(second.wait, 30.0)
         first.set()
 
     def late():
         with making():
             second.set()
-            first.wait(30.0)
+            outside(first.wait, 30.0)
 
     with telling(told.append):
         together([early, late])

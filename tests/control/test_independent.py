@@ -87,9 +87,40 @@ def test_a_random_problem_is_solved():
 @pytest.mark.long
 def test_random_problems_are_solved():
     """On R^n, SO(3), SE(3) and trees; orders 2, 4, 6; free time, parameters, bounds and inequalities."""
-    plans = [solved(seed) for seed in (*range(30), 49, 74)]  # the last two once lost all their time in a step
-    for plan in plans:
+    seeds = (*range(30), 49, 61, 74)  # 49 and 74 once lost all their time in a step
+    plans = {seed: solved(seed) for seed in seeds}
+    for plan in plans.values():
         if plan is not None:
             assert_an_optimum(plan)
-    # limits that nothing keeps: of 29, least squares of all conditions from five starts leave the same 1.4e-3
-    assert sum(plan is None for plan in plans) <= 2
+    assert {seed for seed, plan in plans.items() if plan is None} <= set(WITHOUT)
+
+
+WITHOUT = {29: 0.0106, 35: 0.1043, 69: 0.1325}  # seeds of problems without a solution, and how near the goal one gets
+
+
+@pytest.mark.parametrize(
+    "seed", [seed if seed == 29 else pytest.param(seed, marks=pytest.mark.long) for seed in WITHOUT]
+)
+def test_what_is_called_infeasible_has_no_motion_that_comes_nearer_to_the_goal(seed):
+    """The least distance from the goal within the same limits is an optimum too, by the equations of `independent`,
+    from the geodesic, from seven paths beside it and from the motion without limits: the same, and not zero."""
+    with jax.enable_x64(True):
+        _, (system, start, goal, *length), options, limits, rng = problem_of(seed)
+    plan = nd.control.solve(system, start, goal, *length, **options)
+    with jax.enable_x64(True):
+        options = limited(plan, options, limits, rng)
+    assert nd.control.solve(system, start, goal, *length, **options).status is nd.control.Status.INFEASIBLE
+
+    def missed(state, t, *theta):
+        apart = system.group.compose(system.group.inverse(goal.g), state.g)
+        away = jnp.concatenate([nd.Cayley().inverse(system.group, apart), state.mu - goal.mu])
+        return 0.5 * away @ away
+
+    options |= {"cost": lambda g, xi, u, t: 1e-6 * (u @ u + xi @ xi), "end_cost": missed}
+    for begun in ({"starts": 8}, {"guess": plan}):
+        nearest = nd.control.solve(system, start, None, *length, **options, **begun)
+        assert nearest.solved, nearest.message
+        assert_an_optimum(nearest)
+        end = jax.tree.map(lambda a: a[-1], nearest.states)
+        away = nd.double(missed)(nd.State(end.g, end.mu), 0.0)
+        assert (2.0 * float(away)) ** 0.5 == pytest.approx(WITHOUT[seed], rel=5e-3)

@@ -119,6 +119,17 @@ def test_what_no_control_holds_is_let_go():
     assert not np.any(system.course.u[-1])
 
 
+def test_the_first_plan_of_predictive_control_is_followed_by_a_heavier_vehicle_and_the_page_says_that_it_is_kept():
+    study = studies.find("mpc-docking")(steps=16)
+    page = Page(study)
+    missed = {feedback: page.run(48, feedback=feedback, mismatch=0.5)[0][[15, 47]] for feedback in (0.0, 1.0)}
+    assert missed[0.0].min() > 1.0
+    assert missed[1.0][0] < 0.2
+    assert missed[1.0][1] < 1e-3
+    assert "the first plan is kept" in study.live().note
+    assert page.text.data["live"]["sliders"][page.numbers["mismatch"]]["value"] == [0.1]
+
+
 def test_a_plan_that_is_none_is_not_followed():
     body = nd.models.RigidBody((1.0, 2.0, 3.0))
     far = body.state(R=jax.device_get(nd.double(body.group.exp)(np.array([0.0, 0.0, 3.0]))))

@@ -13,7 +13,12 @@ from naiad.studies.study import Study
 from tests.viz.live.modules import PageText
 
 AFRESH = 1
-OPTIMA = ("reorientation", "swing-up", "vehicle-docking")  # which are solved first; smaller ones are in test_following
+OPTIMA = (
+    "mpc-docking",
+    "reorientation",
+    "swing-up",
+    "vehicle-docking",
+)  # which are solved first; smaller ones are in test_following
 PAGES = [pytest.param(name, marks=pytest.mark.long) if name in OPTIMA else name for name in studies.LIVE]
 
 

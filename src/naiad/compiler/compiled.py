@@ -33,8 +33,8 @@ from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Memories, Program, Slot
 from naiad.compiler.length import finished
 from naiad.compiler.telling import making
+from naiad.compiler.together import outside
 from naiad.errors import InputError
-from naiad.interrupts import interruptible
 from naiad.numerics.arguments import checked
 
 _USUAL = (np.dtype(np.float64), np.dtype(np.int64))
@@ -259,7 +259,7 @@ class Compiled:
             lanes = lanes or self._backend.lanes_of(program)
             source = self._backend.source(program, lanes, shared)
             scalarised = time.perf_counter()
-            code = interruptible(self._backend.build, source)
+            code = outside(self._backend.build, source)
         built = time.perf_counter()
         seconds = {"jaxpr": traced - started, "program": scalarised - traced, self._backend.name: built - scalarised}
         stats = {"operations": program.stats, "seconds": seconds}

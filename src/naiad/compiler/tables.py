@@ -12,14 +12,24 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import numpy as np
 
-from naiad.compiler.backends import LLVM, Place, address, chained, default_backend, empty
+from naiad.compiler.backends import LLVM, SELDOM, Place, address, chained, default_backend, empty
 from naiad.compiler.compiled import Compiled, is_number, nodes
 from naiad.compiler.engine import rows_by_xla, warn_of_xla
 from naiad.compiler.fingerprint import Version
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Slot
 
-__all__ = ["Fields", "OverTables", "Place", "Table", "chained", "default_lanes", "made_once", "numbers_of"]
+__all__ = [
+    "SELDOM",
+    "Fields",
+    "OverTables",
+    "Place",
+    "Table",
+    "chained",
+    "default_lanes",
+    "made_once",
+    "numbers_of",
+]
 
 T = TypeVar("T")
 
@@ -127,7 +137,7 @@ class OverTables:
     `fields` are those of the arguments but the first, `results` those of the results. Tables lie in `lanes`, but those
     that are `apart` ("in1" is the first after `shared`, "out0" the first result) have rows one after the other, in one
     lane, as has the one that is shared. `most_scalars` is that of a back end: larger arrays live in memory, where loops
-    over them run in vector registers. In one lane that takes LLVM's passes, so `loops` says whether they are wanted.
+    over them run in vector registers. In one lane that takes LLVM's passes, of which `level` says how many there are.
     """
 
     def __init__(
@@ -138,13 +148,13 @@ class OverTables:
         lanes: int,
         apart: Collection[str] = (),
         most_scalars: int | None = None,
-        loops: bool = False,
+        level: int = 0,
     ):
         self._function, self.lanes, self._apart = function, lanes, frozenset(apart)
         examples = [each.example for each in fields]
         self._kernel: Any = None
         try:
-            entry: Any = _compiled(function, most_scalars, loops).over_tables(
+            entry: Any = _compiled(function, most_scalars, level).over_tables(
                 shared, *examples, lanes=lanes, apart=self._apart
             )
             self._kernel, slots = entry.kernel, iter(entry.kernel.layout.outputs)
@@ -201,8 +211,8 @@ class OverTables:
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], most_scalars: int | None, loops: bool) -> Compiled:
-    return Compiled(function, most_scalars=most_scalars, backend=LLVM() if loops else LLVM(level=0))
+def _compiled(function: Callable[..., Any], most_scalars: int | None, level: int) -> Compiled:
+    return Compiled(function, most_scalars=most_scalars, backend=LLVM(level=level))
 
 
 def default_lanes() -> int:

@@ -1,32 +1,66 @@
 """Several functions compiled at the same time."""
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TypeVar
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from naiad.compiler.cores import available
 from naiad.compiler.telling import making
-from naiad.interrupts import PATIENCE, STACK_BYTES, check
+from naiad.interrupts import PATIENCE, STACK_BYTES, check, interruptible
 
 T = TypeVar("T")
-THREADS = 3
+SOON = 1e-4  # seconds: a call of LLVM that returns waits as long for the one that is traced, and there are many
+
+
+class _Turns(threading.local):
+    turn: "threading.Lock | None" = None
+
+
+_TURNS = _Turns()
 
 
 def together(makers: Sequence[Callable[[], T]]) -> list[T]:
-    """What each of them gives, by a few threads: LLVM does not hold the interpreter's lock, so that one is traced while
-    another is compiled, and a third waits for that. The longest should come first."""
+    """What each of them gives, by a thread each, of which one at a time has its turn: two that are traced at once would
+    wait for each other. Machine code is made `outside`, while the next is traced. Those that take longer there should
+    come first."""
     if available() == 1:
         return [make() for make in makers]
-    usual, pool = threading.stack_size(STACK_BYTES), ThreadPoolExecutor(THREADS, thread_name_prefix="naiad-compile")
-    try:
-        made = [pool.submit(make) for make in makers]
-    finally:
-        threading.stack_size(usual)
+    turn, given_up = threading.Lock(), threading.Event()
+
+    def in_turn(make: Callable[[], T]) -> T:
+        _TURNS.turn = turn
+        with turn:
+            if given_up.is_set():
+                raise CancelledError
+            return make()
+
+    interval, pool = sys.getswitchinterval(), ThreadPoolExecutor(len(makers), thread_name_prefix="naiad-compile")
+    sys.setswitchinterval(SOON)
     try:
         with making():
+            usual = threading.stack_size(STACK_BYTES)
+            try:
+                made = [pool.submit(in_turn, make) for make in makers]
+            finally:
+                threading.stack_size(usual)
             while wait(made, timeout=PATIENCE).not_done:
                 check()
         return [each.result() for each in made]
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        given_up.set()
+        sys.setswitchinterval(interval)
+        pool.shutdown(wait=False)
+
+
+def outside(function: Callable[..., T], *args: Any) -> T:
+    """function(*args), a long call outside of Python: Ctrl-C is heard, or the next has its turn meanwhile."""
+    turn = _TURNS.turn
+    if turn is None:
+        return interruptible(function, *args)
+    turn.release()
+    try:
+        return function(*args)
+    finally:
+        turn.acquire()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.compiler.tables import Fields, OverTables, default_lanes, made_once
+from naiad.compiler.tables import SELDOM, Fields, OverTables, default_lanes, made_once
 from naiad.compiler.together import together
 from naiad.control.ending import End, EndBlocks, EndStep, Errors, end_blocks, end_stepped, end_tried
 from naiad.control.first_node import First, Start, begun
@@ -107,31 +107,32 @@ class Kernels:
             options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": MOST_SCALARS}
             return OverTables(function, problem, *fields, **options)
 
-        def alone(function: Any, shared: Any, *fields: Fields, loops: bool = False) -> OverTables:
-            options: dict[str, Any] = {"most_scalars": self.sizes.most_scalars, "loops": loops}
+        def alone(function: Any, shared: Any, *fields: Fields, level: int = 0) -> OverTables:
+            options: dict[str, Any] = {"most_scalars": self.sizes.most_scalars, "level": level}
             return OverTables(function, shared, *fields, lanes=1, **options)
 
         makers: dict[str, Callable[[], OverTables]] = {
-            "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
-            "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1",)),
+            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier, level=1),
+            "stepped": lambda: steps(stepped, f.at, f.weights, f.kept, f.change, apart=("in4", "out1")),
+            "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
+            "begun": lambda: alone(begun, self.sizes, f.value, f.start, f.barrier, level=SELDOM),
+            "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),
+            "summed": lambda: alone(summed, self.sizes, f.measured, f.measured),
+            "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x, level=SELDOM),
+            "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured, level=SELDOM),
         }
         if self.staged:
-            makers = {
+            makers |= {
                 "rest": lambda: steps(_rest, f.at, f.assembled, apart=("in2", "out0", "out1", "out2")),
                 "taken": lambda: steps(_taken, f.at, f.step, f.lengths),
                 "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0")),
             }
-        makers |= {
-            "stepped": lambda: steps(stepped, f.at, f.weights, f.kept, f.change, apart=("in4", "out1")),
-            "end_blocks": lambda: alone(end_blocks, problem, f.end, f.weights, f.duals),
-            "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x),
-            "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured),
-            "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier, loops=True),
-            "begun": lambda: alone(begun, self.sizes, f.value, f.start, f.barrier),
-            "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
-            "joined": lambda: alone(joined, self.sizes, f.duals, f.duals),
-            "summed": lambda: alone(summed, self.sizes, f.measured, f.measured),
-        }
+        else:
+            makers |= {
+                "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
+                "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1",)),
+            }
+        makers["end_blocks"] = lambda: alone(end_blocks, problem, f.end, f.weights, f.duals, level=SELDOM)
         self.over = dict(zip(makers, together(list(makers.values())), strict=True))
 
 

@@ -70,6 +70,7 @@ LIVE = (
     "falling-plate",
     "heavy-top",
     "mesh-vehicle",
+    "mpc-docking",
     "outer-solar-system",
     "poincare-section",
     "reorientation",

@@ -4,12 +4,14 @@ WebAssembly."""
 from naiad.compiler.backends.backend import Backend, Kernel
 from naiad.compiler.backends.llvm.backend import LLVM
 from naiad.compiler.backends.llvm.chain import chained
+from naiad.compiler.backends.llvm.machine import SELDOM
 from naiad.compiler.backends.places import Place, address, empty
 from naiad.compiler.backends.resident import Resident
 from naiad.compiler.backends.wasm.module import Names, WasmModule, wasm_module
 
 __all__ = [
     "LLVM",
+    "SELDOM",
     "Backend",
     "Kernel",
     "Names",

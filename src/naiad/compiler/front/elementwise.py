@@ -165,6 +165,8 @@ def _convert(tracer: Tracer, eqn: Any, x: Value) -> Value:
 def of_type(tracer: Tracer, x: Value, target: str) -> Value:
     """The same numbers as floats, integers or truth values."""
     b, source = tracer.builder, element_type(x)
+    if source == target:
+        return x
     functions = {
         (INT, FLOAT): lambda a: b.op("to_float", a),
         (BOOL, FLOAT): lambda a: b.select(a, b.real(1.0), b.real(0.0)),
@@ -173,8 +175,6 @@ def of_type(tracer: Tracer, x: Value, target: str) -> Value:
         (FLOAT, BOOL): lambda a: b.op("ne", a, b.real(0.0)),
         (INT, BOOL): lambda a: b.op("ne", a, b.integer(0)),
     }
-    if source == target:
-        return x
     function = functions[source, target]
     if isinstance(x, Lazy):
         return tracer.arrays.lazy(x.shape, target, lambda index: function(x.at(index)), x)

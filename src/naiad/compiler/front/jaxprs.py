@@ -123,6 +123,7 @@ def stays_loop(scan: Any) -> bool:
     return length > 1 and length * operations_of(scan.params["jaxpr"].jaxpr) > UNROLLED_OPERATIONS
 
 
+@functools.lru_cache(maxsize=4096)
 def stacks_of(jaxpr: core.Jaxpr) -> frozenset[int]:
     """The lengths of the scans that stay loops over rows, and those of what is left of their rows without the first or
     last."""
@@ -148,7 +149,7 @@ def _inside(eqn: Any) -> list[core.Jaxpr]:
     """The jaxprs of an equation."""
     if eqn.primitive.name in CALLS:
         return [_called(eqn)]
-    if all(type(value) in _PLAIN for value in eqn.params.values()):  # as most are, and it is seen sooner
+    if all(map(_is_plain, eqn.params.values())):  # as most are, and it is seen sooner
         return []
     leaves = jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr)
     return [getattr(leaf, "jaxpr", leaf) for leaf in leaves if _is_jaxpr(leaf)]
@@ -161,6 +162,10 @@ def _called(call: Any) -> core.Jaxpr:
 
 def _variables(atoms: Iterable[Any]) -> set[Any]:
     return {atom for atom in atoms if not isinstance(atom, core.Literal)}
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in _PLAIN or (type(value) is tuple and all(type(part) in _PLAIN for part in value))
 
 
 def _is_jaxpr(x: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from jax.extend import core
 
 from naiad.compiler.front.arrays import Lazy
-from naiad.compiler.front.jaxprs import has_loops
+from naiad.compiler.front.jaxprs import has_loops, is_straight
 from naiad.compiler.front.rules import RULES
 
 _NEW = itertools.count()  # what is like nothing else
@@ -18,7 +18,7 @@ _NEW = itertools.count()  # what is like nothing else
 
 def without_repeats(jaxpr: core.Jaxpr, consts: Sequence[Any]) -> core.Jaxpr:
     """The jaxpr, where of equal equations the first gives its results for all, if loops are among them."""
-    if sum(map(has_loops, jaxpr.eqns)) < 2:
+    if is_straight(jaxpr) or sum(map(has_loops, jaxpr.eqns)) < 2:
         return jaxpr
     return _without_repeats(jaxpr, tuple(map(_constant, consts)))
 

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import naiad as nd
-from naiad.studies.control.optimum import METHODS, ORDERS, check_order, controls_figure, path_figure
+from naiad.studies.control.following import following_page
+from naiad.studies.control.optimum import METHODS, ORDERS, check_order, controls_figure, path_figure, solved
+from naiad.studies.live import LivePage
 from naiad.studies.parameters import Inertia, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
 from naiad.studies.study import Findings, Study
+from naiad.viz.live import Slider
 
 if TYPE_CHECKING:
     import xarray
@@ -39,14 +42,29 @@ class MpcDocking(Study, name="mpc-docking"):
     def validate(self) -> None:
         check_order(self.order)
 
-    def run(self, progress: Progress) -> Findings:
-        model = nd.models.KirchhoffBody(as_matrix(self.I), as_matrix(self.M))
-        heavier = 1.0 + self.mismatch
-        plant = nd.models.KirchhoffBody(heavier * as_matrix(self.I), heavier * as_matrix(self.M))
+    def vehicle(self, mismatch: Any) -> nd.models.KirchhoffBody:
+        """The model, or what is heavier than it."""
+        return nd.models.KirchhoffBody((1.0 + mismatch) * as_matrix(self.I), (1.0 + mismatch) * as_matrix(self.M))
+
+    def plant(self) -> nd.models.KirchhoffBody:
+        """The vehicle that is simulated."""
+        return self.vehicle(self.mismatch)
+
+    def ends(self) -> tuple[nd.models.KirchhoffBody, nd.State, nd.State]:
+        """The model, its start and its goal."""
+        model = self.vehicle(0.0)
         c, s = np.cos(self.yaw), np.sin(self.yaw)
-        goal = model.state(R=np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), x=self.x)
+        return model, model.state(), model.state(R=np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), x=self.x)
+
+    def live(self) -> LivePage:
+        plan = solved(self, Progress(), *self.ends(), self.T, bounds=self.bound)
+        page = following_page(plan, MpcDocking.plant, {"mismatch": Slider(-0.5, 2.0)}, 1.0)
+        return page._replace(note=f"not predictive control itself: the first plan is kept; {page.note}")
+
+    def run(self, progress: Progress) -> Findings:
+        model, start, goal = self.ends()
         steer = nd.control.MPC(model, goal, self.T, self.steps, bounds=self.bound, method=METHODS[self.order])
-        run = steer.run(model.state(), self.samples, plant=plant, progress=progress)
+        run = steer.run(start, self.samples, plant=self.plant(), progress=progress)
         h = self.T / self.steps
         miss = np.linalg.norm(run.states.g.x[-1] - self.x)
         found = {

@@ -19,7 +19,8 @@ class LLVM(Backend):
     """Machine code: rows lie in the lanes of vector registers, and groups of them on all cores.
 
     `level` is that of LLVM's own passes. What they add to a program are loops over arrays in memory that run in vector
-    registers, and a third of the time that LLVM takes: with 0 there are none.
+    registers, and a third of the time that LLVM takes: with 0 there are none, and with `SELDOM` registers are not
+    shared out with care either.
     """
 
     level: int = LEVEL

@@ -12,6 +12,7 @@ import llvmlite.binding as llvm
 T = TypeVar("T")
 
 LEVEL = 1  # of LLVM's passes: programs come simplified, and more passes take longer than they save; 0: none at all
+SELDOM = -1  # for code that runs so seldom that it need not be good: it is made in a tenth of the time
 
 
 class Processor(NamedTuple):
@@ -61,14 +62,14 @@ def _target(level: int) -> Any:
     cpu = processor()
     features = cpu.features + (",-prefer-256-bit" if cpu.width == 8 else "")
     return llvm.Target.from_triple(cpu.triple).create_target_machine(
-        opt=2, cpu=cpu.name, features=features, reloc="pic", codemodel="small", jit=True
+        opt=0 if level == SELDOM else 2, cpu=cpu.name, features=features, reloc="pic", codemodel="small", jit=True
     )
 
 
 def _optimised(ir: str, target: Any, level: int) -> Any:
     module = llvm.parse_assembly(ir)
     module.verify()
-    if not level:
+    if level <= 0:
         return module
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = options.loop_unrolling = False
