@@ -39,6 +39,22 @@ def test_the_interpreter_changes_threads_as_before_afterwards():
     assert sys.getswitchinterval() == usual
 
 
+def test_the_interpreter_changes_threads_as_before_when_the_last_of_several_is_done():
+    usual, begun, ended = sys.getswitchinterval(), threading.Event(), threading.Event()
+    longer = threading.Thread(target=together, args=([lambda: ended.wait(30.0), lambda: 1],))
+
+    def shorter():
+        longer.start()
+        while sum(thread.name.startswith("naiad-compile") for thread in threading.enumerate()) < 4:
+            begun.wait(1e-3)
+
+    together([shorter, lambda: 1])
+    assert sys.getswitchinterval() < usual
+    ended.set()
+    longer.join(30.0)
+    assert sys.getswitchinterval() == usual
+
+
 def test_an_error_of_one_is_raised():
     def fail():
         raise ZeroDivisionError("one of them")

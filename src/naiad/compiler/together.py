@@ -21,6 +21,29 @@ class _Turns(threading.local):
 _TURNS = _Turns()
 
 
+class _Haste:
+    """Meanwhile threads hand the interpreter over soon; what was usual comes back with the last that leaves."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._usual = threading.Lock(), 0, 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(SOON)
+            self._inside += 1
+
+    def __exit__(self, *reason: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                sys.setswitchinterval(self._usual)
+
+
+_HASTE = _Haste()
+
+
 def together(makers: Sequence[Callable[[], T]]) -> list[T]:
     """What each of them gives, by a thread each, of which one at a time has its turn: two that are traced at once would
     wait for each other. Machine code is made `outside`, while the next is traced. Those that take longer there should
@@ -36,10 +59,9 @@ def together(makers: Sequence[Callable[[], T]]) -> list[T]:
                 raise CancelledError
             return make()
 
-    interval, pool = sys.getswitchinterval(), ThreadPoolExecutor(len(makers), thread_name_prefix="naiad-compile")
-    sys.setswitchinterval(SOON)
+    pool = ThreadPoolExecutor(len(makers), thread_name_prefix="naiad-compile")
     try:
-        with making():
+        with making(), _HASTE:
             usual = threading.stack_size(STACK_BYTES)
             try:
                 made = [pool.submit(in_turn, make) for make in makers]
@@ -50,7 +72,6 @@ def together(makers: Sequence[Callable[[], T]]) -> list[T]:
         return [each.result() for each in made]
     finally:
         given_up.set()
-        sys.setswitchinterval(interval)
         pool.shutdown(wait=False)
 
 
