@@ -27,7 +27,7 @@ def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     t = plan.time(standing)
     outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
     row = row._replace(outputs={}) if plan.routine.apart else row
-    crossings = dict.fromkeys(plan.routine.sections, no_crossing(plan, row.state))
+    crossings = {name: no_crossing(plan, row.state) for name in plan.routine.sections}
     return Chunk(np.array([t]), row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
 
 

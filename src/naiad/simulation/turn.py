@@ -23,7 +23,8 @@ def versine(angle: Any) -> Any:
 def angle(versines: Any) -> float:
     """The largest angle of some `versine`; 0 of none."""
     versines = np.asarray(versines)
-    return float(angles(versines.max())) if versines.size else 0.0
+    largest = float(versines.max(initial=0.0))
+    return 2.0 * math.asin(math.sqrt(0.5 * largest)) if largest <= 2.0 else largest - 2.0 + math.pi
 
 
 def angles(versines: Any) -> np.ndarray:
