@@ -3,6 +3,7 @@
 python -m benchmarks.added_mass                # needs capytaine, which no extra brings: it wants pandas below 3
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -162,6 +163,8 @@ def rows() -> list[list[str]]:
 
 def report() -> str:
     """The table of README.md, from a process of one thread that keeps nothing of what was solved before."""
+    if importlib.util.find_spec("capytaine") is None:
+        return "Capytaine is not installed; no extra brings it, since it wants pandas below 3."
     alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NAIAD_CACHE_DIR": ""}
     command = [sys.executable, "-m", "benchmarks.added_mass", "here"]
     return subprocess.run(command, env=alone, check=True, capture_output=True, text=True).stdout.rstrip()
