@@ -654,3 +654,25 @@ def test_functions_the_other_way_round(group):
 def test_what_is_not_supported_is_refused(line):
     with pytest.raises(nc.Unsupported, match=r"cannot be compiled|programs have"):
         nc.compile(function(line), cache=False)(*arrays((2, 3)))
+
+
+def test_what_a_product_reads_of_a_reshaped_part_is_found_once():
+    """The places of its elements take divisions, which rows of the other factor do not do again."""
+
+    def product(A, x):
+        return A @ x[1:].reshape(-1)
+
+    rng = np.random.default_rng(0)
+    A, x = rng.normal(size=(30, 150)), rng.normal(size=(51, 3))
+    compiled = nc.compile(product, cache=False)
+    np.testing.assert_allclose(compiled(A, x), A @ x[1:].reshape(-1), rtol=0, atol=1e-13)
+    operations = compiled.stats["operations"]
+    assert (operations["irem"], operations["idiv"], operations["loop"]) == (1, 1, 2)
+
+
+@pytest.mark.parametrize("shape", [(40,), (1, 40), (5, 8), (2, 1, 20), (2, 4, 5), (1, 2, 1, 4, 5, 1)])
+@pytest.mark.parametrize("other", [(40,), (8, 5), (1, 4, 10), (2, 2, 2, 5)])
+def test_large_arrays_of_any_shape_take_any_other(shape, other):
+    x = np.random.default_rng(1).normal(size=(3, *shape))
+    compiled = nc.compile(lambda x: jnp.sin(x[1] * 2.0).reshape(other) + x[2].reshape(other), cache=False)
+    np.testing.assert_allclose(compiled(x), (np.sin(2.0 * x[1]) + x[2]).reshape(other), rtol=0, atol=1e-15)

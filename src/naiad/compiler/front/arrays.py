@@ -232,11 +232,14 @@ class Arrays:
     def unflat(self, position: Node, shape: Sequence[int]) -> Index:
         """The index at a position in row-major order."""
         b = self.builder
-        index: list[Node] = []
-        for n in reversed(shape):
-            index.append(b.op("irem", position, b.integer(n)) if n > 1 else b.integer(0))
-            position = b.op("idiv", position, b.integer(n)) if n > 1 else position
-        return tuple(reversed(index))
+        index = [b.integer(0)] * len(shape)
+        long = [axis for axis, n in enumerate(shape) if n > 1]
+        for axis in reversed(long[1:]):
+            n = b.integer(shape[axis])
+            index[axis], position = b.op("irem", position, n), b.op("idiv", position, n)
+        if long:
+            index[long[0]] = position
+        return tuple(index)
 
     def before_change(self, buffer: Buffer) -> None:
         """Save what others still want to read of a buffer that is about to change."""

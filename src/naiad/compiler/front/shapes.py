@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from naiad.compiler.front.arrays import Lazy, Value, kind
+from naiad.compiler.front.arrays import Lazy, Value, element_type, kind
 from naiad.compiler.front.rules import Refusal, rule
 from naiad.compiler.front.tracer import Tracer
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
@@ -60,7 +60,11 @@ def _reshape(tracer: Tracer, eqn: Any, x: Value) -> Value:
     if axes is not None:  # only axes of length 1 come or go
         zero = tracer.builder.integer(0)
         return shrunk(tracer, eqn, view(tracer, eqn, x, lambda index: [zero if k is None else index[k] for k in axes]))
-    return shrunk(tracer, eqn, view(tracer, eqn, x, lambda index: arrays.unflat(arrays.flat(index, shape), x.shape)))
+
+    def at(index: tuple[Node, ...]) -> Node:
+        return arrays.at(x, arrays.unflat(arrays.flat(index, shape), x.shape))
+
+    return shrunk(tracer, eqn, arrays.lazy(shape, element_type(x), at, x))  # no view: an element takes divisions
 
 
 def _kept_axes(old: Sequence[int], new: Sequence[int]) -> list[int | None] | None:
