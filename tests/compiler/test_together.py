@@ -63,7 +63,7 @@ def test_an_error_of_one_is_raised():
         together([lambda: 1, fail, lambda: 3])
 
 
-def test_after_an_interrupt_those_that_wait_for_their_turn_are_not_made():
+def test_after_an_interrupt_those_that_wait_for_their_turn_are_not_made(python_hears_ctrl_c):
     begun, heard, made = threading.Event(), threading.Event(), []
 
     def long():

@@ -134,7 +134,7 @@ def test_how_long_a_step_takes_is_known_from_the_run_before(monkeypatch):
     monkeypatch.setattr(drive, "CHUNK_SECONDS", 0.0)
     assert chunks(BODY, 1500) == [1000, *[100] * 5]
     for number in range(drive.KINDS + 10):
-        drive._remembered(number, 1, 1.0)
+        drive.budget_of(number)
     assert len(drive.BUDGETS) <= drive.KINDS
 
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import naiad as nd
 from naiad.errors import InputError
-from naiad.viz import plot
+from naiad.viz import paths, plot
 from naiad.viz.lines import by_size
 from naiad.viz.thinning import LIMIT
 
@@ -201,6 +201,18 @@ def test_long_runs_keep_their_extremes():
     assert len(values) <= 21_000
     assert (values.max(), values.min()) == (1.0, -0.5)
     draw(figure)
+
+
+def test_only_attitudes_that_are_drawn_are_looked_at(monkeypatch):
+    """Of a long run: as quaternions all of them take longer than the figure."""
+    seen, read = [], paths.bodies
+    monkeypatch.setattr(paths, "bodies", lambda dataset: seen.append(dataset.sizes["time"]) or read(dataset))
+    time = np.linspace(0.0, 10.0, 50_001)
+    R = Rotation.from_rotvec(np.outer(time, [0.0, 0.0, 1.0])).as_matrix()
+    figure = plot(xr.Dataset({"R": (("time", "axis", "body_axis"), R)}, {"time": time}))
+    assert seen == [paths.MOST_POINTS]
+    (first,) = (line for line in figure.axes[0].lines if line.get_label() == "body axis 1")
+    assert first.whole[-1] == pytest.approx([np.cos(10.0), np.sin(10.0), 0.0])
 
 
 def test_what_cannot_be_plotted():

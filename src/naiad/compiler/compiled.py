@@ -199,6 +199,8 @@ class Compiled:
         for leaf, folding in zip(everything, _folding(structure, self._parameters), strict=True):
             if type(leaf) is np.ndarray and leaf.dtype in _USUAL:
                 array = leaf
+            elif type(leaf) is float:
+                array = np.asarray(leaf)
             elif is_number(leaf):
                 array = _numbers(leaf)
             else:
@@ -409,8 +411,12 @@ def _form(leaf: Any) -> jax.ShapeDtypeStruct:
 
 def _known(array: np.ndarray) -> bytes | None:
     """Which elements are 1, and which are 0, a byte each; None if there are none such."""
-    if array.dtype != np.float64:
-        return None
+    return _known_of(array.tobytes()) if array.dtype == np.float64 else None
+
+
+@functools.lru_cache  # the parameters of a loop over runs are the same again and again
+def _known_of(data: bytes) -> bytes | None:
+    array = np.frombuffer(data)
     marks = (array == 1.0).tobytes() + (array == 0.0).tobytes()
     return marks if b"\1" in marks else None
 

@@ -20,11 +20,13 @@ from naiad.errors import InputError, RunWarning
 Engine = Literal["auto", "compiled", "xla"]
 """How a function of the library runs: see `execute`."""
 
+ENGINES = get_args(Engine)
+
 
 def check_engine(engine: Any) -> Engine:
     """The engine, or an `InputError`."""
-    if not isinstance(engine, str) or engine not in get_args(Engine):
-        raise InputError(f"engine = {engine!r}; expected one of {', '.join(map(repr, get_args(Engine)))}.")
+    if not isinstance(engine, str) or engine not in ENGINES:
+        raise InputError(f"engine = {engine!r}; expected one of {', '.join(map(repr, ENGINES))}.")
     return cast("Engine", engine)
 
 

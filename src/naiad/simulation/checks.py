@@ -21,6 +21,7 @@ from naiad.simulation.section import Section
 DEFAULT_FRAMES = 1000
 DERIVED = ("mu", "xi", "energy", "work", "work_done", "momentum", "group_error", "generator")
 MEMORY_BYTES = 2**31
+NUMBER, WHOLE_NUMBER = (int, float, np.number), (int, np.integer)
 WHOLE = 1e-9  # a remainder below this fraction of a step is rounding
 
 
@@ -62,7 +63,7 @@ def check_times(t0: float, t1: float, dt: float) -> tuple[float, float, int, flo
     """(t0, h, whole steps, rest) of a run from t0 to t1 by steps of dt."""
     for name, value in (("t0", t0), ("t1", t1), ("dt", dt)):
         check_double(name, value)
-        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+        if not isinstance(value, NUMBER) or not math.isfinite(value):
             raise InputError(f"{name} = {value!r}; expected a finite number of seconds.")
     if not dt > 0:
         raise InputError(f"dt = {dt:g}; expected a step above 0 s.")
@@ -81,7 +82,7 @@ def check_cadence(save_every: int | None, output_every: int | None, steps: int) 
     """Whole numbers of steps between saved nodes, and between outputs that do not go with these."""
     saved = max(1, math.ceil(steps / DEFAULT_FRAMES)) if save_every is None else save_every
     for name, every in (("save_every", saved), ("output_every", 1 if output_every is None else output_every)):
-        if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
+        if not isinstance(every, WHOLE_NUMBER) or isinstance(every, bool) or every < 1:
             raise InputError(f"{name} = {every!r}; expected a whole number of steps, at least 1.")
     return Cadence(int(saved), None if output_every is None else int(output_every))
 

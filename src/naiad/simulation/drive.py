@@ -17,8 +17,22 @@ from naiad.simulation.turn import angle
 
 FIRST_STEPS = 16  # of the first chunk of a kind of run, which tells how long a step takes
 CHUNK_SECONDS = 0.5  # wall time of a chunk, so that progress shows and an interrupt is heard
-BUDGETS: dict[Any, int] = {}  # the steps that a chunk may take, by the kinds of runs that there were
 KINDS = 256  # of runs that are remembered
+
+
+class Budget:
+    """How many steps a chunk may take, of runs of one kind: as many as the last one could have taken in the time."""
+
+    def __init__(self) -> None:
+        self.steps = FIRST_STEPS
+
+    def learn(self, taken: int, seconds: float) -> None:
+        """From the steps of a chunk; a short one tells only that there may be as many."""
+        steps = next_budget(self.steps, taken, seconds)
+        self.steps = steps if seconds > CHUNK_SECONDS else max(self.steps, steps)
+
+
+BUDGETS: dict[Any, Budget] = {}  # by the kinds of runs that there were
 
 
 def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
@@ -34,12 +48,11 @@ def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
 def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
     """The run from where it stands on, in pieces of bounded size; it ends early after a failed step."""
     standing, turn = at.standing, at.turn
-    kind = _kind(plan, standing)
-    budget, inputs, end = BUDGETS.get(kind, FIRST_STEPS), None, plan.first
+    budget, inputs, end = budget_of(_kind(plan, standing)), None, plan.first
     while _has_whole_steps(plan, standing) and standing.goes_on:
         interrupts.check()
         started, node = time.perf_counter(), int(standing.node)
-        stop = node + budget if plan.until is not None else min(plan.last, node + budget)
+        stop = node + budget.steps if plan.until is not None else min(plan.last, node + budget.steps)
         last = plan.last if plan.rest == 0.0 else -1
         if plan.noise is not None:
             if node >= end:
@@ -50,8 +63,7 @@ def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
         chunk = _chunk(plan, standing, filled, plan.t0, plan.h, 0, turn)
         turn = chunk.turn
         yield chunk
-        taken = max(int(standing.node) - node, 1)
-        budget = _remembered(kind, next_budget(budget, taken, seconds), seconds)
+        budget.learn(max(int(standing.node) - node, 1), seconds)
     if plan.rest and standing.goes_on and int(standing.node) == plan.last:
         before = plan.t0 + plan.last * plan.h
         if plan.noise is not None:
@@ -72,13 +84,14 @@ def _kind(plan: Plan, standing: Standing) -> Any:
     return structure, sum(map(np.size, leaves)), plan.engine
 
 
-def _remembered(kind: Any, budget: int, seconds: float) -> int:
-    """A budget, for the next runs of the kind too; a short chunk tells only that there may be as many steps."""
-    known = 0 if seconds > CHUNK_SECONDS else BUDGETS.get(kind, 0)
-    if len(BUDGETS) >= KINDS and not known:
-        BUDGETS.clear()
-    BUDGETS[kind] = max(known, budget)
-    return BUDGETS[kind]
+def budget_of(kind: Any) -> Budget:
+    """That of the runs before, if there were any of the kind."""
+    budget = BUDGETS.get(kind)
+    if budget is None:
+        if len(BUDGETS) >= KINDS:
+            BUDGETS.clear()
+        budget = BUDGETS[kind] = Budget()
+    return budget
 
 
 def next_budget(budget: int, taken: int, seconds: float) -> int:

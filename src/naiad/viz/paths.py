@@ -48,7 +48,7 @@ def path_panel(dataset: "xr.Dataset", found: list[Element]) -> Path | None:
     places = positions(dataset, found)
     turns = [element for element in found if element.kind in ("rotation", "quaternion")]
     upright = vertical(dataset)
-    moving = bodies(dataset.drop_vars(string_names(dataset)))
+    moving = bodies(dataset.drop_vars(string_names(dataset)).isel(time=evenly(dataset.sizes["time"], MOST_POINTS)))
     named = dict(zip([body.name for body in moving], body_names(dataset, moving), strict=True))
     for dimension, projection, draw in ((3, "3d", _in_space), (2, None, _in_plane)):
         fitting = [place for place in places if place.values.shape[2] == dimension]
