@@ -1,5 +1,6 @@
 """Initial states from what a user gives: whole, or by the names of components."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -57,7 +58,24 @@ def fitting_state(group: AbstractGroup, state: State) -> State:
     """The state as NumPy arrays, if they have the shapes of the group's; else an `InputError`."""
     if state.g is None or state.mu is None:
         raise InputError("The state lacks g or mu; make it with system.state(...).")
+    if _fits(state, *_form(group)):
+        return state
     return State(_configuration(group, state.g, {}), _covector(group, state.mu, {}, group.names.momentum, "mu"))
+
+
+def _fits(state: State, structure: Any, shapes: list[tuple[int, ...]]) -> bool:
+    """Whether it is what `system.state` gives, as most states are."""
+    leaves, own = jax.tree.flatten(state)
+    arrays = zip(leaves, shapes, strict=True) if own == structure else ()
+    return own == structure and all(type(x) is np.ndarray and x.dtype == float and x.shape == s for x, s in arrays)
+
+
+@functools.lru_cache
+def _form(group: AbstractGroup) -> tuple[Any, list[tuple[int, ...]]]:
+    """The structure of states, and the shapes of their arrays."""
+    leaves, structure = neutral(group)
+    whole = State(jax.tree.unflatten(structure, leaves), jnp.zeros(group.dim))
+    return jax.tree.structure(whole), [*map(np.shape, leaves), (group.dim,)]
 
 
 def _is_given(value: Any) -> bool:

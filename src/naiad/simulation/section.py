@@ -111,7 +111,7 @@ class _Search(NamedTuple):
 
 
 NEAR = 1e-12  # a step of this size ends at round-off: it is almost Newton's, the rate being that of the exact motion
-SHORT = 1e-2  # of a step: so far Runge and Kutta's method of order 4 adds nothing to the error of the method
+SHORT = 0.025  # of a step: so far Runge and Kutta's method of order 4 adds nothing to the error of the method
 
 
 class Stretch(NamedTuple):
