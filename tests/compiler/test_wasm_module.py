@@ -162,6 +162,14 @@ def test_nothing_goes_in_or_comes_out(engine):
         assert run(engine, nd.compile(function).wasm(*args), f"report(JSON.stringify({script}))") == want
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_largest_of_sizes_is_no_number_if_one_of_them_is_not(engine):
+    """Also of the smallest of others, for which engines make not-a-numbers with a sign."""
+    module = nd.compile(lambda x, y: jnp.maximum(jnp.minimum(jnp.abs(x), jnp.abs(y)), 3.0)).wasm(1.0, 2.0)
+    tried = "[[5, -4], [NaN, 4], [5, NaN], [NaN, NaN], [-2, 7]].map(([x, y]) => String(loaded.run({ x, y })))"
+    assert run(engine, module, f"report(JSON.stringify({tried}))") == ["4", "NaN", "NaN", "NaN", "3"]
+
+
 BAD = {
     "{ speed: 1 }": 'no argument "speed"; there are A, n',
     "{ n: 1.5 }": "n: element 0 is 1.5; expected a whole number of 32 bits",
