@@ -283,6 +283,9 @@ class Compiled:
             given = iter(leaves)
             filled = [next(given) if is_number(leaf) else leaf for leaf in everything]
             outputs, tree = jax.tree.flatten(self.function(*jax.tree.unflatten(structure, filled)))
+            for output in outputs:
+                if not is_number(output):
+                    raise InputError(f"{_place(self.function)} gives {output!r:.60}; expected numbers and arrays.")
             trees.append(tree)
             return outputs
 
