@@ -19,7 +19,7 @@ from naiad.compiler.backends.resident import Resident
 from naiad.compiler.ir.operations import OPERATIONS
 from naiad.compiler.passes import split
 from naiad.errors import DeviceError, InputError, RunWarning
-from tests.compiler.compare import assert_same, ulps
+from tests.compiler.compare import assert_same, leaves, ulps
 from tests.compiler.host_cuda import COMPILER, SHIM, HostCUDA, HostDevice, compiled
 from tests.compiler.programs import draw
 from tests.compiler.test_backend import ROWS, function
@@ -229,6 +229,16 @@ def test_a_plan_that_turns_out_too_large_is_made_again():
     np.testing.assert_array_equal(here.batch(x, n, 1.0, shared=(2,))[0], 3 * x)
     assert len(device.launches) > 2
     del kept
+
+
+@pytest.mark.parametrize("f", [lambda x: (), lambda x: x, lambda x: (jnp.ones(2), 3, x)])
+def test_programs_of_no_operations(f):
+    """Some have nothing to bring there, and nothing to bring back."""
+    here = nc.compile(f, cache=False, backend=HostCUDA())
+    rows = np.zeros((40, 0))
+    got, want = here.batch(rows), nc.compile(f, cache=False).batch(rows)
+    assert_same(got, want)
+    assert [leaf.shape for leaf in leaves(got)] == [leaf.shape for leaf in leaves(want)]
 
 
 def test_no_rows():
