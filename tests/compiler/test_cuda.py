@@ -146,6 +146,16 @@ def test_the_largest_of_sizes_is_found_by_integers():
     assert len(re.findall(r"= larger_size\(", here.llvm)) == len(re.findall(r"= larger\(", here.llvm)) == 2
 
 
+def test_sizes_cost_no_double_operation():
+    """Signs go from zeros, infinities and not-a-numbers too."""
+    here, machine = both(lambda x: (jnp.abs(x), jnp.abs(x) < 1.0), HostCUDA())
+    x = np.array([1.5, -1.5, 0.0, -0.0, -np.inf, np.inf, -5e-324, -1e308, np.copysign(np.nan, -1)])
+    assert_same(here.batch(x), machine.batch(x))
+    assert not np.any(np.signbit(here.batch(x)[0]))
+    assert "size_of(v" in here.llvm
+    assert "fabs(" not in here.llvm
+
+
 # -- where it is computed
 
 
