@@ -138,12 +138,35 @@ def throws(x):
     return x + jax.random.normal(jax.random.key(0), x.shape)
 
 
-@pytest.mark.parametrize(("function", "primitive"), [(sorts, "sort"), (throws, "random")])
+SMALL_NUMBERS = np.ones(2, np.uint8)
+
+
+def reads(x):
+    return x + SMALL_NUMBERS
+
+
+def searches(x):
+    return jnp.searchsorted(x, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "primitive"),
+    [(sorts, "sort"), (throws, "random"), (reads, "a constant .* is uint8"), (searches, "a constant .* is uint32")],
+)
 def test_what_cannot_be_compiled_is_named_with_its_line(function, primitive):
     with pytest.raises(nc.Unsupported, match=primitive) as caught:
         nc.compile(function, cache=False)(np.array([3.0, 1.0]))
     assert pathlib.Path(__file__).name in str(caught.value)
     assert f":{function.__code__.co_firstlineno + 1}" in str(caught.value)
+
+
+def test_what_is_no_number_is_no_result():
+    def speaks(x):
+        return x, "abc"
+
+    line = speaks.__code__.co_firstlineno
+    with pytest.raises(InputError, match=rf"speaks \(.*_compile.py:{line}\) gives 'abc'; expected numbers and arrays"):
+        nc.compile(speaks, cache=False)(1.0)
 
 
 def test_single_precision_inside_is_refused():

@@ -19,7 +19,7 @@ from naiad.compiler.backends.resident import Resident
 from naiad.compiler.ir.operations import OPERATIONS
 from naiad.compiler.passes import split
 from naiad.errors import DeviceError, InputError, RunWarning
-from tests.compiler.compare import assert_same, ulps
+from tests.compiler.compare import assert_same, leaves, ulps
 from tests.compiler.host_cuda import COMPILER, SHIM, HostCUDA, HostDevice, compiled
 from tests.compiler.programs import draw
 from tests.compiler.test_backend import ROWS, function
@@ -146,6 +146,16 @@ def test_the_largest_of_sizes_is_found_by_integers():
     assert len(re.findall(r"= larger_size\(", here.llvm)) == len(re.findall(r"= larger\(", here.llvm)) == 2
 
 
+def test_sizes_cost_no_double_operation():
+    """Signs go from zeros, infinities and not-a-numbers too."""
+    here, machine = both(lambda x: (jnp.abs(x), jnp.abs(x) < 1.0), HostCUDA())
+    x = np.array([1.5, -1.5, 0.0, -0.0, -np.inf, np.inf, -5e-324, -1e308, np.copysign(np.nan, -1)])
+    assert_same(here.batch(x), machine.batch(x))
+    assert not np.any(np.signbit(here.batch(x)[0]))
+    assert "size_of(v" in here.llvm
+    assert "fabs(" not in here.llvm
+
+
 # -- where it is computed
 
 
@@ -229,6 +239,16 @@ def test_a_plan_that_turns_out_too_large_is_made_again():
     np.testing.assert_array_equal(here.batch(x, n, 1.0, shared=(2,))[0], 3 * x)
     assert len(device.launches) > 2
     del kept
+
+
+@pytest.mark.parametrize("f", [lambda x: (), lambda x: x, lambda x: (jnp.ones(2), 3, x)])
+def test_programs_of_no_operations(f):
+    """Some have nothing to bring there, and nothing to bring back."""
+    here = nc.compile(f, cache=False, backend=HostCUDA())
+    rows = np.zeros((40, 0))
+    got, want = here.batch(rows), nc.compile(f, cache=False).batch(rows)
+    assert_same(got, want)
+    assert [leaf.shape for leaf in leaves(got)] == [leaf.shape for leaf in leaves(want)]
 
 
 def test_no_rows():

@@ -4,12 +4,15 @@ loop and branch of the compiler's tests, programs drawn at random, and the steps
 import secrets
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import naiad as nd
 from naiad.compiler import Compiled, engine
-from naiad.compiler.backends.wasm import operations
+from naiad.compiler.backends.wasm import binary, operations
+from naiad.compiler.backends.wasm.printer import print_wasm
 from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.operations import OPERATIONS
 from naiad.compiler.passes import split
@@ -19,6 +22,7 @@ from naiad.simulation.plan import Cadence, Routine
 from tests.compiler import test_control_flow, test_edges, test_functions
 from tests.compiler.compare import assert_same
 from tests.compiler.programs import draw
+from tests.compiler.test_algebra import SPECIAL
 from tests.compiler.test_primitives import ARRAYS, ELEMENTS
 from tests.compiler.webassembly import Wasmtime, assert_alike, check, kernels
 from tests.integrators.test_stochastic import PARTICLE
@@ -79,6 +83,21 @@ def test_programs_in_parts(part, monkeypatch):
     monkeypatch.setattr(split, "PART", part)
     program = check(test_edges.winding, np.array([0.3, -0.7, 1.1, 0.2]), np.array(5))
     assert program.frame
+
+
+def sizes(x, y, z, n):
+    """The largest and the smallest of numbers without a sign, in a row and around a loop."""
+    x, y, z = jnp.abs(x), jnp.abs(y), jnp.abs(z)
+    least = jnp.minimum(x, y)
+    most = lax.fori_loop(0, n, lambda k, most: jnp.maximum(jnp.where(k == 1, x, z), most), jnp.minimum(least, 2.0))
+    return jnp.maximum(jnp.maximum(x, y), z), jnp.maximum(least, z), most, jnp.minimum(least, z)
+
+
+def test_the_largest_of_sizes():
+    x, y = (each.reshape(-1) for each in np.meshgrid(SPECIAL, SPECIAL))
+    found = check(sizes, x, y, np.roll(x, 5), np.full(x.size, 3), rows=x.size)
+    assert found.stats["max"] == 4
+    assert print_wasm(found).count(binary.INSTRUCTIONS["i64.reinterpret_f64"]) == 16  # none of them as floats
 
 
 def check_drawn(seeds) -> None:

@@ -1,6 +1,7 @@
 """Modules of WebAssembly from outside: what they say of themselves, the loader in the engines that are found here (Node
 comes with the tests), what is refused, and the binary format."""
 
+import base64
 import json
 
 import jax
@@ -89,8 +90,9 @@ def test_files(tmp_path):
     for path in ("swing", tmp_path / "nowhere" / "swing.wasm"):
         with pytest.raises(InputError, match=r"expected NAME\.wasm in a folder that exists"):
             module.save(path)
-    with pytest.raises(InputError, match="expected the name of a variable"):
-        module.script("a-b")
+    for name in ("a-b", "class", "naiad"):
+        with pytest.raises(InputError, match=f"name = '{name}'; expected the name of a variable"):
+            module.script(name)
 
 
 def test_a_module_that_cannot_be_described_is_not_left_behind(tmp_path):
@@ -162,8 +164,16 @@ def test_nothing_goes_in_or_comes_out(engine):
         assert run(engine, nd.compile(function).wasm(*args), f"report(JSON.stringify({script}))") == want
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_largest_of_sizes_is_no_number_if_one_of_them_is_not(engine):
+    """Also of the smallest of others, for which engines make not-a-numbers with a sign."""
+    module = nd.compile(lambda x, y: jnp.maximum(jnp.minimum(jnp.abs(x), jnp.abs(y)), 3.0)).wasm(1.0, 2.0)
+    tried = "[[5, -4], [NaN, 4], [5, NaN], [NaN, NaN], [-2, 7]].map(([x, y]) => String(loaded.run({ x, y })))"
+    assert run(engine, module, f"report(JSON.stringify({tried}))") == ["4", "NaN", "NaN", "NaN", "3"]
+
+
 BAD = {
-    "{ speed: 1 }": 'no argument "speed"; there are A, n',
+    "{ speed: 1 }": 'no argument "speed"; there are A, n, k',
     "{ n: 1.5 }": "n: element 0 is 1.5; expected a whole number of 32 bits",
     "{ n: 3e9 }": "n: element 0 is 3000000000; expected a whole number of 32 bits",
     "{ n: [1, 2] }": "n: 2 numbers; expected 1 (shape [])",
@@ -172,15 +182,92 @@ BAD = {
     "{ A: [[1, 0], [0, '2']] }": "A: element 3 is 2; expected a number",
     "{ A: undefined }": "A: 1 numbers; expected 4 (shape [2,2])",
     "{ n: null }": "n: element 0 is null; expected a whole number of 32 bits",
-    "5": 'no argument ""; there are A, n',
+    "{ n: 2n ** 31n }": "n: element 0 is 2147483648; expected a whole number of 32 bits",
+    "{ n: new BigInt64Array([2n ** 40n]) }": "n: element 0 is 1099511627776; expected a whole number of 32 bits",
+    "{ n: [[5]] }": "n: rows of other lengths; expected shape []",
+    "{ k: 1e30 }": "k: element 0 is 1e+30; expected a whole number of 64 bits",
+    "{ k: 2n ** 63n }": "k: element 0 is 9223372036854775808; expected a whole number of 64 bits",
+    "{ k: new BigUint64Array([2n ** 63n]) }": "k: element 0 is 9223372036854775808; expected a whole number of 64 bits",
+    "{ k: NaN }": "k: element 0 is NaN; expected a whole number of 64 bits",
+    "{ A: [[1], [0, 0, 2]] }": "A: rows of other lengths; expected shape [2,2]",
+    "{ A: [[1, 0, 0, 2]] }": "A: rows of other lengths; expected shape [2,2]",
+    "{ A: [[[1, 0]], [0, 2]] }": "A: rows of other lengths; expected shape [2,2]",
+    "{ A: [1n, 0n, 0n, 2n] }": "A: element 0 is 1; expected a number",
+    "{ A: new DataView(new ArrayBuffer(32)) }": "A: 1 numbers; expected 4 (shape [2,2])",
+    "{ n: 7, speed: {} }": 'no argument "speed"; there are A, n, k',
+    "5": 'no argument ""; there are A, n, k',
 }
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_bad_arguments_are_refused(engine):
-    module = nd.compile(lambda A, n: A * n, parameters=(0,)).wasm(np.diag([1.0, 2.0]), np.int32(3))
+    module = nd.compile(lambda A, n, k: (A * n, k), parameters=(0,)).wasm(np.diag([1.0, 2.0]), np.int32(3), 4)
     tried = "".join(f"try {{ loaded.run({given}); }} catch (error) {{ said.push(error.message); }}" for given in BAD)
-    assert run(engine, module, f"const said = []; {tried} report(JSON.stringify(said))") == list(BAD.values())
+    found = run(engine, module, f"const said = []; {tried} report(JSON.stringify([said, [...loaded.run()[0]]]))")
+    assert found == [list(BAD.values()), [3, 0, 0, 6]]  # none of what was given with it was set
+
+
+GOOD = {
+    "[[1, 2, 3], [4, 5, 6]]": [1, 2, 3, 4, 5, 6],
+    "[6, 5, 4, 3, 2, 1]": [6, 5, 4, 3, 2, 1],
+    "[new Float64Array([1, 2, 3]), [4, 5, 6]]": [1, 2, 3, 4, 5, 6],
+    "new Float32Array([1, 2, 3, 4, 5, 0.5])": [1, 2, 3, 4, 5, 0.5],
+    "new Int8Array([1, -2, 3, 4, 5, 6])": [1, -2, 3, 4, 5, 6],
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_arrays_of_many_kinds_are_taken(engine):
+    module = nd.compile(lambda x, flag: (x, flag)).wasm(np.zeros((2, 3)), False)
+    tried = ", ".join(f"[...loaded.run({{ x: {given} }})[0]]" for given in GOOD)
+    assert run(engine, module, f"report(JSON.stringify([{tried}]))") == list(GOOD.values())
+    flags = (
+        "[true, 0, 1n, new BigInt64Array([5n])].map((flag) => [loaded.run({ flag })[1], String(loaded.arguments.flag)])"
+    )
+    assert run(engine, module, f"report(JSON.stringify({flags}))") == [
+        [True, "1"],
+        [False, "0"],
+        [True, "1"],
+        [True, "1"],
+    ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_results_have_any_names(engine):
+    def function(x):
+        return {"constructor": {"toString": x + 1.0}, "__proto__": {"</script><!--<script>": x + 2.0}}
+
+    module = nd.compile(function).wasm(1.0)
+    script = "const r = loaded.run(); report(JSON.stringify([r, typeof {}.toString, Object.keys(Object.prototype)]))"
+    found = run(engine, module, script)
+    assert found == [function(1.0), "function", []]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_modules_do_not_know_of_each_other(engine):
+    made = nd.compile(lambda x: x + 1.0).wasm(1.0)
+    code, description = base64.b64encode(made.bytes).decode(), json.dumps(made.description)
+    script = f"""Promise.all([1, 2].map(() => naiad.load("{code}", {description}))).then((two) => {{
+        const found = two.map((one, x) => one.run({{ x }}));
+        report(JSON.stringify([...found, two[0].run(), loaded.run()]));
+    }});"""
+    assert run(engine, made, script) == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_linked_is_as_sound_as_what_is_given(engine):
+    def function(A, n):
+        return {"A": 2.0 * A, "n": n.astype(int) + 2**31}
+
+    module = nd.compile(function, parameters=(0,)).wasm(np.diag([1.0, 2.0]), np.int32(1))
+    script = """const said = []; loaded.run();
+        for (const name of ["A", "n"]) try { loaded.link(name, name)(); } catch (error) { said.push(error.message); }
+        report(JSON.stringify(said));"""
+    assert run(engine, module, script) == [
+        "A: element 0 is 2; expected 1, which is part of the code",
+        "n: element 0 is 2147483649; expected a whole number of 32 bits",
+    ]
+    assert "are not like" in run(engine, module, 'loaded.link("n", "A")')
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -262,6 +349,10 @@ def test_what_cannot_be_compiled_is_named_with_its_line():
 def test_two_arrays_of_one_name_are_refused():
     with pytest.raises(InputError, match=r"'x\.a\.b' is the name of more than one array"):
         nd.compile(lambda x: x["a.b"]).wasm({"a.b": 1.0, "a": {"b": 2.0}})
+    with pytest.raises(InputError, match=r"'a' is an array, and on the way to 'a\.b'"):
+        nd.compile(lambda x: {"a": x, "a.b": 2.0 * x}).wasm(1.0)
+    with pytest.raises(InputError, match=r"'' is an array, and on the way to 'a'"):
+        nd.compile(lambda x: {"": x, "a": 2.0 * x}).wasm(1.0)
 
 
 def test_arguments_have_the_names_of_the_function_or_numbers():

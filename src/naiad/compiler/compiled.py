@@ -8,7 +8,7 @@ import math
 import pickle
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -285,6 +285,9 @@ class Compiled:
             given = iter(leaves)
             filled = [next(given) if is_number(leaf) else leaf for leaf in everything]
             outputs, tree = jax.tree.flatten(self.function(*jax.tree.unflatten(structure, filled)))
+            for output in outputs:
+                if not is_number(output):
+                    raise InputError(f"{_place(self.function)} gives {output!r:.60}; expected numbers and arrays.")
             trees.append(tree)
             return outputs
 
@@ -374,7 +377,17 @@ def _leaf_names(*trees: Any, first: Sequence[str] = ("",)) -> list[str]:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"wasm: {twice[0]!r} is the name of more than one array; give the keys of dicts other names.")
+    known = set(names)
+    ways = ((way, inner) for inner in names for way in _ways(inner) if way in known)
+    for way, inner in ways:
+        raise InputError(f"wasm: {way!r} is an array, and on the way to {inner!r}; give the keys of dicts other names.")
     return names
+
+
+def _ways(name: str) -> Iterator[str]:
+    """The names of the trees that have an array of this name in them."""
+    parts = name.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts) if name else 0))
 
 
 def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:

@@ -46,7 +46,7 @@ class Tracer:
 
         def read(atom: Any) -> Value:
             if isinstance(atom, core.Literal):
-                return self._lifted(atom.val, atom)
+                return self._lifted(atom.val, atom, [])
             return bound[atom]
 
         def release(atoms: Sequence[Any], here: int) -> None:
@@ -57,14 +57,14 @@ class Tracer:
                         value.holders -= 1
 
         for variable, const in zip(jaxpr.constvars, consts, strict=True):
-            value = const if isinstance(const, Lazy) else self._lifted(const, variable)
+            value = const if isinstance(const, Lazy) else self._lifted(const, variable, jaxpr.eqns)
             bind(variable, value, -1)
         for variable, value in zip(jaxpr.invars, args, strict=True):
             bind(variable, value, -1)
         for here, eqn in enumerate(jaxpr.eqns):
+            self._equations.append(eqn)
             inputs = [read(atom) for atom in eqn.invars]
             release(eqn.invars, here)
-            self._equations.append(eqn)
             outputs = self._apply(eqn, inputs)
             self._equations.pop()
             for variable, value in zip(eqn.outvars, outputs, strict=True):
@@ -75,12 +75,15 @@ class Tracer:
         release(jaxpr.outvars, len(jaxpr.eqns))
         return outputs
 
-    def _lifted(self, const: Any, variable: Any) -> Value:
+    def _lifted(self, const: Any, variable: Any, eqns: Sequence[Any]) -> Value:
+        """A constant, which is one of a jaxpr with these equations, or of the equation at work."""
         dtype = variable.aval.dtype
+        readers = (eqn for eqn in eqns if any(atom is variable for atom in eqn.invars))
+        where = "" if kind(dtype) else self._where(*readers)
         if dtype != np.complex128:  # which XLA can take
-            check_double("A constant of the function (an array that was made outside of it)", const)
+            check_double(f"A constant of the function{where} (an array that was made outside of it)", const)
         array = np.zeros(np.shape(const), bool) if dtype == jax.dtypes.float0 else np.asarray(const)
-        return self.arrays.lift(array, known_kind(dtype, "a constant"))
+        return self.arrays.lift(array, known_kind(dtype, f"a constant{where}"))
 
     def _apply(self, eqn: Any, inputs: list[Value]) -> list[Value]:
         name = eqn.primitive.name
@@ -122,11 +125,11 @@ class Tracer:
             return self.arrays.copied(self.arrays.lazy(value.shape, value.type, lambda i: wrap(value.at(i)), value))
         return np.frompyfunc(wrap, 1, 1)(value)
 
-    def _where(self) -> str:
-        """The line of the user's function that the equation at work comes from."""
+    def _where(self, *inner: Any) -> str:
+        """The line of the user's function that the equation at work comes from, or one inside of it."""
         from jax._src import source_info_util
 
-        places = (source_info_util.summarize(eqn.source_info) for eqn in reversed(self._equations))
+        places = (source_info_util.summarize(eqn.source_info) for eqn in (*inner, *reversed(self._equations)))
         return next((f" ({place})" for place in places if place), "")
 
     def settled(self, values: Sequence[Value]) -> list[Value]:

@@ -47,7 +47,7 @@ class _Pass:
         every = [node for region in regions(program.region) for node in region.items]
         made = [n for loop in every if isinstance(loop, Loop) for n in (*loop.params, *loop.results)]
         made += [n for branch in every if isinstance(branch, Branch) for n in branch.results]
-        self.numbers = itertools.count(1 + max(node.number for node in (*every, *made)))
+        self.numbers = itertools.count(1 + max((node.number for node in (*every, *made)), default=0))
         self.scaled: dict[int, Scaled] = {}
         self.scopes: list[_Scope] = []
         self.plain = {

@@ -82,7 +82,7 @@ class GridKernel:
         pieces, stays = [], True
         for device, first, last in zip(devices, bounds[:-1], bounds[1:], strict=True):
             room = self._room(device)
-            most = room // a_row // 32 * 32
+            most = room // a_row // 32 * 32 if a_row else last - first
             if most < min(32, last - first):
                 raise DeviceError(
                     f"a row of this program takes {a_row:,} bytes, {32 * a_row:,} for the 32 that go together, and "

@@ -13,7 +13,7 @@ CALLS = {
     **{name: name for name in (*ELEMENTARY, "atan2", "pow", "sqrt", "floor", "ceil", "sign", "to_int")},
     **{name: name for name in ("idiv", "irem", "shl", "shr", "fma")},
     "rem": "fmod",
-    "abs": "fabs",
+    "abs": "size_of",
     "round": "rint",
     "round_away": "round",
     "max": "larger",

@@ -37,6 +37,11 @@ NAIAD_DEVICE double quotient(double a, double b, double r) {
   return is_finite_float(upper(e)) ? fma(e, r, q) : q;
 }
 
+// without its sign bit, by the half that has it: else the machine adds zero to it, a double operation
+NAIAD_DEVICE double size_of(double x) {
+  return __hiloint2double(__double2hiint(x) & 0x7fffffff, __double2loint(x));
+}
+
 NAIAD_DEVICE double larger(double a, double b) { return a > b || a != a ? a : b; }
 NAIAD_DEVICE double smaller(double a, double b) { return a < b || a != a ? a : b; }
 

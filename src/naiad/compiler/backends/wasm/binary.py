@@ -24,7 +24,8 @@ CODES = {
     **{"f64.abs": 0x99, "f64.neg": 0x9A, "f64.ceil": 0x9B, "f64.floor": 0x9C, "f64.trunc": 0x9D, "f64.nearest": 0x9E},
     **{"f64.sqrt": 0x9F, "f64.add": 0xA0, "f64.sub": 0xA1, "f64.mul": 0xA2, "f64.div": 0xA3, "f64.min": 0xA4},
     **{"f64.max": 0xA5, "f64.copysign": 0xA6, "i32.wrap_i64": 0xA7, "i64.extend_i32_u": 0xAD},
-    **{"f64.convert_i64_s": 0xB9, "i64.extend32_s": 0xC4, "i64.trunc_sat_f64_s": 0xFC06},
+    **{"f64.convert_i64_s": 0xB9, "i64.reinterpret_f64": 0xBD, "f64.reinterpret_i64": 0xBF, "i64.extend32_s": 0xC4},
+    **{"i64.trunc_sat_f64_s": 0xFC06},
 }
 INSTRUCTIONS = {name: bytes([code]) if code < 256 else code.to_bytes(2, "big") for name, code in CODES.items()}
 

@@ -17,6 +17,12 @@ from naiad.errors import InputError
 from naiad.files import whole_file
 
 Bytes = bytes  # which the class below has a field for
+RESERVED = """
+    await break case catch class const continue debugger default delete do else enum export extends false finally for
+    function if implements import in instanceof interface let naiad new null package private protected public return
+    static super switch this throw true try typeof undefined var void while with yield
+"""
+"""Names that no variable of a script beside the loader can have."""
 
 
 class Names(NamedTuple):
@@ -53,10 +59,10 @@ class WasmModule(NamedTuple):
 
     def script(self, name: str) -> str:
         """JavaScript for a page, which needs no other file: after it `await NAME` is the module, ready to run."""
-        if not name.isidentifier():
+        if not name.isidentifier() or name in RESERVED.split():
             raise InputError(f"script: name = {name!r}; expected the name of a variable.")
         code = base64.b64encode(self.bytes).decode()
-        description = json.dumps(self.description).replace("</", "<\\/")  # which would end the script of a page
+        description = json.dumps(self.description).replace("<", "\\u003c")  # which could end the script of a page
         return f'{loader()}\nconst {name} = naiad.load("{code}", {description});\n'
 
     def __repr__(self) -> str:

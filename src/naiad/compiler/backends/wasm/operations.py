@@ -51,14 +51,27 @@ def write(code: Code, node: Node) -> None:
     elif node.op in SAFE and node.args[1].constant and SAFE[node.op][1](node.args[1].value):
         code.emit(SAFE[node.op][0])
     elif node.op in HELD:
-        held = [code.local(TYPES[arg.type]) for arg in node.args]
-        for local in reversed(held):
-            code.set(local)
-        HELD[node.op](code, *held)
-        for local in held:
-            code.release(local)
+        _held(code, node, HELD[node.op])
     else:
         code.call(node.op)
+
+
+def write_of_sizes(code: Code, node: Node) -> None:
+    """A `max` or `min` of numbers without a sign bit, of which the result has none either."""
+    if node.op == "max":
+        _held(code, node, _larger_size)
+    else:
+        code.emit("f64.min", "f64.abs")  # an engine's not-a-number may have one
+
+
+def _held(code: Code, node: Node, written: Callable[..., None]) -> None:
+    """What takes its arguments more than once: they go from the stack to locals."""
+    held = [code.local(TYPES[arg.type]) for arg in node.args]
+    for local in reversed(held):
+        code.set(local)
+    written(code, *held)
+    for local in held:
+        code.release(local)
 
 
 # -- of arguments on the stack
@@ -132,6 +145,14 @@ def _pow(code: Code, a: int, b: int) -> None:
     code.emit("f64.abs")
     code.constant(FLOAT, float("inf"))
     code.emit("f64.eq", "i32.and", "i32.or", "select")
+
+
+def _larger_size(code: Code, a: int, b: int) -> None:
+    """By integers, of which not-a-numbers are the largest; engines select one without a jump, but not of floats."""
+    for local in (a, b, a, b):
+        code.get(local)
+        code.emit("i64.reinterpret_f64")
+    code.emit("i64.gt_s", "select", "f64.reinterpret_i64")
 
 
 def _iabs(code: Code, a: int) -> None:

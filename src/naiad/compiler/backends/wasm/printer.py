@@ -15,10 +15,11 @@ import numpy as np
 from naiad.compiler.backends.wasm.binary import Function, module
 from naiad.compiler.backends.wasm.blocks import Blocks, Place, place
 from naiad.compiler.backends.wasm.code import TYPES, Code
-from naiad.compiler.backends.wasm.operations import LIBRARY, write
+from naiad.compiler.backends.wasm.operations import LIBRARY, write, write_of_sizes
 from naiad.compiler.backends.wasm.order import ordered
 from naiad.compiler.ir.operations import BOOL, FLOAT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region, regions
+from naiad.compiler.passes.sizes import Sizes
 
 LARGEST_MEMORY = 2**32  # bytes
 LARGEST_FUNCTION = 7_654_321  # bytes that engines take, and so many locals
@@ -42,7 +43,7 @@ class _Module:
 
     def __init__(self, program: Program):
         self.program = program
-        self.blocks = Blocks(program)
+        self.blocks, self.sizes = Blocks(program), Sizes(program)
         operations = {node.op for region in regions(program.region) for node in region.items}
         library = {name: LIBRARY[name] for name in sorted(operations & set(LIBRARY))}
         self.imports = list(dict.fromkeys(library.values()))
@@ -222,6 +223,8 @@ class _Printer:
                     self.code.load(node.type, self._address(node))
                 elif node.op == "input":
                     self._fetch(node, 8 * node.value)
+                elif node.op in ("max", "min") and all(map(self.module.sizes.has, node.args)):
+                    write_of_sizes(self.code, node)
                 else:
                     write(self.code, node)
                 self._hold(node, settle=settle and node is wanted)
