@@ -137,11 +137,11 @@ def test_a_step_goes_as_far_as_the_first_bound(newton):
     pairs = [(getattr(at, name), getattr(step, name)) for name in ("low", "high")]
     pairs += [(getattr(at, name), getattr(last, name)) for name in ("least", "most")]
     assert dual == pytest.approx(_first(pairs), rel=1e-10)
-    first, slopes = made.iterate(), made.start.rows(1).slopes[0]
+    first, slopes = made.packed().iterate, made.start.rows(1).slopes[0]
     assert np.abs(slopes[:, [0, -1]]).max() > 0.05  # the first node moves with the parameter
     made.tried(0.5, 0.25)
     made.take()
-    moved = made.iterate()
+    moved = made.packed().iterate
     np.testing.assert_allclose(moved.theta, first.theta + 0.5 * last.theta, rtol=1e-13)
     np.testing.assert_allclose(moved.least, first.least + 0.25 * last.least, rtol=1e-13)
     np.testing.assert_allclose(moved.nu, first.nu + 0.5 * (last.nu - first.nu), rtol=1e-13)

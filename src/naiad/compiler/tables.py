@@ -126,9 +126,12 @@ class Table:
         self.memory[...] = matrix.reshape(-1, self.lanes, self.fields.size).transpose(0, 2, 1)
 
     def matrix(self, count: int) -> np.ndarray:
-        """So many rows as a matrix."""
-        groups, size, lanes = self.memory.shape
-        return self.memory.transpose(0, 2, 1).reshape(groups * lanes, size)[:count]
+        """So many rows as a matrix, which may be where the table is."""
+        return self.memory.transpose(0, 2, 1).reshape(-1, self.fields.size)[:count]
+
+    def copied(self, count: int) -> np.ndarray:
+        """So many rows as a matrix with a memory of its own."""
+        return self.memory.transpose(0, 2, 1).copy().reshape(-1, self.fields.size)[:count]
 
 
 class OverTables:

@@ -44,19 +44,20 @@ def _steps(order: int) -> VariationalSteps | GaussSteps:
     return VariationalSteps(Variational()) if order == 2 else GaussSteps(VPRK(ORDERS[order]))
 
 
-def end_state(system: LagrangianSystem, name: str, state: State) -> State:
-    """A state at which a motion may begin or end, as NumPy arrays."""
-    everything, tree = jax.tree.flatten((system, state))
+def end_states(system: LagrangianSystem, **states: State) -> list[State]:
+    """States at which a motion may begin or end, as NumPy arrays, by their names."""
+    given = list(states.values())
+    everything, tree = jax.tree.flatten((system, given))
     known = (tree, *map(_contents, everything))
     if known in _SOUND:
-        return state
-    try:
-        found = check_state(system, state, 0.0)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    found = jax.tree.map(np.asarray, found)
-    given = jax.tree.leaves(state)
-    if all(one is other for one, other in zip(given, jax.tree.leaves(found), strict=True)):
+        return given
+    found = []
+    for name, state in states.items():
+        try:
+            found.append(jax.tree.map(np.asarray, check_state(system, state, 0.0)))
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+    if all(one is other for one, other in zip(jax.tree.leaves(given), jax.tree.leaves(found), strict=True)):
         if len(_SOUND) >= MOST_KNOWN:
             _SOUND.clear()
         _SOUND.add(known)
@@ -150,7 +151,7 @@ def parameters(
                 f"model(system, theta) gives {type(made).__name__}; expected a system on {type(system.group).__name__}."
             )
     if begin is not None:
-        end_state(system, "start", _called("start(theta)", lambda: begin(jnp.asarray(values))))
+        end_states(system, start=_called("start(theta)", lambda: begin(jnp.asarray(values))))
     return values, low, high
 
 

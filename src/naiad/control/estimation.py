@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute
-from naiad.control.doors import end_state, shaped
+from naiad.control.doors import end_states, shaped
 from naiad.control.linear import displaced, stepped
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
@@ -105,7 +105,7 @@ def estimate(
         raise InputError("nothing is unknown: give theta and model, or leave the state free.")
     if every < 1 or iterations < 1:
         raise InputError(f"every = {every!r}, iterations = {iterations!r}; expected both at least 1.")
-    state = end_state(system, "state", state)
+    (state,) = end_states(system, state=state)
     (count,) = shaped(
         "measure", with_system(measure, system), {"state": _shapes(state), "t": jax.ShapeDtypeStruct((), float)}, None
     )

@@ -15,7 +15,8 @@ import numpy as np
 from naiad.compiler.cores import available, one_core
 from naiad.control.direction import directed
 from naiad.control.ending import Errors
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.geodesic import Route
+from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.kernels import kernels
 from naiad.control.measures import Measured
 from naiad.control.newton import NewtonTables
@@ -53,7 +54,7 @@ class Ended(NamedTuple):
     """The iterate at the end, how and after how many iterations the method ended, the cost, the errors, and both with
     the barrier in each iteration."""
 
-    at: Iterate
+    packed: Packed
     status: Status
     iterations: int
     cost: float
@@ -61,8 +62,13 @@ class Ended(NamedTuple):
     dual: float
     history: list[dict[str, float]]
 
+    @property
+    def at(self) -> Iterate:
+        """The iterate at the end."""
+        return self.packed.iterate
 
-def ended(problem: Problem, at: Iterate, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
+
+def ended(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, once more from the beginning, with a share of
     the curvature wherever all of it is too much."""
     first = Method(problem, at, numbers, rules).run(tell)
@@ -74,18 +80,18 @@ def ended(problem: Problem, at: Iterate, numbers: Numbers, rules: Rules, tell: T
 
 
 def all_ended(
-    problem: Problem, begun: Sequence[tuple[Iterate, Numbers]], rules: Rules, tell: Tell | None = None
+    problem: Problem, begun: Sequence[tuple[Iterate | Route, Numbers]], rules: Rules, tell: Tell | None = None
 ) -> list[Ended]:
     """The method from many iterates of problems of one form, on all cores; it tells of the first."""
 
-    def run(each: tuple[Iterate, Numbers]) -> Ended:
+    def run(each: tuple[Iterate | Route, Numbers]) -> Ended:
         with one_core():
             return ended(problem, *each, rules)
 
     cores = min(available(), len(begun) - 1)
     if cores < 2:
         return [ended(problem, *each, rules, tell if k == 0 else None) for k, each in enumerate(begun)]
-    kernels(problem, *begun[0])  # which are made once, before all
+    kernels(problem)  # which are made once, before all
     pool = ThreadPoolExecutor(cores, thread_name_prefix="naiad-control")
     try:
         others = [pool.submit(run, each) for each in begun[1:]]
@@ -97,10 +103,10 @@ def all_ended(
 class Method:
     """The method on a problem; `run` takes it to its end."""
 
-    def __init__(self, problem: Problem, at: Iterate, numbers: Numbers, rules: Rules):
+    def __init__(self, problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules):
         self.newton, self.rules = NewtonTables.of(problem, at, numbers), rules
         bounds = (numbers.lower, numbers.upper, numbers.least, numbers.most)
-        self.bounded = bool(at.rho.size or any(np.isfinite(each).any() for each in bounds))
+        self.bounded = bool(problem.path is not None or any(np.isfinite(each).any() for each in bounds))
         self.barrier = rules.barrier if self.bounded else 0.0
         self.shift, self.failures = 0.0, 0
         self.filter: list[tuple[float, float]] = []
@@ -118,9 +124,9 @@ class Method:
                 tell(iteration, history[-1])
             status = self._status(errors, last)
             if status is not None:
-                at = self.newton.iterate()
+                packed = self.newton.packed()
                 self.newton.release()
-                return Ended(at, status, iteration, cost, largest, errors.dual, history)
+                return Ended(packed, status, iteration, cost, largest, errors.dual, history)
             self._advance()
         raise AssertionError("the last iteration has a status")
 

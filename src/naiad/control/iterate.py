@@ -1,5 +1,6 @@
 """An iterate of the interior-point method, and the numbers of its problem."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -127,6 +128,22 @@ class Rows:
         steps = {name: rows[:, place].reshape(len(rows), *shape) for name, (place, shape) in self._shapes.items()}
         others = {name: end[ends[name]] for name in ("theta", "least", "most", "nu")}
         return Iterate(g=self._tree.unflatten(map(of_nodes, self._g)), m=of_nodes(self._m), **steps, **others)
+
+
+class Packed:
+    """An iterate as rows of tables, which is taken apart when somebody asks for it."""
+
+    def __init__(self, rows: Rows, steps: np.ndarray, end: np.ndarray):
+        self._rows, self._steps, self._end = rows, steps, end
+
+    @functools.cached_property
+    def iterate(self) -> Iterate:
+        """The iterate."""
+        return self._rows.iterate(self._steps, self._end)
+
+    def __getstate__(self) -> Any:
+        """Without the form of tables, which belongs to a process."""
+        return {"iterate": self.iterate}
 
 
 def chosen(tree: Any, rows: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from naiad.control.doors import end_state
+from naiad.control.doors import end_states
 from naiad.control.guess import centred
 from naiad.control.interior import Method
 from naiad.control.iterate import OF_STEPS, Iterate, stacked
@@ -61,7 +61,7 @@ class MPC:
         self._task = posed(system, None, goal is not None, T, N, order=order, iterations=first, **options)
         self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
         self.system, self.N, self.T = system, N, float(T)
-        self._goal = None if goal is None else end_state(system, "goal", goal)
+        self._goal = None if goal is None else end_states(system, goal=goal)[0]
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
 

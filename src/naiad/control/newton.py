@@ -9,8 +9,9 @@ import numpy as np
 from naiad.compiler import execute_rows
 from naiad.compiler.tables import Table, chained, numbers_of
 from naiad.control.ending import EndBlocks, Errors
+from naiad.control.geodesic import Route
 from naiad.control.interval import Interval, Values, values
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
@@ -26,8 +27,10 @@ Call = Callable[[], None]
 
 
 class Plan(NamedTuple):
-    """What is called at an iterate: to linearise it, the ends alone, to have the step, and the trial at its end."""
+    """What is called at an iterate: to have the first one, to linearise it, the ends alone, to have the step, and the
+    trial at its end."""
 
+    begin: Call
     linearise: Call
     ends: Call
     step: Call
@@ -44,17 +47,20 @@ class NewtonTables:
     problem: Problem
 
     @classmethod
-    def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "NewtonTables":
+    def of(cls, problem: Problem, at: Iterate | Route, numbers: Numbers) -> "NewtonTables":
         """The equations at an iterate: in tables that nobody uses any more, if there are such."""
-        own = kernels(problem, at, numbers)
+        own = kernels(problem)
         try:
             found = own.spare[at.steps].pop()
         except LookupError:
             found = cls(own, at.steps)
         found.problem = problem
         found.shared.share(problem, numbers_of(problem))
-        steps, found.end.memory[0, :, 0] = own.rows.of(at, numbers)
-        found.at.put(steps)
+        if isinstance(at, Route):
+            found.begin(at)
+        else:
+            steps, found.end.memory[0, :, 0] = own.rows.of(at, numbers)
+            found.at.put(steps)
         return found
 
     def release(self) -> None:
@@ -79,6 +85,9 @@ class NewtonTables:
             1, 1, forms.shared, forms.barrier, forms.weights, forms.lengths, same=True
         )
         self.sizes = Table.same(k.sizes)
+        self.route = Table(forms.route, 1, k.width, same=True)
+        self.index = Table(forms.index, groups, k.width)
+        self.index.put(np.arange(N)[:, None])
         self.weights, self.lengths = tables(k.width, 1, forms.weights, forms.lengths, same=True)
         self.at, self.trial, self.step, self.kept = tables(k.width, groups, *[forms.at] * 2, forms.step, forms.kept)
         self.swept, self.bounded, self.duals, self.limits, self.change, self.measured = tables(
@@ -117,7 +126,7 @@ class NewtonTables:
 
     def _bound(self, swapped: bool = False) -> Plan:
         """The calls at the iterate, or at what is the trial now; the two change places."""
-        over, shared = self.kernels.over, self.shared
+        over, shared, first = self.kernels.over, self.shared, [self.route, self.index]
         (at, trial), (end, end_trial) = (self.at, self.trial), (self.end, self.end_trial)
         if swapped:
             at, trial, end, end_trial = trial, at, end_trial, end
@@ -148,13 +157,20 @@ class NewtonTables:
         summed = over["summed"].scan(self.sizes, self.summed, [self.measured], [])
         given = [end, self.end_step, self.alone_lengths, self.summed.part(N, N + 1)]
         tried += [summed, over["end_tried"].over(shared, given, [end_trial, self.total])]
-        return Plan(chained([*made, joined, ends]), ends, chained(step), chained(tried))
+        begin = over["along"].over(shared, first, [at])
+        return Plan(begin, chained([*made, joined, ends]), ends, chained(step), chained(tried))
 
     # -- the iterate
 
-    def iterate(self) -> Iterate:
-        """As arrays of its own: tables are used again."""
-        return self.kernels.rows.iterate(self.at.matrix(self.N), self.end.memory[0, :, 0].copy())
+    def begin(self, route: Route) -> None:
+        """The iterate is the first one along this route."""
+        row = route.row()
+        self.route.memory[0], self.end.memory[0, :, 0] = row[:, None], row[-self.end.fields.size :]
+        self.plan.begin()
+
+    def packed(self) -> Packed:
+        """The iterate, with a memory of its own: tables are used again."""
+        return Packed(self.kernels.rows, self.at.copied(self.N), self.end.memory[0, :, 0].copy())
 
     # -- equations
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from naiad.control.actuation import effort
 from naiad.control.doors import force_map, functions, limits, parameters, transcription
-from naiad.control.guess import beginning
+from naiad.control.geodesic import Route
 from naiad.control.interior import Rules
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.iterate import Numbers
 from naiad.control.problem import Problem
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
@@ -22,7 +22,8 @@ FIRST_BARRIER = 0.1
 
 
 class Task(NamedTuple):
-    """A problem without its start and its goal."""
+    """A problem without its start and its goal; `sizes` are the numbers of inequalities of a step and of conditions of
+    the end."""
 
     problem: Problem
     numbers: Numbers
@@ -40,10 +41,12 @@ class Task(NamedTuple):
         begin = self.problem.begin
         return start if begin is None else jax.tree.map(np.asarray, begin(jnp.asarray(theta)))
 
-    def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Iterate:
-        """The first iterate."""
+    def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Route:
+        """The first iterate: along the geodesic, bent aside if wanted."""
         theta = np.concatenate([np.full(int(self.problem.free_time), self.T), self.theta])
-        return beginning(self.problem, numbers, start, self.T, theta, N, self.sizes, self.rules.barrier, bends)
+        bends = np.zeros((2, self.problem.group.dim)) if bends is None else bends
+        given = self.problem, numbers, start, self.T, theta, N
+        return Route.of(*given, self.sizes[1], self.rules.barrier, bends)
 
 
 def pose(
@@ -79,7 +82,8 @@ def pose(
     push, nu = force_map(system, actuation, controls)
     steps = transcription(system, order, method)
     theta, low, high = parameters(system, model, theta, theta_bounds, begin)
-    sizes = functions(system, nu, theta.size, cost, path, end_cost, ending)
+    inequalities, conditions = functions(system, nu, theta.size, cost, path, end_cost, ending)
+    sizes = steps.stages * inequalities, 2 * system.group.dim * reaching + conditions
     least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
     problem = Problem.unchecked(
         system=system,
@@ -98,7 +102,8 @@ def pose(
         reaching=reaching,
     )
     bounds = *limits("bounds", bounds, nu), np.concatenate([least, low]), np.concatenate([most, high])
-    return Task(problem, Numbers(0.0, None, *bounds), Rules(tolerance, iterations, FIRST_BARRIER), sizes, T, theta)
+    numbers, rules = Numbers(0.0, None, *bounds), Rules(tolerance, iterations, FIRST_BARRIER)
+    return Task(problem, numbers, rules, sizes, T, theta)
 
 
 posed = checked(pose)

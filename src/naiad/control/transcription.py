@@ -62,8 +62,8 @@ class AbstractTranscription(Module):
         """x of g_{k+1} = g_k tau(x)."""
 
     @abc.abstractmethod
-    def guessed(self, x: np.ndarray, m: np.ndarray, h: float) -> np.ndarray:
-        """Inner unknowns of steps that move by x from nodes with the momenta m."""
+    def guessed(self, x: Float[Array, " n"], m: Float[Array, " n"], h: Scalar) -> Rows:
+        """Inner unknowns of a step that moves by x, where the momentum is about m."""
 
     @abc.abstractmethod
     def rescaled(self, K: np.ndarray, ratio: float) -> np.ndarray:
@@ -122,7 +122,7 @@ class VariationalSteps(AbstractTranscription):
         return h * K[0]
 
     def guessed(self, x, m, h):
-        return x[:, None] / h
+        return x[None] / h
 
     def rescaled(self, K, ratio):
         return K
@@ -203,7 +203,7 @@ class GaussSteps(AbstractTranscription):
         return jnp.asarray(self.method.tableau.b) @ K[:-1]
 
     def guessed(self, x, m, h):
-        return np.concatenate([np.repeat(x[:, None], self.stages, axis=1), m[:, None]], axis=1)
+        return jnp.concatenate([jnp.tile(x, (self.stages, 1)), m[None]])
 
     def rescaled(self, K, ratio):
         return np.concatenate([ratio * K[:, :-1], K[:, -1:]], axis=1)
