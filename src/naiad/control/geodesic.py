@@ -65,9 +65,10 @@ class Route(NamedTuple):
 
 def inside(values: np.ndarray, lower: np.ndarray, upper: np.ndarray, barrier: float) -> tuple[np.ndarray, ...]:
     """Values strictly within bounds, and the multipliers of both."""
-    if not (np.isfinite(lower).any() or np.isfinite(upper).any()):
-        return values, np.zeros_like(values), np.zeros_like(values)
-    both = np.isfinite(lower) & np.isfinite(upper)
+    finite = np.isfinite([lower, upper])
+    if not finite.any():
+        return values, np.zeros(values.shape), np.zeros(values.shape)
+    both = finite[0] & finite[1]
     room = ROOM * np.where(both, np.where(both, upper, 1.0) - np.where(both, lower, 0.0), 1.0)
     values = np.clip(values, lower + room, upper - room)
     return values, barrier / (values - lower), barrier / (upper - values)

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-import numpy as np
-
 from naiad.compiler.cores import available, one_core
 from naiad.control.direction import directed
 from naiad.control.ending import Errors
@@ -105,8 +103,7 @@ class Method:
 
     def __init__(self, problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules):
         self.newton, self.rules = NewtonTables.of(problem, at, numbers), rules
-        bounds = (numbers.lower, numbers.upper, numbers.least, numbers.most)
-        self.bounded = bool(problem.path is not None or any(np.isfinite(each).any() for each in bounds))
+        self.bounded = problem.path is not None or numbers.bounded
         self.barrier = rules.barrier if self.bounded else 0.0
         self.shift, self.failures = 0.0, 0
         self.filter: list[tuple[float, float]] = []
@@ -164,7 +161,7 @@ class Method:
         newton, part = self.newton, min(BOUNDARY, 1.0 - self.barrier)
         moved = False
         if directed(newton, self.barrier, self.shift, self.rules.halvings):
-            primal, dual = newton.direct()
+            primal, dual = newton.direct(self.bounded)
             whole, dual = min(1.0, part * primal), min(1.0, part * dual)
             moved = self._searched(whole, dual)
         if moved:

@@ -26,6 +26,11 @@ class Numbers(NamedTuple):
     most: Any
     begin: Any = 0.0
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there are any bounds."""
+        return bool(np.isfinite(np.concatenate([self.lower, self.upper, self.least, self.most])).any())
+
 
 class Iterate(NamedTuple):
     """Rows are nodes or steps. Unknowns: g, m at the nodes, the constants theta, K and U of the steps. Multipliers:

@@ -65,11 +65,11 @@ class MPC:
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
 
-    @double
     def __call__(self, state: State, t: float = 0.0) -> np.ndarray:
         """The controls of the first step of a plan from this state at a time: of its stages, the mean."""
         return self.planned(state, t)[0]
 
+    @double
     def planned(self, state: State, t: float = 0.0) -> tuple[np.ndarray, float, int]:
         """The controls, the cost of the plan, and the iterations."""
         task, N = self._task, self.N

@@ -121,7 +121,7 @@ class NewtonTables:
         self._weights = self.weights.memory[0], self.alone.memory[0]
         single = (self.total, self.errors, self.end_limits)
         self._total, self._errors, self._end_limits = (table.memory[0, :, 0] for table in single)
-        self._limits, self._pivot = self.limits.memory[:, :, 0], self.pivot.memory[0]
+        self._limits, self._pivot = self.limits.memory[:N, :, 0], self.pivot.memory[0]
         self._shift = self.barrier.memory[0]
 
     def _bound(self, swapped: bool = False) -> Plan:
@@ -227,7 +227,6 @@ class NewtonTables:
         """Solve for the changes; the smallest pivot."""
         self._shift[:, 0] = barrier, shift
         self._sweep()
-        self._spread()
         return self._pivot.item()
 
     def back(self, barrier: float, shift: float) -> None:
@@ -238,19 +237,16 @@ class NewtonTables:
     def on(self) -> None:
         """The changes, from the increments of the first node."""
         self._on()
-        self._spread()
 
-    def _spread(self) -> None:
-        """The lanes that are left have the changes of the last step."""
-        if len(self.change.memory) > self.N:
-            self.change.memory[self.N :] = self.change.memory[self.N - 1]
-
-    def direct(self) -> tuple[float, float]:
-        """The step, and the multiples of it at which a slack or a bound is met, and at which one of their multipliers
-        vanishes."""
+    def direct(self, bounded: bool = True) -> tuple[float, float]:
+        """The step, and the multiples of it at which a slack or a bound is met, if there are any, and at which one of
+        their multipliers vanishes."""
         self.plan.step()
-        steps, ends = np.minimum.reduce(self._limits).tolist(), self._end_limits.tolist()
-        return min(steps[0], ends[0]), min(steps[1], ends[1])
+        primal, dual = self._end_limits.tolist()
+        if not bounded:
+            return primal, dual
+        steps = np.minimum.reduce(self._limits).tolist()
+        return min(steps[0], primal), min(steps[1], dual)
 
     def changes(self) -> Change:
         """The changes of all steps."""
