@@ -77,15 +77,17 @@ def _contents(leaf: Any) -> Any:
 def force_map(system: LagrangianSystem, actuation: Any, controls: int | None) -> tuple[Callable[..., Any], int]:
     """The map push(g, u, t) and the number of controls."""
     n = system.group.dim
-    if actuation is None:
-        return _all_directions(n), n
-    if not callable(actuation):
-        actuation = Directions(actuation)
+    if actuation is None or not callable(actuation):
+        actuation = _all_directions(n) if actuation is None else Directions(actuation)
     if isinstance(actuation, Directions):
         if actuation.B.shape[0] != n:
             raise InputError(
                 f"actuation has {actuation.B.shape[0]} rows; expected {n}, a force for each of the "
                 f"{', '.join(system.group.names.momentum)} of {type(system).__name__}."
+            )
+        if controls not in (None, actuation.B.shape[1]):
+            raise InputError(
+                f"controls = {controls}, but actuation has {actuation.B.shape[1]} columns, one for each control."
             )
         return actuation, actuation.B.shape[1]
     if controls is None or controls < 1:
@@ -116,12 +118,21 @@ def shaped(name: str, function: Any, arguments: dict[str, Any], shape: tuple[int
     called = f"it is called as {name}({', '.join(arguments)})"
     if not callable(function):
         raise InputError(f"{name} = {function!r}; expected a function: {called}.")
+    kinds: list[type] = []
+
+    def traced(*args: Any) -> Any:
+        value = function(*args)
+        kinds.append(type(value))
+        return jnp.asarray(value)
+
     try:
-        given = jax.eval_shape(lambda *args: jnp.asarray(function(*args)), *arguments.values())
+        given = jax.eval_shape(traced, *arguments.values())
     except Exception as error:
         raise InputError(f"{name} failed: {_words(error)}; {called}.") from None
+    if issubclass(kinds[-1], list | tuple):
+        raise InputError(f"{name} gives a {kinds[-1].__name__}; expected an array: jnp.stack([...]); {called}.")
     fits = given.shape == shape if shape is not None else len(given.shape) == 1
-    if not fits or not jnp.issubdtype(given.dtype, jnp.floating):
+    if not fits or given.dtype != np.float64:
         wanted = {(): "one real number", None: "a vector"}.get(shape, f"an array of shape {shape}")
         raise InputError(f"{name} gives {given.dtype}{list(given.shape)}; expected {wanted}; {called}.")
     return given.shape

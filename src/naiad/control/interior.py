@@ -68,11 +68,12 @@ class Ended(NamedTuple):
 
 def ended(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, once more from the beginning, with a share of
-    the curvature wherever all of it is too much."""
+    the curvature wherever all of it is too much, in the iterations that are left."""
     first = Method(problem, at, numbers, rules).run(tell)
-    if first.status is Status.SOLVED:
+    left = rules.iterations - first.iterations
+    if first.status is Status.SOLVED or not left:
         return first
-    again = Method(problem, at, numbers, rules._replace(halvings=HALVINGS)).run(tell)
+    again = Method(problem, at, numbers, rules._replace(halvings=HALVINGS, iterations=left)).run(tell)
     history = [*first.history, *again.history]
     return again._replace(iterations=first.iterations + again.iterations, history=history)
 
@@ -152,9 +153,10 @@ class Method:
             return Status.SOLVED
         if not (late or self.failures > 8 or not math.isfinite(missed)):
             return None
-        if not missed <= max(1e-6, 10.0 * tolerance):
-            return Status.INFEASIBLE
-        return Status.LIMIT if late else Status.STALLED
+        if late and math.isfinite(missed):
+            return Status.LIMIT
+        lost = not math.isfinite(self.measured.cost + errors.dual)
+        return Status.STALLED if lost or missed <= max(1e-6, 10.0 * tolerance) else Status.INFEASIBLE
 
     def _advance(self) -> None:
         """Go along Newton's step as far as the bounds and the filter allow; where that is nowhere, shift the next."""

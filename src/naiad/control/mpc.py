@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import numpy as np
@@ -16,14 +16,14 @@ from naiad.control.task import posed
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics.arguments import checked
+from naiad.numerics.arguments import checked, shown
 from naiad.numerics.double import double
 from naiad.simulation import simulate
 
 
 class Sampled(NamedTuple):
     """A closed loop: times, states and controls of the samples, the cost of each plan, the iterations and the seconds
-    that each took."""
+    that each took; `missed` is by how much the plans miss their equations: what stays large has no solution."""
 
     t: np.ndarray
     states: State
@@ -31,6 +31,7 @@ class Sampled(NamedTuple):
     cost: np.ndarray
     iterations: np.ndarray
     seconds: np.ndarray
+    missed: np.ndarray
 
 
 class MPC:
@@ -61,9 +62,12 @@ class MPC:
         self._task = posed(system, None, goal is not None, T, N, order=order, iterations=first, **options)
         self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
         self.system, self.N, self.T = system, N, float(T)
+        group, momenta = system.group, cast("Any", np.zeros(system.group.dim))
+        self._shapes = jax.tree.map(np.shape, State(jax.eval_shape(group.identity), momenta))
         self._goal = None if goal is None else end_states(system, goal=goal)[0]
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
+        self.missed = np.inf
 
     def __call__(self, state: State, t: float = 0.0) -> np.ndarray:
         """The controls of the first step of a plan from this state at a time: of its stages, the mean."""
@@ -71,9 +75,9 @@ class MPC:
 
     @double
     def planned(self, state: State, t: float = 0.0) -> tuple[np.ndarray, float, int]:
-        """The controls, the cost of the plan, and the iterations."""
+        """The controls, the cost of the plan, and the iterations; `missed` is by how much it misses its equations."""
         task, N = self._task, self.N
-        state = jax.tree.map(np.asarray, State(*state))
+        state = self._seen(state)
         goal = state if self._goal is None else self._goal
         numbers = task.numbers._replace(goal=goal, step=task.step(N), begin=float(t))
         if self._plan is None:
@@ -82,8 +86,21 @@ class MPC:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
         outcome = Method(task.problem, at, numbers, rules).run()
-        self._plan = outcome.at
+        self._plan, self.missed = outcome.at, outcome.primal
         return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations
+
+    def _seen(self, state: State) -> State:
+        """A state as arrays, if it can be one; what little an attitude is off is put right later."""
+        try:
+            found = jax.tree.map(lambda a: np.asarray(a, float), State(*state))
+            right = jax.tree.map(np.shape, found) == self._shapes
+        except (TypeError, ValueError):
+            right = False
+        if not right or not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(found)):
+            raise InputError(
+                f"MPC: state = {shown(state)}; expected a State of {type(self.system).__name__} of finite numbers."
+            )
+        return found
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:
         """The plan a step later, its last step repeated, from a state."""
@@ -97,7 +114,7 @@ class MPC:
             array[0] = first
         return plan._replace(g=g, m=m, **moved)
 
-    @double
+    @checked
     def run(
         self,
         state: State,
@@ -114,7 +131,7 @@ class MPC:
         if samples < 1 or substeps < 1:
             raise InputError(f"MPC.run: samples = {samples}, substeps = {substeps}; expected both at least 1.")
         body, dt = self.system if plant is None else plant, self.T / self.N
-        states, controls, costs, iterations, seconds = [jax.tree.map(np.asarray, State(*state))], [], [], [], []
+        states, controls, costs, iterations, seconds, missed = [self._seen(state)], [], [], [], [], []
         times = t0 + dt * np.arange(samples + 1)
         for k in range(samples):
             began = time.perf_counter()
@@ -136,8 +153,9 @@ class MPC:
             controls.append(u)
             costs.append(cost)
             iterations.append(count)
+            missed.append(self.missed)
             if progress is not None:
                 progress((k + 1) / samples)
         path = stacked(states)
-        found = map(np.array, (controls, costs, iterations, seconds))
+        found = map(np.array, (controls, costs, iterations, seconds, missed))
         return Sampled(times, path, *found)

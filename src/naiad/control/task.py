@@ -84,6 +84,8 @@ def pose(
     theta, low, high = parameters(system, model, theta, theta_bounds, begin)
     inequalities, conditions = functions(system, nu, theta.size, cost, path, end_cost, ending)
     sizes = steps.stages * inequalities, 2 * system.group.dim * reaching + conditions
+    if times is not None and not free_time:
+        raise InputError(f"times = {times!r} are bounds of a free duration; give free_time=True with them.")
     least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
     problem = Problem.unchecked(
         system=system,
