@@ -106,7 +106,7 @@ def test_errors_are_those_of_the_gradient_of_the_whole(newton):
 def test_sums_over_steps_have_the_ends_too(newton):
     made, at, numbers = newton
     problem, end = made.problem, at.end(numbers, start=True)
-    steps = step_values(problem, at.intervals(numbers))
+    steps = step_values(problem, at, numbers)
     with jax.enable_x64(True):
         none = jnp.zeros(problem.state_size)
         last, own = ending.end_cost(problem, end, none), ending.conditions(problem, end, none)

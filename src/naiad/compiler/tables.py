@@ -88,7 +88,8 @@ class Table:
         """What is shared anew, a thing with these numbers."""
         self.thing = thing
         for place, leaf in zip(self.fields.places, leaves, strict=True):
-            self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1))
+            several = len(place.row) > 1  # to reshape a number takes as long as all else
+            self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1)) if several else leaf
 
     def part(self, first: int, last: int | None = None) -> "Table":
         """Some of its groups, where they lie."""

@@ -46,6 +46,8 @@ class Route(NamedTuple):
         bends: np.ndarray,
     ) -> "Route":
         """That of a problem from a start, in N steps: with controls as small as their bounds allow."""
+        if not problem.units.plain:
+            numbers, start = problem.units.numbers(numbers), problem.units.state(start)
         U = inside(np.zeros((problem.steps.stages, problem.controls)), numbers.lower, numbers.upper, barrier)
         theta, least, most = inside(theta, numbers.least, numbers.most, barrier)
         goal, nu = numbers.goal, np.zeros(conditions)
@@ -87,7 +89,7 @@ def along(problem: Problem, route: Route, k: Any) -> tuple[Interval]:
         aside, ahead = jnp.sin(part * waves) @ route.bends, part**2 * (3.0 - 2.0 * part) * whole
         speed = (6.0 * part * (1.0 - part) * whole + (jnp.cos(part * waves) * waves) @ route.bends) / route.duration
         g = group.compose(group.compose(first.g, group.exp(ahead)), group.exp(aside))
-        m = problem.system.legendre(g, speed, 0.0)
+        m = problem.system.legendre(g, speed, 0.0) / problem.units.momentum
         return g, jnp.where(k == 0.0, first.mu, jnp.where(k == end.k, end.m, m))
 
     nodes = jax.lax.map(node, jnp.stack([k, k + 1.0]))

@@ -16,13 +16,15 @@ from naiad.mechanics import State
 
 
 def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> Iterate:
-    """The iterate with its controls strictly within their bounds, and slacks and multipliers that fit a barrier."""
+    """The iterate with its controls strictly within their bounds, and slacks and multipliers that fit a barrier, which
+    is in the units of the problem."""
+    barrier = barrier * problem.units.cost
     U, low, high = inside(at.U, numbers.lower, numbers.upper, barrier)
     theta, least, most = inside(at.theta, numbers.least, numbers.most, barrier)
     at = at._replace(U=U, low=low, high=high, theta=theta, least=least, most=most)
     if not at.rho.size:
         return at
-    slack = np.maximum(-step_values(problem, at.intervals(numbers)).path, SLACK)
+    slack = np.maximum(-step_values(problem, at, numbers).path, SLACK)
     return at._replace(slack=slack, rho=barrier / slack)
 
 

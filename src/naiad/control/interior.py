@@ -116,7 +116,7 @@ class Method:
         for iteration in range(self.rules.iterations + 1):
             last = iteration == self.rules.iterations
             errors = self._linearised() if self.rules.checked or not last else Errors(*[math.nan] * 3)
-            cost, largest = self.measured.cost, self.measured.largest
+            cost, largest = self.newton.problem.units.cost * self.measured.cost, self.measured.largest
             history.append({"cost": cost, "primal": largest, "dual": errors.dual, "barrier": self.barrier})
             if tell is not None:
                 tell(iteration, history[-1])

@@ -1,6 +1,7 @@
 """An iterate of the interior-point method, and the numbers of its problem."""
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -138,13 +139,14 @@ class Rows:
 class Packed:
     """An iterate as rows of tables, which is taken apart when somebody asks for it."""
 
-    def __init__(self, rows: Rows, steps: np.ndarray, end: np.ndarray):
-        self._rows, self._steps, self._end = rows, steps, end
+    def __init__(self, rows: Rows, steps: np.ndarray, end: np.ndarray, outside: Callable[[Iterate], Iterate] | None):
+        self._rows, self._steps, self._end, self._outside = rows, steps, end, outside
 
     @functools.cached_property
     def iterate(self) -> Iterate:
         """The iterate."""
-        return self._rows.iterate(self._steps, self._end)
+        found = self._rows.iterate(self._steps, self._end)
+        return found if self._outside is None else self._outside(found)
 
     def __getstate__(self) -> Any:
         """Without the form of tables, which belongs to a process."""

@@ -1,5 +1,6 @@
 """Model predictive control: an optimum over a horizon that moves along, a few iterations a sample."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
@@ -63,7 +64,8 @@ class MPC:
         self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
         self.system, self.N, self.T = system, N, float(T)
         group, momenta = system.group, cast("Any", np.zeros(system.group.dim))
-        self._shapes = jax.tree.map(np.shape, State(jax.eval_shape(group.identity), momenta))
+        identity, self._form = jax.tree.flatten(State(jax.eval_shape(group.identity), momenta))
+        self._shapes = list(map(np.shape, identity))
         self._goal = None if goal is None else end_states(system, goal=goal)[0]
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
@@ -76,9 +78,11 @@ class MPC:
     @double
     def planned(self, state: State, t: float = 0.0) -> tuple[np.ndarray, float, int]:
         """The controls, the cost of the plan, and the iterations; `missed` is by how much it misses its equations."""
-        task, N = self._task, self.N
-        state = self._seen(state)
+        N, state = self.N, self._seen(state)
         goal = state if self._goal is None else self._goal
+        if self._plan is None:
+            self._task, state, goal = self._task.between(state, goal, N)
+        task = self._task
         numbers = task.numbers._replace(goal=goal, step=task.step(N), begin=float(t))
         if self._plan is None:
             at, rules = task.beginning(numbers, state, N), task.rules
@@ -92,15 +96,17 @@ class MPC:
     def _seen(self, state: State) -> State:
         """A state as arrays, if it can be one; what little an attitude is off is put right later."""
         try:
-            found = jax.tree.map(lambda a: np.asarray(a, float), State(*state))
-            right = jax.tree.map(np.shape, found) == self._shapes
+            leaves = [np.asarray(leaf, float) for leaf in jax.tree.leaves(State(*state))]
+            right = [leaf.shape for leaf in leaves] == self._shapes and math.isfinite(
+                sum(leaf.sum() for leaf in leaves)
+            )
         except (TypeError, ValueError):
             right = False
-        if not right or not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(found)):
+        if not right:
             raise InputError(
                 f"MPC: state = {shown(state)}; expected a State of {type(self.system).__name__} of finite numbers."
             )
-        return found
+        return jax.tree.unflatten(self._form, leaves)
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:
         """The plan a step later, its last step repeated, from a state."""

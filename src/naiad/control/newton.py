@@ -1,6 +1,7 @@
 """Newton's equations of a problem, in tables: the blocks of all steps, the two sweeps, the step, and trials."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -59,7 +60,7 @@ class NewtonTables:
         if isinstance(at, Route):
             found.begin(at)
         else:
-            steps, found.end.memory[0, :, 0] = own.rows.of(at, numbers)
+            steps, found.end.memory[0, :, 0] = own.rows.of(*in_units(problem, at, numbers))
             found.at.put(steps)
         return found
 
@@ -170,7 +171,19 @@ class NewtonTables:
 
     def packed(self) -> Packed:
         """The iterate, with a memory of its own: tables are used again."""
-        return Packed(self.kernels.rows, self.at.copied(self.N), self.end.memory[0, :, 0].copy())
+        own = self.kernels.rows, self.at.copied(self.N), self.end.memory[0, :, 0].copy()
+        units = self.problem.units
+        return Packed(*own, None if units.plain else partial(units.out, momenta=momenta_of(self.problem)))
+
+    def momenta(self) -> float:
+        """The largest momentum at the nodes."""
+        parts = self.kernels.forms.at.parts
+        return float(max(np.abs(self.at.memory[:, parts[name]]).max() for name in ("m", "m_next")))
+
+    def cost_with(self, control: float) -> float:
+        """The cost at the iterate, all controls being this one."""
+        self.at.memory[:, self.kernels.forms.at.parts["U"]] = control
+        return self.measure().cost
 
     # -- equations
 
@@ -253,8 +266,22 @@ class NewtonTables:
         return self.change.rows(self.N)
 
 
-def step_values(problem: Problem, intervals: Interval) -> Values:
-    """The equations of steps, in rows."""
+def momenta_of(problem: Problem) -> slice:
+    """The conditions of the end that are momenta."""
+    n = problem.group.dim
+    return slice(n, 2 * n) if problem.reaching else slice(0)
+
+
+def in_units(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Iterate, Numbers]:
+    """An iterate and the numbers of a problem in its units."""
+    units = problem.units
+    return (at, numbers) if units.plain else (units.into(at, momenta_of(problem)), units.numbers(numbers))
+
+
+def step_values(problem: Problem, at: Iterate, numbers: Numbers) -> Values:
+    """The equations of the steps of an iterate, in rows, in the units of the problem."""
+    at, numbers = in_units(problem, at, numbers)
+    intervals = at.intervals(numbers)
     if isinstance(problem.steps, GaussSteps):
         return staged_values(problem, intervals)
     return execute_rows(values, problem, intervals, parameters=())

@@ -108,8 +108,7 @@ def solve(
     if starts < 1:
         raise InputError(f"starts = {starts!r}; expected at least 1.")
     first: Any = start(jnp.asarray(task.theta)) if callable(start) else start
-    states = end_states(system, start=first) if goal is None else end_states(system, start=first, goal=goal)
-    start, target = states[0], states[-1]
+    task, start, target = task.between(first, goal, N)
     tell = progress if callable(progress) else _shown if progress else None
     counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
@@ -161,6 +160,7 @@ def solve_many(
         for name, states in (("starts", starts), ("goals", goals))
     ]
     began = time.perf_counter()
+    task, *_ = task.between(ends[0][0], ends[1][0], N)
     each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
     at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
     outcomes = all_ended(task.problem, list(zip(at, each, strict=True)), task.rules)

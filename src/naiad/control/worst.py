@@ -5,7 +5,7 @@ import numpy as np
 
 from naiad.control.interior import Ended, Status
 from naiad.control.iterate import Iterate, Numbers
-from naiad.control.newton import NewtonTables, step_values
+from naiad.control.newton import NewtonTables, momenta_of, step_values
 from naiad.control.problem import Problem
 
 FAR = 1e-6  # what is missed by more is named
@@ -20,7 +20,7 @@ def complaint(problem: Problem, outcome: Ended, numbers: Numbers) -> str:
     if not np.isfinite(outcome.cost + outcome.dual + missed):
         what = worst if not np.isfinite(missed) else "the cost" if not np.isfinite(outcome.cost) else "a derivative"
         return f"{after} {what} is no number; see that what the functions of the problem give is finite and smooth."
-    if abs(outcome.cost) > NO_COST:
+    if abs(outcome.cost) > NO_COST * problem.units.cost:
         return f"{after} the cost is {outcome.cost:.3g}: there may be no least one; give bounds, or another cost."
     if status is Status.INFEASIBLE:
         return f"{after} {worst} is missed by {missed:.3g}; {_remedy(problem, at, numbers)}"
@@ -35,7 +35,8 @@ def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]
     """The equation or inequality that misses most, in words, and by how much."""
     newton = NewtonTables.of(problem, at, numbers)
     newton.linearise(0.0, 0.0)
-    steps, conditions = step_values(problem, at.intervals(numbers)), newton.ends.miss
+    steps, conditions = step_values(problem, at, numbers), newton.ends.miss.copy()
+    conditions[momenta_of(problem)] *= problem.units.momentum
     N, count = at.steps, max(1, at.rho.shape[1] // problem.steps.stages)
     names = components(problem)
     found = []
@@ -45,7 +46,8 @@ def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]
     if path.size:
         k, j = np.unravel_index(np.argmax(path), path.shape)
         found.append((path[k, j], f"path[{j % count}] in step {k} of {N}"))
-    for words, values in (("motion", steps.psi), ("balance of momentum", steps.momentum), ("balance", steps.balance)):
+    momentum, balance = (problem.units.momentum * each for each in (steps.momentum, steps.balance))
+    for words, values in (("motion", steps.psi), ("balance of momentum", momentum), ("balance", balance)):
         k, j = np.unravel_index(np.argmax(np.abs(values)), values.shape)
         found.append((abs(values[k, j]), f"the {words} of step {k} of {N}"))
     found = [(np.inf if np.isnan(value) else value, words) for value, words in found]
