@@ -115,6 +115,27 @@ def test_a_cost_in_any_unit_has_the_same_optimum(weight):
     np.testing.assert_allclose(other.u, plain.u, atol=1e-3)
 
 
+@pytest.mark.parametrize("order", [2, 4])
+def test_controls_in_any_unit_have_the_same_effect(order):
+    """Rotors whose torque grows with the square of their speed, a thousand turns a minute for one newton metre."""
+    system = body(1.0)
+
+    def driven(unit):
+        def rotors(g, u, t):
+            return (u / unit) * jnp.sqrt((u / unit) ** 2 + 1e-4)
+
+        goal = system.state(R=QUARTER)
+        return nd.control.solve(
+            system, system.state(), goal, 2.0, 12, order=order, actuation=rotors, controls=3, bounds=2.5 * unit
+        )
+
+    plain, fast = driven(1.0), driven(1000.0)
+    assert plain.solved
+    assert fast.solved
+    assert fast.cost == pytest.approx(1e6 * plain.cost, rel=1e-4)
+    np.testing.assert_allclose(fast.u / 1000.0, plain.u, atol=0.01)
+
+
 def test_what_a_small_body_cannot_reach_is_said():
     weak = turn(SMALL, 2, bounds=0.5 * SMALL, path=None)
     assert weak.status is nd.control.Status.INFEASIBLE

@@ -71,8 +71,10 @@ class Task(NamedTuple):
         if momentum == 0.0:
             newton.begin(route._replace(bends=np.ones((2, n))))
             momentum = newton.momenta()
+        gain = newton.gain() * N / self.T
         bounds = np.abs(np.concatenate([numbers.lower, numbers.upper]))
-        control = min(momentum / self.T, np.min(bounds[bounds > 0.0], initial=np.inf))
+        largest = np.max(bounds[np.isfinite(bounds)], initial=0.0) or np.inf
+        control = min(momentum / (self.T * gain) if gain > 0.0 else largest, largest)
         cost = newton.cost_with(control)
         newton.release()
         return Units.of(momentum, abs(cost), control)
