@@ -68,12 +68,11 @@ class Ended(NamedTuple):
 
 def ended(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, once more from the beginning, with a share of
-    the curvature wherever all of it is too much, in the iterations that are left."""
+    the curvature wherever all of it is too much."""
     first = Method(problem, at, numbers, rules).run(tell)
-    left = rules.iterations - first.iterations
-    if first.status is Status.SOLVED or not left:
+    if first.status is Status.SOLVED:
         return first
-    again = Method(problem, at, numbers, rules._replace(halvings=HALVINGS, iterations=left)).run(tell)
+    again = Method(problem, at, numbers, rules._replace(halvings=HALVINGS)).run(tell)
     history = [*first.history, *again.history]
     return again._replace(iterations=first.iterations + again.iterations, history=history)
 

@@ -77,7 +77,8 @@ def solve(
     - `estimate`: solve with N/4 and N/2 steps first (where that fails, or finds another optimum, afterwards from the
       solution), and estimate the error of the cost from all three; where these grids are too coarse, with 2 N steps.
       Where no grid tells, there is no estimate, and `message` says so.
-    - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
+    - `tolerance`: of all errors; `iterations`: at most so many, and again where that ends in no optimum, from the same
+      beginning with more care; `progress`: show them, or a function that is told.
 
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
     masses and numbers of steps.
