@@ -80,3 +80,12 @@ def test_a_solution_can_be_taken_to_another_process():
     again = pickle.loads(pickle.dumps(plan))
     np.testing.assert_array_equal(again.u, plan.u)
     assert again.cost == plan.cost
+
+
+def test_controls_are_given_for_the_times_of_a_plan_only():
+    plan = solved(order=4)
+    np.testing.assert_allclose(plan.control(plan.t_u), plan.u, atol=1e-12)
+    assert plan.control(2.0).shape == (1,)
+    for t in (-0.1, 2.1, np.nan, "noon"):
+        with pytest.raises(InputError, match="expected times of the plan, from 0 to 2"):
+            plan.control(t)

@@ -10,8 +10,12 @@ import numpy as np
 from naiad.control.interior import Status
 from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.problem import Problem
+from naiad.errors import InputError
 from naiad.mechanics import State
-from naiad.numerics.checks import namespace
+from naiad.numerics.arguments import shown
+from naiad.numerics.checks import floats, namespace
+
+ROUNDING = 1e-9  # of the duration: what a time may be outside of it
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -109,7 +113,9 @@ class Solution:
 
     def control(self, t: Any) -> np.ndarray:
         """The controls at times: polynomials through those of a step."""
-        t = np.asarray(t, float)
+        given, t = t, floats("t", t)
+        if not (t.size and np.all((t >= -ROUNDING * self.T) & (t <= (1.0 + ROUNDING) * self.T))):
+            raise InputError(f"t = {shown(given)}; expected times of the plan, from 0 to {self.T:g}.")
         N = len(self.t_u)
         h = self.T / N
         k = np.clip((t / h).astype(int), 0, N - 1)

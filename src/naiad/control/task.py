@@ -147,7 +147,7 @@ def pose(
     return Task(problem, numbers, rules, sizes, T, theta)
 
 
-posed = checked(pose)
+posed = checked(pose, "the problem")
 _UNITS: dict[Any, Units] = {}  # of problems whose ends are sound, by all of their numbers
 
 
