@@ -100,3 +100,72 @@ def test_bad_fits_are_refused(options, words):
     given = {"measured": np.ones((4, 3)), "measure": momenta, "dt": 0.1, **options}
     with pytest.raises(InputError, match=words):
         nd.control.estimate(TRUTH, STATE, **given)
+
+
+class Free(nd.LagrangianSystem):
+    """A mass on a line."""
+
+    group = nd.Rn(1)
+
+    def lagrangian(self, g, xi, t):
+        return 0.5 * xi @ xi
+
+
+def line(count=12):
+    """Places of a cart that rolls freely, a tenth off, and what straight lines through them are made of."""
+    t = 0.3 * np.arange(count)
+    return 1.0 + 0.5 * t + 0.1 * np.random.default_rng(3).standard_normal(count), np.stack([np.ones(count), t], axis=1)
+
+
+def test_what_is_missing_is_left_out():
+    """A straight line by weighted least squares; NaN is missing, whatever its weight."""
+    rows, basis = line()
+    rows[[2, 7]] = np.nan
+    weights = np.where(np.arange(12) < 6, 100.0, 25.0)
+    there = np.where(np.isnan(rows), 0.0, weights)
+    covariance = np.linalg.inv(basis.T @ (there[:, None] * basis))
+    best = covariance @ basis.T @ (there * np.nan_to_num(rows))
+    cart = Free()
+    found = nd.control.estimate(
+        cart, cart.state(), rows[:, None], measure=place, dt=0.1, every=3, weights=weights[:, None]
+    )
+    assert found.converged
+    assert [found.state.g[0], found.state.mu[0]] == pytest.approx(best, rel=1e-5)
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-9)
+    assert np.isnan(found.residuals[[2, 7]]).all()
+    plain = nd.control.estimate(cart, cart.state(), rows[:, None], measure=place, dt=0.1, every=3)
+    assert plain.converged
+    assert np.isfinite(plain.state_errors).all()
+
+
+def test_of_what_is_not_measured_the_errors_are_infinite():
+    rows, _ = line()
+    cart = Free()
+    found = nd.control.estimate(cart, cart.state(), rows[:, None], measure=momenta, dt=0.3, weights=100.0)
+    assert found.state_errors[0] == np.inf
+    assert found.state_errors[1] == pytest.approx(0.1 / np.sqrt(12), rel=1e-9)
+    alone = nd.control.estimate(cart, cart.state(), rows[:1, None], measure=place, dt=0.3)
+    assert (alone.state_errors == np.inf).all()
+
+
+def test_a_moving_horizon_that_knows_nothing_before_comes_to_the_fit_of_all():
+    """A line through all measurements, most of which have left the window."""
+    rows, basis = line()
+    best = np.linalg.lstsq(basis, rows, rcond=None)[0]
+    cart = Free()
+    nothing = nd.control.Prior(cart.state(), np.zeros(0), np.zeros((2, 2)))
+    follow = nd.control.MovingHorizon(cart, nothing, window=3, dt=0.3, measure=place, weights=100.0)
+    for row in rows:
+        follow([row])
+    assert [follow.now.g[0], follow.now.mu[0]] == pytest.approx([best @ basis[-1], best[1]], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("information", "words"),
+    [(-np.eye(2), "not the inverse of a covariance"), (np.eye(3), r"expected 0 and \(2, 2\)")],
+)
+def test_what_cannot_be_known_before_is_refused(information, words):
+    cart = Free()
+    prior = nd.control.Prior(cart.state(), np.zeros(0), information)
+    with pytest.raises(InputError, match=words):
+        nd.control.estimate(cart, cart.state(), line()[0][:, None], measure=place, dt=0.3, prior=prior)

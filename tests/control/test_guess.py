@@ -1,5 +1,8 @@
 """A solution of another problem as a guess, and estimates of the error where coarse grids fail."""
 
+import dataclasses
+import pickle
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -46,7 +49,7 @@ def test_where_coarse_grids_fail_a_finer_one_tells_the_error_or_none_is_given(mo
 
     def refusing(task, start, goal, N, *rest):
         found = best(task, start, goal, N, *rest)
-        return found._replace(status=nd.control.Status.STALLED) if N in failing else found
+        return dataclasses.replace(found, status=nd.control.Status.STALLED) if N in failing else found
 
     monkeypatch.setattr(solving, "_best", refusing)
     plan = solved(order=2, estimate=True)
@@ -58,3 +61,31 @@ def test_where_coarse_grids_fail_a_finer_one_tells_the_error_or_none_is_given(mo
         assert plan.message == ""
         assert plan.error_estimate == pytest.approx(abs(plan.cost - 0.75), rel=0.05)
         assert np.isfinite(plan.error_estimate)
+
+
+@pytest.mark.parametrize("steps", [2, 8, 9])
+def test_a_solution_keeps_its_numbers_when_another_problem_is_solved(steps):
+    """Tables are used again; those of a few steps are one group of rows, of which views are possible."""
+    cart = Cart()
+    first = nd.control.solve(cart, cart.state(), cart.state(q=[1.0]), 2.0, steps, order=2)
+    u, lam = first.u.copy(), first.costates.g.copy()
+    nd.control.solve(cart, cart.state(), cart.state(q=[-3.0]), 2.0, steps, order=2)
+    np.testing.assert_array_equal(first.u, u)
+    np.testing.assert_array_equal(first.costates.g, lam)
+    assert np.abs(u).max() > 0.5
+
+
+def test_a_solution_can_be_taken_to_another_process():
+    plan = solved(order=2)
+    again = pickle.loads(pickle.dumps(plan))
+    np.testing.assert_array_equal(again.u, plan.u)
+    assert again.cost == plan.cost
+
+
+def test_controls_are_given_for_the_times_of_a_plan_only():
+    plan = solved(order=4)
+    np.testing.assert_allclose(plan.control(plan.t_u), plan.u, atol=1e-12)
+    assert plan.control(2.0).shape == (1,)
+    for t in (-0.1, 2.1, np.nan, "noon"):
+        with pytest.raises(InputError, match="expected times of the plan, from 0 to 2"):
+            plan.control(t)

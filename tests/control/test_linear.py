@@ -52,3 +52,17 @@ def test_floquet_multipliers_of_an_oscillator_lie_on_the_circle():
     orbit = nd.control.floquet(spring, spring.state(q=[0.3]), 1.0, steps=200)
     np.testing.assert_allclose(np.abs(orbit.multipliers), 1.0, atol=1e-12)
     np.testing.assert_allclose(np.abs(np.angle(orbit.multipliers)), 1.0, atol=1e-5)
+
+
+def test_weights_of_what_is_seen_are_weights():
+    """C^T C of a row has an eigenvalue of zero, which rounding makes negative: it is a weight; NaN is none."""
+    A, B = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.005], [0.1]])
+    C = np.array([[0.3, 0.1]])
+    rounded = C.T @ C - 1e-16 * np.eye(2)
+    assert np.linalg.eigvalsh(rounded)[0] < 0.0
+    V = nd.control.lqr(A, B, C.T @ C + 1e-9 * np.eye(2), 1.0).V
+    np.testing.assert_allclose(nd.control.lqr(A, B, rounded, 1.0).V, V, rtol=1e-3)
+    with pytest.raises(InputError, match="Q holds NaN"):
+        nd.control.lqr(A, B, np.nan, 1.0)
+    with pytest.raises(InputError, match="not positive semidefinite"):
+        nd.control.lqr(A, B, (1.0, -0.1), 1.0)

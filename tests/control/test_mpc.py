@@ -2,8 +2,10 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import naiad as nd
+from naiad.errors import InputError
 
 BODY = nd.models.RigidBody((1.0, 2.0, 3.0))
 QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -21,6 +23,22 @@ def test_a_loop_with_one_iteration_a_sample_ends_where_the_plan_ends():
     assert np.abs(run.states.g[-1] - QUARTER).max() < 0.01
     assert np.abs(run.states.mu[-1]).max() < 0.05
     assert run.seconds.shape == (30,)
+    assert run.missed.max() < 2e-3
+
+
+def test_a_plan_that_cannot_reach_its_goal_says_by_how_much():
+    """A quarter turn in 2 s takes more than a twentieth of a newton metre."""
+    weak = nd.control.MPC(BODY, BODY.state(R=QUARTER), 2.0, 10, bounds=0.05)
+    assert weak.run(BODY.state(), 3).missed.min() > 0.1
+
+
+@pytest.mark.parametrize(
+    "state", [None, np.zeros(3), nd.State(np.eye(3), np.zeros(2)), nd.State(np.eye(3), np.full(3, np.nan))]
+)
+def test_what_is_no_state_is_refused(state):
+    steer = nd.control.MPC(BODY, BODY.state(R=QUARTER), 2.0, 10)
+    with pytest.raises(InputError, match="expected a State of RigidBody of finite numbers"):
+        steer(state)
 
 
 class Cart(nd.LagrangianSystem):

@@ -106,7 +106,7 @@ def test_errors_are_those_of_the_gradient_of_the_whole(newton):
 def test_sums_over_steps_have_the_ends_too(newton):
     made, at, numbers = newton
     problem, end = made.problem, at.end(numbers, start=True)
-    steps = step_values(problem, at.intervals(numbers))
+    steps = step_values(problem, at, numbers)
     with jax.enable_x64(True):
         none = jnp.zeros(problem.state_size)
         last, own = ending.end_cost(problem, end, none), ending.conditions(problem, end, none)
@@ -137,11 +137,11 @@ def test_a_step_goes_as_far_as_the_first_bound(newton):
     pairs = [(getattr(at, name), getattr(step, name)) for name in ("low", "high")]
     pairs += [(getattr(at, name), getattr(last, name)) for name in ("least", "most")]
     assert dual == pytest.approx(_first(pairs), rel=1e-10)
-    first, slopes = made.iterate(), made.start.rows(1).slopes[0]
+    first, slopes = made.packed().iterate, made.start.rows(1).slopes[0]
     assert np.abs(slopes[:, [0, -1]]).max() > 0.05  # the first node moves with the parameter
     made.tried(0.5, 0.25)
     made.take()
-    moved = made.iterate()
+    moved = made.packed().iterate
     np.testing.assert_allclose(moved.theta, first.theta + 0.5 * last.theta, rtol=1e-13)
     np.testing.assert_allclose(moved.least, first.least + 0.25 * last.least, rtol=1e-13)
     np.testing.assert_allclose(moved.nu, first.nu + 0.5 * (last.nu - first.nu), rtol=1e-13)

@@ -1,5 +1,7 @@
 """Optimal control against closed forms and against Pontryagin's equations, converged by shooting elsewhere."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -156,11 +158,40 @@ class Toppling(nd.LagrangianSystem):
 
 def test_where_everything_is_actuated_nothing_is_said_to_be_out_of_reach():
     system = Toppling()
-    weak = nd.control.solve(
-        system, system.state(), system.state(q=(0.5, 0.5)), 4.0, 60, order=2, bounds=0.01, iterations=5
-    )
+    weak = nd.control.solve(system, system.state(), system.state(q=(0.5, 0.5)), 4.0, 60, order=2, bounds=0.01)
     assert weak.status is nd.control.Status.INFEASIBLE
     assert "wider bounds" in weak.message
+
+
+def test_of_the_directions_in_which_nothing_acts_the_one_is_named_that_is_missed():
+    still = nd.control.solve(
+        BODY, BODY.state(), turned(BODY, 1.0, (0.0, 0.0, 1.0)), 2.0, 8, order=2, actuation=np.zeros((3, 1))
+    )
+    assert "the goal's R[2] is missed by 1.09; no control moves R[2] there" in still.message
+    few = turn(2, 1)
+    assert "6 conditions are more than the 3 numbers that are free: take more steps" in few.message
+
+
+def test_too_few_iterations_are_not_called_infeasible():
+    short = turn(2, 12, iterations=1)
+    assert short.status is nd.control.Status.LIMIT
+    assert short.iterations == 2  # two attempts
+    assert "is missed by" in short.message
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"cost": lambda g, xi, u, t: jnp.nan * u @ u}, "the cost is no number"),
+        ({"cost": lambda g, xi, u, t: jnp.sqrt(u @ u)}, "a derivative is no number"),
+        ({"path": lambda g, xi, u, t: jnp.stack([jnp.nan * u[0]])}, r"path\[0\] in step 0 of 4 is no number"),
+        ({"cost": lambda g, xi, u, t: -u @ u}, "there may be no least one"),
+    ],
+)
+def test_numbers_that_are_none_are_not_called_infeasible(options, words):
+    lost = turn(2, 4, **options)
+    assert lost.status in (nd.control.Status.STALLED, nd.control.Status.LIMIT)
+    assert re.search(words, lost.message), lost.message
 
 
 @pytest.mark.parametrize(
@@ -174,6 +205,10 @@ def test_where_everything_is_actuated_nothing_is_said_to_be_out_of_reach():
         ({"cost": lambda g, xi, u, t: u}, r"cost gives float64\[3\]; expected one real number"),
         ({"cost": lambda g: 0.0}, "cost failed"),
         ({"path": lambda g, xi, u, t: u[0]}, "expected a vector"),
+        ({"path": lambda g, xi, u, t: [u[0]]}, r"path gives a list; expected an array: jnp.stack"),
+        ({"cost": lambda g, xi, u, t: jnp.sum(u).astype(jnp.float32)}, r"cost gives float32\[\]"),
+        ({"actuation": np.eye(3), "controls": 2}, "controls = 2, but actuation has 3 columns"),
+        ({"times": (1.0, 3.0)}, "give free_time=True with them"),
         ({"order": 3}, "order = 3; expected one of 2, 4, 6"),
         ({"method": nd.RK4()}, "control takes Variational"),
         ({"free_time": True, "times": (3.0, 4.0)}, "is not between the times"),

@@ -9,6 +9,7 @@ from naiad.compiler import execute_rows
 from naiad.control import interval, stages
 from naiad.control.problem import Problem
 from naiad.control.transcription import GaussSteps
+from naiad.control.units import Units
 
 ROWS = 3
 
@@ -36,7 +37,9 @@ class Swing(nd.LagrangianSystem):
 
 def test_blocks_from_stages_are_those_of_the_whole_step():
     """With a free duration, inequalities, forces that depend on place and time, and scaled multipliers."""
-    problem = Problem(Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, 1, 1, 0, True, True)
+    problem = Problem(
+        Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, Units(1.5, 0.7, 2.0), 1, 1, 0, True, True
+    )
     rng = np.random.default_rng(1)
 
     def drawn(*shape):

@@ -88,7 +88,8 @@ class Table:
         """What is shared anew, a thing with these numbers."""
         self.thing = thing
         for place, leaf in zip(self.fields.places, leaves, strict=True):
-            self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1))
+            several = len(place.row) > 1  # to reshape a number takes as long as all else
+            self.memory.view(place.inside)[0, place.elements] = np.reshape(leaf, (-1, 1)) if several else leaf
 
     def part(self, first: int, last: int | None = None) -> "Table":
         """Some of its groups, where they lie."""
@@ -126,9 +127,12 @@ class Table:
         self.memory[...] = matrix.reshape(-1, self.lanes, self.fields.size).transpose(0, 2, 1)
 
     def matrix(self, count: int) -> np.ndarray:
-        """So many rows as a matrix."""
-        groups, size, lanes = self.memory.shape
-        return self.memory.transpose(0, 2, 1).reshape(groups * lanes, size)[:count]
+        """So many rows as a matrix, which may be where the table is."""
+        return self.memory.transpose(0, 2, 1).reshape(-1, self.fields.size)[:count]
+
+    def copied(self, count: int) -> np.ndarray:
+        """So many rows as a matrix with a memory of its own."""
+        return self.memory.transpose(0, 2, 1).copy().reshape(-1, self.fields.size)[:count]
 
 
 class OverTables:

@@ -17,7 +17,6 @@ from naiad.numerics import double
 from naiad.numerics.checks import floats
 
 ORDERS = {2: None, 4: "gauss2", 6: "gauss3"}
-MOST_KNOWN = 64  # states that are known to be sound
 
 
 def transcription(system: LagrangianSystem, order: int, method: AbstractMethod | None) -> AbstractTranscription:
@@ -44,29 +43,18 @@ def _steps(order: int) -> VariationalSteps | GaussSteps:
     return VariationalSteps(Variational()) if order == 2 else GaussSteps(VPRK(ORDERS[order]))
 
 
-def end_state(system: LagrangianSystem, name: str, state: State) -> State:
-    """A state at which a motion may begin or end, as NumPy arrays."""
-    everything, tree = jax.tree.flatten((system, state))
-    known = (tree, *map(_contents, everything))
-    if known in _SOUND:
-        return state
-    try:
-        found = check_state(system, state, 0.0)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    found = jax.tree.map(np.asarray, found)
-    given = jax.tree.leaves(state)
-    if all(one is other for one, other in zip(given, jax.tree.leaves(found), strict=True)):
-        if len(_SOUND) >= MOST_KNOWN:
-            _SOUND.clear()
-        _SOUND.add(known)
+def end_states(system: LagrangianSystem, **states: State) -> list[State]:
+    """States at which a motion may begin or end, as NumPy arrays, by their names."""
+    found = []
+    for name, state in states.items():
+        try:
+            found.append(jax.tree.map(np.asarray, check_state(system, state, 0.0)))
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
     return found
 
 
-_SOUND: set[Any] = set()  # systems and states, by all of their numbers, which need not be looked at again
-
-
-def _contents(leaf: Any) -> Any:
+def contents(leaf: Any) -> Any:
     """Something hashable that is the same for equal leaves only."""
     if isinstance(leaf, np.ndarray):
         return leaf.shape, leaf.dtype.str, leaf.tobytes()
@@ -76,15 +64,17 @@ def _contents(leaf: Any) -> Any:
 def force_map(system: LagrangianSystem, actuation: Any, controls: int | None) -> tuple[Callable[..., Any], int]:
     """The map push(g, u, t) and the number of controls."""
     n = system.group.dim
-    if actuation is None:
-        return _all_directions(n), n
-    if not callable(actuation):
-        actuation = Directions(actuation)
+    if actuation is None or not callable(actuation):
+        actuation = _all_directions(n) if actuation is None else Directions(actuation)
     if isinstance(actuation, Directions):
         if actuation.B.shape[0] != n:
             raise InputError(
                 f"actuation has {actuation.B.shape[0]} rows; expected {n}, a force for each of the "
                 f"{', '.join(system.group.names.momentum)} of {type(system).__name__}."
+            )
+        if controls not in (None, actuation.B.shape[1]):
+            raise InputError(
+                f"controls = {controls}, but actuation has {actuation.B.shape[1]} columns, one for each control."
             )
         return actuation, actuation.B.shape[1]
     if controls is None or controls < 1:
@@ -115,12 +105,21 @@ def shaped(name: str, function: Any, arguments: dict[str, Any], shape: tuple[int
     called = f"it is called as {name}({', '.join(arguments)})"
     if not callable(function):
         raise InputError(f"{name} = {function!r}; expected a function: {called}.")
+    kinds: list[type] = []
+
+    def traced(*args: Any) -> Any:
+        value = function(*args)
+        kinds.append(type(value))
+        return jnp.asarray(value)
+
     try:
-        given = jax.eval_shape(lambda *args: jnp.asarray(function(*args)), *arguments.values())
+        given = jax.eval_shape(traced, *arguments.values())
     except Exception as error:
         raise InputError(f"{name} failed: {_words(error)}; {called}.") from None
+    if issubclass(kinds[-1], list | tuple):
+        raise InputError(f"{name} gives a {kinds[-1].__name__}; expected an array: jnp.stack([...]); {called}.")
     fits = given.shape == shape if shape is not None else len(given.shape) == 1
-    if not fits or not jnp.issubdtype(given.dtype, jnp.floating):
+    if not fits or given.dtype != np.float64:
         wanted = {(): "one real number", None: "a vector"}.get(shape, f"an array of shape {shape}")
         raise InputError(f"{name} gives {given.dtype}{list(given.shape)}; expected {wanted}; {called}.")
     return given.shape
@@ -150,7 +149,7 @@ def parameters(
                 f"model(system, theta) gives {type(made).__name__}; expected a system on {type(system.group).__name__}."
             )
     if begin is not None:
-        end_state(system, "start", _called("start(theta)", lambda: begin(jnp.asarray(values))))
+        end_states(system, start=_called("start(theta)", lambda: begin(jnp.asarray(values))))
     return values, low, high
 
 

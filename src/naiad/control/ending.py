@@ -85,14 +85,16 @@ def conditions(problem: Problem, end: End, x: Float[Array, " x"]) -> Float[Array
     if problem.reaching:
         parts += [problem.difference(end.goal.g, state.g), state.mu - end.goal.mu]
     if problem.ending is not None:
-        parts.append(problem.at_end(problem.ending, state, t, theta))
+        parts.append(problem.at_end(problem.ending, problem.outside(state), t, theta))
     return jnp.concatenate([*parts, jnp.zeros(0)])
 
 
 def end_cost(problem: Problem, end: End, x: Float[Array, " x"]) -> Any:
     """The cost of the end."""
     state, t, theta = _at(problem, end, x)
-    return jnp.zeros(()) if problem.end_cost is None else problem.at_end(problem.end_cost, state, t, theta)
+    if problem.end_cost is None:
+        return jnp.zeros(())
+    return problem.at_end(problem.end_cost, problem.outside(state), t, theta) / problem.units.cost
 
 
 def end_tried(problem: Problem, end: End, step: EndStep, lengths: Lengths, steps: Measured) -> tuple[End, Measured]:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute
-from naiad.control.doors import end_state, shaped
+from naiad.control.doors import end_states, shaped
 from naiad.control.linear import displaced, stepped
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
@@ -18,6 +18,7 @@ from naiad.numerics import double
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, number, positive
 
+NOTHING = 1e-13  # of the largest: the information that is none
 SMALLEST_GAIN = 1e-10  # the relative decrease of the misfit that a further step promises, at which it ends
 
 
@@ -25,8 +26,9 @@ class Estimate(NamedTuple):
     """Parameters and the initial state that fit measurements best, by weighted least squares.
 
     `theta_errors` and `state_errors` are standard errors, of the parameters and of the increments (eta, dmu) of the
-    state, from `covariance`, that of (eta, dmu, theta). `residuals` are measured less computed values; `misfit` is half
-    the weighted sum of their squares.
+    state, from `covariance`, that of (eta, dmu, theta), the inverse of their `information`: infinite for what the
+    measurements do not tell, zero for what is held. `residuals` are measured less computed values, NaN for those that
+    are missing; `misfit` is half the weighted sum of their squares.
     """
 
     theta: np.ndarray
@@ -34,6 +36,7 @@ class Estimate(NamedTuple):
     state: State
     state_errors: np.ndarray
     covariance: np.ndarray
+    information: np.ndarray
     residuals: np.ndarray
     misfit: float
     iterations: int
@@ -91,7 +94,8 @@ def estimate(
     - `measured`: a row for each time, every `every` steps of `dt`, of what `measure(state, t)`, or
       `measure(system, state, t)`, gives; the first is of the initial state, at t0.
     - `weights`: one over the variance of each measured number (a number, one for each column, or of the shape of
-      `measured`; 0 for what is missing). Without them all count alike, and their variance is estimated.
+      `measured`; 0 for what is missing, as NaN in `measured` is). Without them all count alike, and their variance is
+      estimated.
     - `prior`: what is known before; `free_state=False` holds the initial state.
 
     Gauss-Newton with a shift (Levenberg-Marquardt), the derivatives by those of the steps, on the group.
@@ -105,14 +109,18 @@ def estimate(
         raise InputError("nothing is unknown: give theta and model, or leave the state free.")
     if every < 1 or iterations < 1:
         raise InputError(f"every = {every!r}, iterations = {iterations!r}; expected both at least 1.")
-    state = end_state(system, "state", state)
+    (state,) = end_states(system, state=state)
     (count,) = shaped(
         "measure", with_system(measure, system), {"state": _shapes(state), "t": jax.ShapeDtypeStruct((), float)}, None
     )
     rows = floats("measured", measured)
     if rows.ndim != 2 or rows.shape[1] != count or not len(rows):
         raise InputError(f"measured has shape {rows.shape}; expected a row of {count} numbers for each time.")
+    if np.any(np.isinf(rows)):
+        raise InputError("measured holds infinite values; expected numbers, and NaN for what is missing.")
     known, weights = weights is not None, _weights(weights, rows)
+    if prior is not None:
+        _check(prior, 2 * system.group.dim, theta.size)
     method = default_method(system) if method is None else method
     method.check(system)
     fit = _Fit(system, model, measure, method, positive("dt", dt), every, number("t0", t0), weights)
@@ -151,12 +159,28 @@ def _minimised(
             shift *= 10.0
             if shift > 1e12:
                 break
-    covariance = np.zeros_like(matrix)
-    covariance[np.ix_(free, free)] = np.linalg.pinv(matrix[np.ix_(free, free)])
-    if not known:
-        covariance *= 2.0 * misfit / max(1, residuals.size - free.size)
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return Estimate(theta, errors[n:], state, errors[:n], covariance, residuals, float(misfit), count, bool(done))
+    own, covariance, information = matrix[np.ix_(free, free)], np.zeros_like(matrix), np.zeros_like(matrix)
+    variance, more = 1.0, np.count_nonzero(fit.weights) - free.size
+    if not known:  # it is that of the residuals, if there are more of them than unknowns
+        variance = 2.0 * misfit / more if more > 0 else np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        covariance[np.ix_(free, free)], information[np.ix_(free, free)] = _inverse(own) * variance, own / variance
+    errors = np.sqrt(np.diag(covariance))
+    return Estimate(
+        theta, errors[n:], state, errors[:n], covariance, information, residuals, float(misfit), count, bool(done)
+    )
+
+
+def _inverse(information: np.ndarray) -> np.ndarray:
+    """The covariance, with infinite variances of what has a part in a direction of which nothing is known."""
+    size = np.sqrt(np.diag(information))
+    scale = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    known = values > NOTHING
+    found = (vectors[:, known] / values[known]) @ vectors[:, known].T / np.outer(scale, scale)
+    lost = np.max(np.abs(vectors[:, ~known]), axis=1, initial=0.0) > np.sqrt(NOTHING)
+    found[lost, lost] = np.inf
+    return found
 
 
 def _normal(fit: _Fit, state: State, theta: np.ndarray, rows: np.ndarray, prior: Prior | None) -> Any:
@@ -169,9 +193,9 @@ def _normal(fit: _Fit, state: State, theta: np.ndarray, rows: np.ndarray, prior:
         at_next, value, slopes, after = fit.segment(at, theta, k)
         J = slopes.T @ response
         residuals[k] = row - value
-        weight = fit.weights[k]
-        misfit += 0.5 * float(weight @ residuals[k] ** 2)
-        slope -= J.T @ (weight * residuals[k])
+        weight, there = fit.weights[k], np.where(fit.weights[k] > 0.0, residuals[k], 0.0)
+        misfit += 0.5 * float(weight @ there**2)
+        slope -= J.T @ (weight * there)
         matrix += J.T @ (weight[:, None] * J)
         step = np.eye(size)
         step[:n] = after.T
@@ -229,7 +253,20 @@ def _weights(weights: Any, rows: np.ndarray) -> np.ndarray:
         raise InputError(f"weights have shape {array.shape}; expected one that fits {rows.shape}.") from None
     if not np.all(np.isfinite(found) & (found >= 0.0)):
         raise InputError("weights hold negative or infinite values, or NaN; expected one over each variance, or 0.")
-    return np.where(found > 0.0, found, 0.0)
+    return np.where(np.isnan(rows), 0.0, found)
+
+
+def _check(prior: Prior, n: int, count: int) -> None:
+    """What is known before fits n increments of the state and so many parameters."""
+    information, size = floats("prior.information", prior.information), n + count
+    if np.shape(prior.theta) != (count,) or information.shape != (size, size):
+        raise InputError(
+            f"prior has {np.size(prior.theta)} parameters and information of shape {information.shape}; expected "
+            f"{count} and {(size, size)}, for the increments of the state and the parameters."
+        )
+    values = np.linalg.eigvalsh(information) if np.all(np.isfinite(information)) else np.full(1, -np.inf)
+    if not np.allclose(information, information.T, rtol=1e-9) or values[0] < -1e-9 * abs(values[-1]):
+        raise InputError("prior.information is not the inverse of a covariance: expected a symmetric matrix, >= 0.")
 
 
 class MovingHorizon:
@@ -288,7 +325,8 @@ class MovingHorizon:
         end, _, _, after = fit.segment(first.state, first.theta, 0)
         step = np.eye(len(first.covariance))
         step[:n] = after.T
-        return Prior(end, first.theta, np.linalg.pinv(step @ first.covariance @ step.T))
+        back = np.linalg.inv(step)
+        return Prior(end, first.theta, back.T @ first.information @ back)
 
     def _rolled(self, found: Estimate) -> State:
         fit, at = self._fit(len(self._rows[0])), found.state

@@ -28,7 +28,8 @@ class First(NamedTuple):
 def start_values(problem: Problem, at: State, theta: Float[Array, " c"]) -> Float[Array, " x"]:
     """The increments by which the first node misses the one of the parameters."""
     state = problem.begin(problem.parameters(theta))
-    return jnp.concatenate([problem.difference(at.g, state.g), jnp.zeros_like(theta), state.mu - at.mu])
+    mu = state.mu / problem.units.momentum
+    return jnp.concatenate([problem.difference(at.g, state.g), jnp.zeros_like(theta), mu - at.mu])
 
 
 def start_blocks(problem: Problem, at: State, theta: Float[Array, " c"]) -> Start:

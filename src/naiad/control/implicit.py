@@ -83,12 +83,12 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     constants = x[:, 0, n : n + c]
     free = int(problem.free_time)
     return Sensitivity(
-        cost=cost,
+        cost=problem.units.cost * cost,
         T=constants[:, 0] if free else np.zeros(count),
         theta=constants[:, free:],
-        u=u.reshape(count, *solution.u.shape),
+        u=problem.units.control * u.reshape(count, *solution.u.shape),
         eta=x[..., :n],
-        mu=x[..., n + c + count :],
+        mu=problem.units.momentum * x[..., n + c + count :],
     )
 
 

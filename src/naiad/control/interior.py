@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-import numpy as np
-
 from naiad.compiler.cores import available, one_core
 from naiad.control.direction import directed
 from naiad.control.ending import Errors
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.geodesic import Route
+from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.kernels import kernels
 from naiad.control.measures import Measured
 from naiad.control.newton import NewtonTables
@@ -53,7 +52,7 @@ class Ended(NamedTuple):
     """The iterate at the end, how and after how many iterations the method ended, the cost, the errors, and both with
     the barrier in each iteration."""
 
-    at: Iterate
+    packed: Packed
     status: Status
     iterations: int
     cost: float
@@ -61,8 +60,13 @@ class Ended(NamedTuple):
     dual: float
     history: list[dict[str, float]]
 
+    @property
+    def at(self) -> Iterate:
+        """The iterate at the end."""
+        return self.packed.iterate
 
-def ended(problem: Problem, at: Iterate, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
+
+def ended(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, once more from the beginning, with a share of
     the curvature wherever all of it is too much."""
     first = Method(problem, at, numbers, rules).run(tell)
@@ -74,18 +78,18 @@ def ended(problem: Problem, at: Iterate, numbers: Numbers, rules: Rules, tell: T
 
 
 def all_ended(
-    problem: Problem, begun: Sequence[tuple[Iterate, Numbers]], rules: Rules, tell: Tell | None = None
+    problem: Problem, begun: Sequence[tuple[Iterate | Route, Numbers]], rules: Rules, tell: Tell | None = None
 ) -> list[Ended]:
     """The method from many iterates of problems of one form, on all cores; it tells of the first."""
 
-    def run(each: tuple[Iterate, Numbers]) -> Ended:
+    def run(each: tuple[Iterate | Route, Numbers]) -> Ended:
         with one_core():
             return ended(problem, *each, rules)
 
     cores = min(available(), len(begun) - 1)
     if cores < 2:
         return [ended(problem, *each, rules, tell if k == 0 else None) for k, each in enumerate(begun)]
-    kernels(problem, *begun[0])  # which are made once, before all
+    kernels(problem)  # which are made once, before all
     pool = ThreadPoolExecutor(cores, thread_name_prefix="naiad-control")
     try:
         others = [pool.submit(run, each) for each in begun[1:]]
@@ -97,10 +101,9 @@ def all_ended(
 class Method:
     """The method on a problem; `run` takes it to its end."""
 
-    def __init__(self, problem: Problem, at: Iterate, numbers: Numbers, rules: Rules):
+    def __init__(self, problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules):
         self.newton, self.rules = NewtonTables.of(problem, at, numbers), rules
-        bounds = (numbers.lower, numbers.upper, numbers.least, numbers.most)
-        self.bounded = bool(at.rho.size or any(np.isfinite(each).any() for each in bounds))
+        self.bounded = problem.path is not None or numbers.bounded
         self.barrier = rules.barrier if self.bounded else 0.0
         self.shift, self.failures = 0.0, 0
         self.filter: list[tuple[float, float]] = []
@@ -112,15 +115,15 @@ class Method:
         for iteration in range(self.rules.iterations + 1):
             last = iteration == self.rules.iterations
             errors = self._linearised() if self.rules.checked or not last else Errors(*[math.nan] * 3)
-            cost, largest = self.measured.cost, self.measured.largest
+            cost, largest = self.newton.problem.units.cost * self.measured.cost, self.measured.largest
             history.append({"cost": cost, "primal": largest, "dual": errors.dual, "barrier": self.barrier})
             if tell is not None:
                 tell(iteration, history[-1])
             status = self._status(errors, last)
             if status is not None:
-                at = self.newton.iterate()
+                packed = self.newton.packed()
                 self.newton.release()
-                return Ended(at, status, iteration, cost, largest, errors.dual, history)
+                return Ended(packed, status, iteration, cost, largest, errors.dual, history)
             self._advance()
         raise AssertionError("the last iteration has a status")
 
@@ -149,16 +152,17 @@ class Method:
             return Status.SOLVED
         if not (late or self.failures > 8 or not math.isfinite(missed)):
             return None
-        if not missed <= max(1e-6, 10.0 * tolerance):
-            return Status.INFEASIBLE
-        return Status.LIMIT if late else Status.STALLED
+        if late and math.isfinite(missed):
+            return Status.LIMIT
+        lost = not math.isfinite(self.measured.cost + errors.dual)
+        return Status.STALLED if lost or missed <= max(1e-6, 10.0 * tolerance) else Status.INFEASIBLE
 
     def _advance(self) -> None:
         """Go along Newton's step as far as the bounds and the filter allow; where that is nowhere, shift the next."""
         newton, part = self.newton, min(BOUNDARY, 1.0 - self.barrier)
         moved = False
         if directed(newton, self.barrier, self.shift, self.rules.halvings):
-            primal, dual = newton.direct()
+            primal, dual = newton.direct(self.bounded)
             whole, dual = min(1.0, part * primal), min(1.0, part * dual)
             moved = self._searched(whole, dual)
         if moved:

@@ -1,5 +1,7 @@
 """An iterate of the interior-point method, and the numbers of its problem."""
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -24,6 +26,11 @@ class Numbers(NamedTuple):
     least: Any
     most: Any
     begin: Any = 0.0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are any bounds."""
+        return bool(np.isfinite(np.concatenate([self.lower, self.upper, self.least, self.most])).any())
 
 
 class Iterate(NamedTuple):
@@ -127,6 +134,23 @@ class Rows:
         steps = {name: rows[:, place].reshape(len(rows), *shape) for name, (place, shape) in self._shapes.items()}
         others = {name: end[ends[name]] for name in ("theta", "least", "most", "nu")}
         return Iterate(g=self._tree.unflatten(map(of_nodes, self._g)), m=of_nodes(self._m), **steps, **others)
+
+
+class Packed:
+    """An iterate as rows of tables, which is taken apart when somebody asks for it."""
+
+    def __init__(self, rows: Rows, steps: np.ndarray, end: np.ndarray, outside: Callable[[Iterate], Iterate] | None):
+        self._rows, self._steps, self._end, self._outside = rows, steps, end, outside
+
+    @functools.cached_property
+    def iterate(self) -> Iterate:
+        """The iterate."""
+        found = self._rows.iterate(self._steps, self._end)
+        return found if self._outside is None else self._outside(found)
+
+    def __getstate__(self) -> Any:
+        """Without the form of tables, which belongs to a process."""
+        return {"iterate": self.iterate}
 
 
 def chosen(tree: Any, rows: Any) -> Any:

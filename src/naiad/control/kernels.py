@@ -8,15 +8,17 @@ import numpy as np
 
 from naiad.compiler.tables import SELDOM, Fields, OverTables, default_lanes, made_once
 from naiad.compiler.together import together
-from naiad.control.ending import End, EndBlocks, EndStep, Errors, end_blocks, end_stepped, end_tried
+from naiad.control.ending import End, EndBlocks, EndStep, Errors, conditions, end_blocks, end_stepped, end_tried
 from naiad.control.first_node import First, Start, begun
+from naiad.control.geodesic import Route, along
 from naiad.control.interval import Interval, Values, blocks, values
-from naiad.control.iterate import Iterate, Numbers, Rows, chosen
+from naiad.control.iterate import Rows
 from naiad.control.measures import Duals, Measured, duals, joined, measured, summed
 from naiad.control.problem import Problem
 from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
 from naiad.control.step import Assembled, Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
 from naiad.control.transcription import GaussSteps
+from naiad.mechanics import State
 
 MOST_SCALARS = 128  # larger arrays of a step live in memory: what is written out takes long to compile
 
@@ -25,6 +27,8 @@ class Forms(NamedTuple):
     """The forms of the rows of all tables."""
 
     shared: Fields
+    route: Fields
+    index: Fields
     at: Fields
     step: Fields
     end: Fields
@@ -49,8 +53,10 @@ class Forms(NamedTuple):
     values: Fields
 
     @classmethod
-    def of(cls, problem: Problem, at: Interval, end: End) -> "Forms":
-        """Of a problem with a step and an end like these."""
+    def of(cls, problem: Problem) -> "Forms":
+        """Of a problem."""
+        route, at = examples(problem)
+        end = route.end
         n, c, own, inner = problem.group.dim, problem.constants, problem.control_size, problem.inner_size
         nx, q, r = problem.state_size, np.size(at.rho), np.size(end.nu)
         ny, zeros, one = own + nx, np.zeros, np.zeros(())
@@ -58,6 +64,8 @@ class Forms(NamedTuple):
         multipliers = (at.sigma, at.lam, at.gamma, at.rho, at.slack, at.low, at.high)
         forms = (
             problem,
+            route,
+            one,
             at,
             Step(zeros(n), zeros(n), zeros(n), zeros(n), zeros(c), at.K, at.U, *multipliers),
             end,
@@ -96,8 +104,8 @@ class Forms(NamedTuple):
 class Kernels:
     """The functions by their names, `over` tables; `width` is how many steps lie side by side."""
 
-    def __init__(self, problem: Problem, forms: Forms):
-        self.forms, self.width = forms, default_lanes()
+    def __init__(self, problem: Problem):
+        self.forms, self.width = (forms := Forms.of(problem)), default_lanes()
         self.spare: dict[int, list[Any]] = {}  # tables that nobody uses, for so many steps
         self.sizes, self.rows = Sizes.of(problem), Rows(forms.at, forms.end)
         self.staged = isinstance(problem.steps, GaussSteps)
@@ -132,19 +140,37 @@ class Kernels:
                 "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
                 "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1",)),
             }
+        makers["along"] = lambda: steps(along, f.route, f.index)
         makers["end_blocks"] = lambda: alone(end_blocks, problem, f.end, f.weights, f.duals, level=SELDOM)
         self.over = dict(zip(makers, together(list(makers.values())), strict=True))
 
 
-def kernels(problem: Problem, at: Iterate, numbers: Numbers) -> Kernels:
-    """The functions of problems, at iterates like these: made once for all of a form."""
+def kernels(problem: Problem) -> Kernels:
+    """The functions of problems: made once for all of a form."""
+    return made_once(problem, Kernels, lambda: Kernels(problem))
 
-    def make() -> Kernels:
-        step = chosen(at.intervals(numbers), 0)
-        end = jax.tree.map(np.asarray, at.end(numbers, problem.begin is not None))
-        return Kernels(problem, Forms.of(problem, step, end))
 
-    return made_once(problem, (Kernels, at.rho.shape[1], at.nu.size), make)
+def examples(problem: Problem) -> tuple[Route, Interval]:
+    """Where the iteration of a problem begins, and a step there, of zeros."""
+    zeros: Any = np.zeros
+    group, steps, one = problem.group, problem.steps, zeros(())
+    m, c, none = zeros(group.dim), zeros(problem.constants), zeros(problem.state_size)
+    K, U, state = (
+        zeros((steps.inner, m.size)),
+        zeros((steps.stages, problem.controls)),
+        State(_zeros(group.identity), m),
+    )
+    end = End(one, one, one, state, c, c, *state, c, c, c, c, () if problem.begin is None else state)
+    end = end._replace(nu=_zeros(lambda: conditions(problem, end, none)))
+    paths = _zeros(lambda: problem.path_values(state.g, K, U, one, one))
+    multipliers = (K, m, m, paths, paths, U, U, U[0], U[0])
+    route = Route(state, zeros((2, m.size)), one, *[U] * 3, *[U[0]] * 2, one, end)
+    return route, Interval(one, one, one, *state, *state, c, K, U, *multipliers)
+
+
+def _zeros(function: Callable[[], Any]) -> Any:
+    """Zeros of the shapes of what a function gives."""
+    return jax.tree.map(lambda a: np.zeros(a.shape), jax.eval_shape(function))
 
 
 def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded, Duals]:

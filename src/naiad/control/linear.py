@@ -15,6 +15,8 @@ from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, positive
 
+ROUNDING = 1e-12  # how far below zero, relatively, an eigenvalue of weights may be
+
 
 class LinearStep(NamedTuple):
     """x_{k+1} = A x_k + B u_k about a state and controls, and the state after the step."""
@@ -191,9 +193,12 @@ def weight(name: str, value: Any, size: int) -> np.ndarray:
     """A matrix from a number, a diagonal or a matrix."""
     array = floats(name, value)
     array = np.diag(array) if array.ndim == 1 else array * np.eye(size) if array.ndim == 0 else array
-    if array.shape != (size, size) or not np.all(np.isfinite(array)):
+    if array.shape != (size, size):
         raise InputError(f"{name} has shape {array.shape}; expected a number, {size} of them, or {size} x {size}.")
-    if np.linalg.eigvalsh(0.5 * (array + array.T))[0] < (1e-300 if name == "R" else 0.0):
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{name} holds NaN or infinite values; give finite numbers.")
+    values = np.linalg.eigvalsh(array := 0.5 * (array + array.T))
+    if values[0] < (1e-300 if name == "R" else -ROUNDING * values[-1]):
         raise InputError(f"{name} is not positive {'semi' * (name != 'R')}definite; expected weights that are.")
     return array
 

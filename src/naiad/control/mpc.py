@@ -1,13 +1,14 @@
 """Model predictive control: an optimum over a horizon that moves along, a few iterations a sample."""
 
+import math
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import numpy as np
 
-from naiad.control.doors import end_state
+from naiad.control.doors import end_states
 from naiad.control.guess import centred
 from naiad.control.interior import Method
 from naiad.control.iterate import OF_STEPS, Iterate, stacked
@@ -16,14 +17,14 @@ from naiad.control.task import posed
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
-from naiad.numerics.arguments import checked
+from naiad.numerics.arguments import checked, shown
 from naiad.numerics.double import double
 from naiad.simulation import simulate
 
 
 class Sampled(NamedTuple):
     """A closed loop: times, states and controls of the samples, the cost of each plan, the iterations and the seconds
-    that each took."""
+    that each took; `missed` is by how much the plans miss their equations: what stays large has no solution."""
 
     t: np.ndarray
     states: State
@@ -31,6 +32,7 @@ class Sampled(NamedTuple):
     cost: np.ndarray
     iterations: np.ndarray
     seconds: np.ndarray
+    missed: np.ndarray
 
 
 class MPC:
@@ -61,20 +63,26 @@ class MPC:
         self._task = posed(system, None, goal is not None, T, N, order=order, iterations=first, **options)
         self._options = {key: options[key] for key in ("actuation", "controls") if key in options}
         self.system, self.N, self.T = system, N, float(T)
-        self._goal = None if goal is None else end_state(system, "goal", goal)
+        group, momenta = system.group, cast("Any", np.zeros(system.group.dim))
+        identity, self._form = jax.tree.flatten(State(jax.eval_shape(group.identity), momenta))
+        self._shapes = list(map(np.shape, identity))
+        self._goal = None if goal is None else end_states(system, goal=goal)[0]
         self._iterations, self._barrier = iterations, barrier
         self._plan: Iterate | None = None
+        self.missed = np.inf
 
-    @double
     def __call__(self, state: State, t: float = 0.0) -> np.ndarray:
         """The controls of the first step of a plan from this state at a time: of its stages, the mean."""
         return self.planned(state, t)[0]
 
+    @double
     def planned(self, state: State, t: float = 0.0) -> tuple[np.ndarray, float, int]:
-        """The controls, the cost of the plan, and the iterations."""
-        task, N = self._task, self.N
-        state = jax.tree.map(np.asarray, State(*state))
+        """The controls, the cost of the plan, and the iterations; `missed` is by how much it misses its equations."""
+        N, state = self.N, self._seen(state)
         goal = state if self._goal is None else self._goal
+        if self._plan is None:
+            self._task, state, goal = self._task.between(state, goal, N)
+        task = self._task
         numbers = task.numbers._replace(goal=goal, step=task.step(N), begin=float(t))
         if self._plan is None:
             at, rules = task.beginning(numbers, state, N), task.rules
@@ -82,8 +90,23 @@ class MPC:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
         outcome = Method(task.problem, at, numbers, rules).run()
-        self._plan = outcome.at
+        self._plan, self.missed = outcome.at, outcome.primal
         return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations
+
+    def _seen(self, state: State) -> State:
+        """A state as arrays, if it can be one; what little an attitude is off is put right later."""
+        try:
+            leaves = [np.asarray(leaf, float) for leaf in jax.tree.leaves(State(*state))]
+            right = [leaf.shape for leaf in leaves] == self._shapes and math.isfinite(
+                sum(leaf.sum() for leaf in leaves)
+            )
+        except (TypeError, ValueError):
+            right = False
+        if not right:
+            raise InputError(
+                f"MPC: state = {shown(state)}; expected a State of {type(self.system).__name__} of finite numbers."
+            )
+        return jax.tree.unflatten(self._form, leaves)
 
     def _shifted(self, plan: Iterate, state: State) -> Iterate:
         """The plan a step later, its last step repeated, from a state."""
@@ -97,7 +120,7 @@ class MPC:
             array[0] = first
         return plan._replace(g=g, m=m, **moved)
 
-    @double
+    @checked
     def run(
         self,
         state: State,
@@ -114,7 +137,7 @@ class MPC:
         if samples < 1 or substeps < 1:
             raise InputError(f"MPC.run: samples = {samples}, substeps = {substeps}; expected both at least 1.")
         body, dt = self.system if plant is None else plant, self.T / self.N
-        states, controls, costs, iterations, seconds = [jax.tree.map(np.asarray, State(*state))], [], [], [], []
+        states, controls, costs, iterations, seconds, missed = [self._seen(state)], [], [], [], [], []
         times = t0 + dt * np.arange(samples + 1)
         for k in range(samples):
             began = time.perf_counter()
@@ -136,8 +159,9 @@ class MPC:
             controls.append(u)
             costs.append(cost)
             iterations.append(count)
+            missed.append(self.missed)
             if progress is not None:
                 progress((k + 1) / samples)
         path = stacked(states)
-        found = map(np.array, (controls, costs, iterations, seconds))
+        found = map(np.array, (controls, costs, iterations, seconds, missed))
         return Sampled(times, path, *found)

@@ -1,6 +1,7 @@
 """Newton's equations of a problem, in tables: the blocks of all steps, the two sweeps, the step, and trials."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -9,8 +10,9 @@ import numpy as np
 from naiad.compiler import execute_rows
 from naiad.compiler.tables import Table, chained, numbers_of
 from naiad.control.ending import EndBlocks, Errors
+from naiad.control.geodesic import Route
 from naiad.control.interval import Interval, Values, values
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
@@ -26,8 +28,10 @@ Call = Callable[[], None]
 
 
 class Plan(NamedTuple):
-    """What is called at an iterate: to linearise it, the ends alone, to have the step, and the trial at its end."""
+    """What is called at an iterate: to have the first one, to linearise it, the ends alone, to have the step, and the
+    trial at its end."""
 
+    begin: Call
     linearise: Call
     ends: Call
     step: Call
@@ -44,17 +48,20 @@ class NewtonTables:
     problem: Problem
 
     @classmethod
-    def of(cls, problem: Problem, at: Iterate, numbers: Numbers) -> "NewtonTables":
+    def of(cls, problem: Problem, at: Iterate | Route, numbers: Numbers) -> "NewtonTables":
         """The equations at an iterate: in tables that nobody uses any more, if there are such."""
-        own = kernels(problem, at, numbers)
+        own = kernels(problem)
         try:
             found = own.spare[at.steps].pop()
         except LookupError:
             found = cls(own, at.steps)
         found.problem = problem
         found.shared.share(problem, numbers_of(problem))
-        steps, found.end.memory[0, :, 0] = own.rows.of(at, numbers)
-        found.at.put(steps)
+        if isinstance(at, Route):
+            found.begin(at)
+        else:
+            steps, found.end.memory[0, :, 0] = own.rows.of(*in_units(problem, at, numbers))
+            found.at.put(steps)
         return found
 
     def release(self) -> None:
@@ -79,6 +86,9 @@ class NewtonTables:
             1, 1, forms.shared, forms.barrier, forms.weights, forms.lengths, same=True
         )
         self.sizes = Table.same(k.sizes)
+        self.route = Table(forms.route, 1, k.width, same=True)
+        self.index = Table(forms.index, groups, k.width)
+        self.index.put(np.arange(N)[:, None])
         self.weights, self.lengths = tables(k.width, 1, forms.weights, forms.lengths, same=True)
         self.at, self.trial, self.step, self.kept = tables(k.width, groups, *[forms.at] * 2, forms.step, forms.kept)
         self.swept, self.bounded, self.duals, self.limits, self.change, self.measured = tables(
@@ -112,12 +122,12 @@ class NewtonTables:
         self._weights = self.weights.memory[0], self.alone.memory[0]
         single = (self.total, self.errors, self.end_limits)
         self._total, self._errors, self._end_limits = (table.memory[0, :, 0] for table in single)
-        self._limits, self._pivot = self.limits.memory[:, :, 0], self.pivot.memory[0]
+        self._limits, self._pivot = self.limits.memory[:N, :, 0], self.pivot.memory[0]
         self._shift = self.barrier.memory[0]
 
     def _bound(self, swapped: bool = False) -> Plan:
         """The calls at the iterate, or at what is the trial now; the two change places."""
-        over, shared = self.kernels.over, self.shared
+        over, shared, first = self.kernels.over, self.shared, [self.route, self.index]
         (at, trial), (end, end_trial) = (self.at, self.trial), (self.end, self.end_trial)
         if swapped:
             at, trial, end, end_trial = trial, at, end_trial, end
@@ -148,13 +158,39 @@ class NewtonTables:
         summed = over["summed"].scan(self.sizes, self.summed, [self.measured], [])
         given = [end, self.end_step, self.alone_lengths, self.summed.part(N, N + 1)]
         tried += [summed, over["end_tried"].over(shared, given, [end_trial, self.total])]
-        return Plan(chained([*made, joined, ends]), ends, chained(step), chained(tried))
+        begin = over["along"].over(shared, first, [at])
+        return Plan(begin, chained([*made, joined, ends]), ends, chained(step), chained(tried))
 
     # -- the iterate
 
-    def iterate(self) -> Iterate:
-        """As arrays of its own: tables are used again."""
-        return self.kernels.rows.iterate(self.at.matrix(self.N), self.end.memory[0, :, 0].copy())
+    def begin(self, route: Route) -> None:
+        """The iterate is the first one along this route."""
+        row = route.row()
+        self.route.memory[0], self.end.memory[0, :, 0] = row[:, None], row[-self.end.fields.size :]
+        self.plan.begin()
+
+    def packed(self) -> Packed:
+        """The iterate, with a memory of its own: tables are used again."""
+        own = self.kernels.rows, self.at.copied(self.N), self.end.memory[0, :, 0].copy()
+        units = self.problem.units
+        return Packed(*own, None if units.plain else partial(units.out, momenta=momenta_of(self.problem)))
+
+    def momenta(self) -> float:
+        """The largest momentum at the nodes."""
+        parts = self.kernels.forms.at.parts
+        return float(max(np.abs(self.at.memory[:, parts[name]]).max() for name in ("m", "m_next")))
+
+    def gain(self) -> float:
+        """The largest derivative of the momentum after a step in a control."""
+        self.linearise(0.0, 0.0)
+        n, c = self.problem.group.dim, self.problem.constants
+        leads = self.swept.rows(self.N).lead
+        return float(np.abs(leads[:, n + c : 2 * n + c, -self.problem.control_size :]).max())
+
+    def cost_with(self, control: float) -> float:
+        """The cost at the iterate, all controls being this one."""
+        self.at.memory[:, self.kernels.forms.at.parts["U"]] = control
+        return self.measure().cost
 
     # -- equations
 
@@ -211,7 +247,6 @@ class NewtonTables:
         """Solve for the changes; the smallest pivot."""
         self._shift[:, 0] = barrier, shift
         self._sweep()
-        self._spread()
         return self._pivot.item()
 
     def back(self, barrier: float, shift: float) -> None:
@@ -222,27 +257,38 @@ class NewtonTables:
     def on(self) -> None:
         """The changes, from the increments of the first node."""
         self._on()
-        self._spread()
 
-    def _spread(self) -> None:
-        """The lanes that are left have the changes of the last step."""
-        if len(self.change.memory) > self.N:
-            self.change.memory[self.N :] = self.change.memory[self.N - 1]
-
-    def direct(self) -> tuple[float, float]:
-        """The step, and the multiples of it at which a slack or a bound is met, and at which one of their multipliers
-        vanishes."""
+    def direct(self, bounded: bool = True) -> tuple[float, float]:
+        """The step, and the multiples of it at which a slack or a bound is met, if there are any, and at which one of
+        their multipliers vanishes."""
         self.plan.step()
-        steps, ends = np.minimum.reduce(self._limits).tolist(), self._end_limits.tolist()
-        return min(steps[0], ends[0]), min(steps[1], ends[1])
+        primal, dual = self._end_limits.tolist()
+        if not bounded:
+            return primal, dual
+        steps = np.minimum.reduce(self._limits).tolist()
+        return min(steps[0], primal), min(steps[1], dual)
 
     def changes(self) -> Change:
         """The changes of all steps."""
         return self.change.rows(self.N)
 
 
-def step_values(problem: Problem, intervals: Interval) -> Values:
-    """The equations of steps, in rows."""
+def momenta_of(problem: Problem) -> slice:
+    """The conditions of the end that are momenta."""
+    n = problem.group.dim
+    return slice(n, 2 * n) if problem.reaching else slice(0)
+
+
+def in_units(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Iterate, Numbers]:
+    """An iterate and the numbers of a problem in its units."""
+    units = problem.units
+    return (at, numbers) if units.plain else (units.into(at, momenta_of(problem)), units.numbers(numbers))
+
+
+def step_values(problem: Problem, at: Iterate, numbers: Numbers) -> Values:
+    """The equations of the steps of an iterate, in rows, in the units of the problem."""
+    at, numbers = in_units(problem, at, numbers)
+    intervals = at.intervals(numbers)
     if isinstance(problem.steps, GaussSteps):
         return staged_values(problem, intervals)
     return execute_rows(values, problem, intervals, parameters=())

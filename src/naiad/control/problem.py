@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.control.transcription import AbstractTranscription, Controlled
+from naiad.control.units import Units
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
@@ -22,7 +23,8 @@ class Problem(Module):
     difference from the goal, where `reaching` says that there is one. The unknown constants theta are the duration, if
     `free_time`, then as many `unknown` parameters, and any more that are given; without the duration they make the
     system, `model(system, theta)`. The first node is `begin(parameters)`, if that is given, and the functions of the
-    end take the unknown parameters too, if there are any.
+    end take the unknown parameters too, if there are any. Momenta, controls and costs are in `units`; the functions of
+    the problem know nothing of that.
     """
 
     system: LagrangianSystem
@@ -34,6 +36,7 @@ class Problem(Module):
     ending: Any
     model: Any
     begin: Any
+    units: Units
     controls: int = static()
     constants: int = static()
     unknown: int = static()
@@ -62,7 +65,17 @@ class Problem(Module):
 
     def controlled(self) -> Controlled:
         """What acts and what it costs."""
-        return Controlled(self.push, self.cost, self.path)
+        momentum, control, cost = self.units
+
+        def path(g: Any, xi: Any, u: Any, t: Any) -> Any:
+            return self.path(g, xi, control * u, t)
+
+        return Controlled(
+            lambda g, u, t: self.push(g, control * u, t),
+            lambda g, xi, u, t: self.cost(g, xi, control * u, t) / cost,
+            path,
+            1.0 / momentum,
+        )
 
     def parameters(self, theta: Any) -> Any:
         """The unknown parameters among the constants."""
@@ -72,8 +85,12 @@ class Problem(Module):
         """The system with these constants."""
         return self.system if self.model is None else self.model(self.system, theta[int(self.free_time) :])
 
+    def outside(self, state: State) -> State:
+        """A state as it is without units."""
+        return State(state.g, self.units.momentum * state.mu)
+
     def at_end(self, function: Any, state: State, t: Scalar, theta: Float[Array, " c"]) -> Any:
-        """A function of the end."""
+        """A function of the end, of a state without units."""
         return function(state, t, self.parameters(theta)) if self.unknown else function(state, t)
 
     def length(self, theta: Float[Array, " c"], step: Scalar) -> Any:

@@ -1,5 +1,6 @@
 """The front door: optimal control of a system from a state to a goal."""
 
+import dataclasses
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from naiad.control.doors import end_state
+from naiad.control.doors import end_states
 from naiad.control.guess import resampled
 from naiad.control.interior import Ended, Status, Tell, all_ended
 from naiad.control.iterate import Numbers
@@ -76,7 +77,8 @@ def solve(
     - `estimate`: solve with N/4 and N/2 steps first (where that fails, or finds another optimum, afterwards from the
       solution), and estimate the error of the cost from all three; where these grids are too coarse, with 2 N steps.
       Where no grid tells, there is no estimate, and `message` says so.
-    - `tolerance`: of all errors; `iterations`: at most so many; `progress`: show them, or a function that is told.
+    - `tolerance`: of all errors; `iterations`: at most so many, and again where that ends in no optimum, from the same
+      beginning with more care; `progress`: show them, or a function that is told.
 
     The result says how it ended in `status`. What was compiled for a problem is used again for other goals, bounds,
     masses and numbers of steps.
@@ -107,8 +109,7 @@ def solve(
     if starts < 1:
         raise InputError(f"starts = {starts!r}; expected at least 1.")
     first: Any = start(jnp.asarray(task.theta)) if callable(start) else start
-    start = end_state(system, "start", first)
-    target = start if goal is None else end_state(system, "goal", goal)
+    task, start, target = task.between(first, goal, N)
     tell = progress if callable(progress) else _shown if progress else None
     counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
@@ -128,12 +129,14 @@ def solve(
         again = [_best(task, start, target, count, found, starts, seed, tell) for count in counts]
         coarse = [each for each in again if each.solved and not _apart(each, found)]
     if coarse:
-        return found._replace(error_estimate=richardson([each.cost for each in (*coarse, found)], found.order))
+        return dataclasses.replace(
+            found, error_estimate=richardson([each.cost for each in (*coarse, found)], found.order)
+        )
     fine = _best(task, start, target, 2 * N, found, starts, seed, tell)
     if not fine.solved or _apart(fine, found):
-        return found._replace(message=_NO_ESTIMATE.format(N // 4, N // 2, 2 * N))
+        return dataclasses.replace(found, message=_NO_ESTIMATE.format(N // 4, N // 2, 2 * N))
     whole = 2.0**found.order / (2.0**found.order - 1.0)
-    return found._replace(error_estimate=whole * abs(fine.cost - found.cost))
+    return dataclasses.replace(found, error_estimate=whole * abs(fine.cost - found.cost))
 
 
 _NO_ESTIMATE = (
@@ -154,10 +157,11 @@ def solve_many(
         raise InputError(f"{len(starts)} starts but {len(goals)} goals; expected as many of each, and at least one.")
     task = posed(system, None, True, T, N, **options)
     ends = [
-        [end_state(system, f"{name}[{k}]", state) for k, state in enumerate(states)]
+        end_states(system, **{f"{name}[{k}]": state for k, state in enumerate(states)})
         for name, states in (("starts", starts), ("goals", goals))
     ]
     began = time.perf_counter()
+    task, *_ = task.between(ends[0][0], ends[1][0], N)
     each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
     at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
     outcomes = all_ended(task.problem, list(zip(at, each, strict=True)), task.rules)
@@ -216,33 +220,20 @@ def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -
 
 def _solution(task: Task, numbers: Numbers, outcome: Ended, seconds: float) -> Solution:
     """An outcome as a result."""
-    problem, at, status = task.problem, outcome.at, outcome.status
-    N = at.steps
-    T = float(at.theta[0]) if problem.free_time else task.T
-    h = T / N
+    problem, status = task.problem, outcome.status
     return Solution(
         cost=outcome.cost,
         status=status,
         message="" if status is Status.SOLVED else complaint(problem, outcome, numbers),
         iterations=outcome.iterations,
-        T=T,
-        t=h * np.arange(N + 1),
-        states=State(at.g, at.m),
-        t_u=h * (np.arange(N)[:, None] + np.asarray(problem.steps.times)),
-        u=at.U,
-        theta=problem.parameters(at.theta),
-        costates=State(at.lam, at.gamma),
-        bound_multipliers=(at.low, at.high),
-        path_multipliers=at.rho,
-        end_multipliers=at.nu,
+        T=float(outcome.at.theta[0]) if problem.free_time else task.T,
         primal_error=outcome.primal,
         dual_error=outcome.dual,
-        error_estimate=None,
         seconds=seconds,
-        history={key: np.array([each[key] for each in outcome.history]) for key in outcome.history[0]},
         problem=problem,
-        iterate=at,
+        packed=outcome.packed,
         numbers=numbers,
+        told=outcome.history,
     )
 
 

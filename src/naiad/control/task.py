@@ -1,5 +1,6 @@
 """A problem as a user poses it, checked, without its start and its goal."""
 
+import operator
 from typing import Any, NamedTuple
 
 import jax
@@ -7,11 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.control.actuation import effort
-from naiad.control.doors import force_map, functions, limits, parameters, transcription
-from naiad.control.guess import beginning
+from naiad.control.doors import contents, end_states, force_map, functions, limits, parameters, transcription
+from naiad.control.geodesic import Route
 from naiad.control.interior import Rules
-from naiad.control.iterate import Iterate, Numbers
+from naiad.control.iterate import Numbers
+from naiad.control.newton import NewtonTables
 from naiad.control.problem import Problem
+from naiad.control.units import Units
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
@@ -19,10 +22,12 @@ from naiad.numerics.arguments import checked
 from naiad.numerics.checks import positive
 
 FIRST_BARRIER = 0.1
+MOST_KNOWN = 64  # problems and ends that are known
 
 
 class Task(NamedTuple):
-    """A problem without its start and its goal."""
+    """A problem without its start and its goal; `sizes` are the numbers of inequalities of a step and of conditions of
+    the end."""
 
     problem: Problem
     numbers: Numbers
@@ -40,10 +45,46 @@ class Task(NamedTuple):
         begin = self.problem.begin
         return start if begin is None else jax.tree.map(np.asarray, begin(jnp.asarray(theta)))
 
-    def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Iterate:
-        """The first iterate."""
+    def between(self, start: State, goal: State | None, N: int) -> "tuple[Task, State, State]":
+        """The same in units that fit it, which are those of its user if they do, and both ends, checked."""
+        everything, tree = jax.tree.flatten((self.problem, start, goal, self.numbers.lower, self.numbers.upper))
+        key = (tree, self.T, *map(contents, everything))
+        units, ends = _UNITS.get(key), [start, start if goal is None else goal]
+        if units is None:
+            given = {"start": start} if goal is None else {"start": start, "goal": goal}
+            states = end_states(self.problem.system, **given)
+            ends, units = [states[0], states[-1]], self._units(states[0], states[-1], N)
+            if all(map(operator.is_, jax.tree.leaves(list(given.values())), jax.tree.leaves(states))):
+                if len(_UNITS) >= MOST_KNOWN:
+                    _UNITS.clear()
+                _UNITS[key] = units
+        task = self if units.plain else self._replace(problem=self.problem.replaced(units=units))
+        return task, ends[0], ends[1]
+
+    def _units(self, start: State, goal: State, N: int) -> Units:
+        """By the momenta along the geodesic, or beside it, and by the cost there with the controls that it takes."""
+        problem, n = self.problem, self.problem.group.dim
+        numbers = self.numbers._replace(goal=goal, step=self.step(N))
+        route = self.beginning(numbers, start, N)
+        newton = NewtonTables.of(problem, route, numbers)
+        momentum = newton.momenta()
+        if momentum == 0.0:
+            newton.begin(route._replace(bends=np.ones((2, n))))
+            momentum = newton.momenta()
+        gain = newton.gain() * N / self.T
+        bounds = np.abs(np.concatenate([numbers.lower, numbers.upper]))
+        largest = np.max(bounds[np.isfinite(bounds)], initial=0.0) or np.inf
+        control = min(momentum / (self.T * gain) if gain > 0.0 else largest, largest)
+        cost = newton.cost_with(control)
+        newton.release()
+        return Units.of(momentum, abs(cost), control)
+
+    def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Route:
+        """The first iterate: along the geodesic, bent aside if wanted."""
         theta = np.concatenate([np.full(int(self.problem.free_time), self.T), self.theta])
-        return beginning(self.problem, numbers, start, self.T, theta, N, self.sizes, self.rules.barrier, bends)
+        bends = np.zeros((2, self.problem.group.dim)) if bends is None else bends
+        given = self.problem, numbers, start, self.T, theta, N
+        return Route.of(*given, self.sizes[1], self.rules.barrier, bends)
 
 
 def pose(
@@ -79,7 +120,10 @@ def pose(
     push, nu = force_map(system, actuation, controls)
     steps = transcription(system, order, method)
     theta, low, high = parameters(system, model, theta, theta_bounds, begin)
-    sizes = functions(system, nu, theta.size, cost, path, end_cost, ending)
+    inequalities, conditions = functions(system, nu, theta.size, cost, path, end_cost, ending)
+    sizes = steps.stages * inequalities, 2 * system.group.dim * reaching + conditions
+    if times is not None and not free_time:
+        raise InputError(f"times = {times!r} are bounds of a free duration; give free_time=True with them.")
     least, most = _times(times, T) if free_time else (np.zeros(0), np.zeros(0))
     problem = Problem.unchecked(
         system=system,
@@ -91,6 +135,7 @@ def pose(
         ending=ending,
         model=model,
         begin=begin,
+        units=Units(),
         controls=nu,
         constants=int(free_time) + theta.size,
         unknown=theta.size,
@@ -98,10 +143,12 @@ def pose(
         reaching=reaching,
     )
     bounds = *limits("bounds", bounds, nu), np.concatenate([least, low]), np.concatenate([most, high])
-    return Task(problem, Numbers(0.0, None, *bounds), Rules(tolerance, iterations, FIRST_BARRIER), sizes, T, theta)
+    numbers, rules = Numbers(0.0, None, *bounds), Rules(tolerance, iterations, FIRST_BARRIER)
+    return Task(problem, numbers, rules, sizes, T, theta)
 
 
-posed = checked(pose)
+posed = checked(pose, "the problem")
+_UNITS: dict[Any, Units] = {}  # of problems whose ends are sound, by all of their numbers
 
 
 def _times(times: Any, T: float) -> tuple[np.ndarray, np.ndarray]:

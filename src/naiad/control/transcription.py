@@ -27,11 +27,12 @@ Rows = Float[Array, "inner n"]
 
 class Controlled(NamedTuple):
     """What acts and what it costs: the force map push(g, u, t), the cost rate cost(g, xi, u, t), and path(g, xi, u, t)
-    <= 0 or None."""
+    <= 0 or None; and what actions and forces are multiplied by, for the units of momenta."""
 
     push: Any
     cost: Any
     path: Any
+    part: Any = 1.0
 
 
 class AbstractTranscription(Module):
@@ -62,8 +63,8 @@ class AbstractTranscription(Module):
         """x of g_{k+1} = g_k tau(x)."""
 
     @abc.abstractmethod
-    def guessed(self, x: np.ndarray, m: np.ndarray, h: float) -> np.ndarray:
-        """Inner unknowns of steps that move by x from nodes with the momenta m."""
+    def guessed(self, x: Float[Array, " n"], m: Float[Array, " n"], h: Scalar) -> Rows:
+        """Inner unknowns of a step that moves by x, where the momentum is about m."""
 
     @abc.abstractmethod
     def rescaled(self, K: np.ndarray, ratio: float) -> np.ndarray:
@@ -122,7 +123,7 @@ class VariationalSteps(AbstractTranscription):
         return h * K[0]
 
     def guessed(self, x, m, h):
-        return x[:, None] / h
+        return x[None] / h
 
     def rescaled(self, K, ratio):
         return K
@@ -148,7 +149,7 @@ class VariationalSteps(AbstractTranscription):
             kinetic, left, right = rule.slopes(system, tau, g, xi, t, h)
             change = turn @ kinetic - before @ left + gamma @ right
         rate = controlled.cost(g, xi, u, t) + controlled.cost(end, xi, u, t + h)
-        return 0.5 * h * rate + value + change
+        return 0.5 * h * rate + controlled.part * (value + change)
 
     def path(self, controlled, group, g, K, U, t, h):
         return controlled.path(g, K[0], U[0], t)
@@ -203,7 +204,7 @@ class GaussSteps(AbstractTranscription):
         return jnp.asarray(self.method.tableau.b) @ K[:-1]
 
     def guessed(self, x, m, h):
-        return np.concatenate([np.repeat(x[:, None], self.stages, axis=1), m[:, None]], axis=1)
+        return jnp.concatenate([jnp.tile(x, (self.stages, 1)), m[None]])
 
     def rescaled(self, K, ratio):
         return np.concatenate([ratio * K[:, :-1], K[:, -1:]], axis=1)
@@ -240,7 +241,7 @@ class GaussSteps(AbstractTranscription):
         force = controlled.push(point, u, time)
         if system.force is not None:
             force = force + system.force(point, Xi, time)
-        return h * b * (controlled.cost(point, Xi, u, time) + change + force @ delta)
+        return h * b * (controlled.cost(point, Xi, u, time) + controlled.part * (change + force @ delta))
 
     def path(self, controlled, group, g, K, U, t, h):
         a, c = jnp.asarray(self.method.tableau.a), jnp.asarray(self.method.tableau.c)

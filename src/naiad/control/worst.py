@@ -5,23 +5,29 @@ import numpy as np
 
 from naiad.control.interior import Ended, Status
 from naiad.control.iterate import Iterate, Numbers
-from naiad.control.newton import NewtonTables, step_values
+from naiad.control.newton import NewtonTables, momenta_of, step_values
 from naiad.control.problem import Problem
+
+FAR = 1e-6  # what is missed by more is named
+NO_COST = 1e15  # larger costs are those of a motion that has run away
 
 
 def complaint(problem: Problem, outcome: Ended, numbers: Numbers) -> str:
     """A line on why an outcome is not solved, and what to do."""
     status, at = outcome.status, outcome.at
-    if status is not Status.INFEASIBLE:
-        return (
-            f"{status} after {outcome.iterations} iterations, with errors of {outcome.primal:.1e} "
-            f"(equations) and {outcome.dual:.1e} (optimality); give more iterations, a guess, or a larger "
-            "tolerance."
-        )
     worst, missed = _worst(problem, at, numbers)
+    after = f"{status}: after {outcome.iterations} iterations"
+    if not np.isfinite(outcome.cost + outcome.dual + missed):
+        what = worst if not np.isfinite(missed) else "the cost" if not np.isfinite(outcome.cost) else "a derivative"
+        return f"{after} {what} is no number; see that what the functions of the problem give is finite and smooth."
+    if abs(outcome.cost) > NO_COST * problem.units.cost:
+        return f"{after} the cost is {outcome.cost:.3g}: there may be no least one; give bounds, or another cost."
+    if status is Status.INFEASIBLE:
+        return f"{after} {worst} is missed by {missed:.3g}; {_remedy(problem, at, numbers)}"
+    far = f" ({worst} is missed by {missed:.3g})" if missed > FAR else ""
     return (
-        f"infeasible: after {outcome.iterations} iterations {worst} is missed by {missed:.3g}; "
-        f"{_remedy(problem, at, numbers)}"
+        f"{after} there are errors of {outcome.primal:.1e} (equations){far} and {outcome.dual:.1e} (optimality); give "
+        "more iterations, a guess, or a larger tolerance."
     )
 
 
@@ -29,7 +35,8 @@ def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]
     """The equation or inequality that misses most, in words, and by how much."""
     newton = NewtonTables.of(problem, at, numbers)
     newton.linearise(0.0, 0.0)
-    steps, conditions = step_values(problem, at.intervals(numbers)), newton.ends.miss
+    steps, conditions = step_values(problem, at, numbers), newton.ends.miss.copy()
+    conditions[momenta_of(problem)] *= problem.units.momentum
     N, count = at.steps, max(1, at.rho.shape[1] // problem.steps.stages)
     names = components(problem)
     found = []
@@ -39,7 +46,8 @@ def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]
     if path.size:
         k, j = np.unravel_index(np.argmax(path), path.shape)
         found.append((path[k, j], f"path[{j % count}] in step {k} of {N}"))
-    for words, values in (("motion", steps.psi), ("balance of momentum", steps.momentum), ("balance", steps.balance)):
+    momentum, balance = (problem.units.momentum * each for each in (steps.momentum, steps.balance))
+    for words, values in (("motion", steps.psi), ("balance of momentum", momentum), ("balance", balance)):
         k, j = np.unravel_index(np.argmax(np.abs(values)), values.shape)
         found.append((abs(values[k, j]), f"the {words} of step {k} of {N}"))
     found = [(np.inf if np.isnan(value) else value, words) for value, words in found]
@@ -62,16 +70,21 @@ def components(problem: Problem) -> list[str]:
 
 def _remedy(problem: Problem, at: Iterate, numbers: Numbers) -> str:
     """What to do: the direction in which nothing acts, if there is one."""
-    dead = unreachable(problem, at, numbers)
+    dead, few = unreachable(problem, at, numbers), at.U.size + len(at.theta)
+    if few < len(at.nu):
+        return f"{len(at.nu)} conditions are more than the {few} numbers that are free: take more steps."
     if dead is not None:
         return f"no control moves {dead} there: add actuation in that direction."
     bounded = np.isfinite(numbers.lower).any() or np.isfinite(numbers.upper).any() or at.rho.size
     longer = "more time" if not problem.free_time else "another guess"
+    if problem.free_time and np.isfinite(numbers.most[0]):
+        longer = "a longer time (times)"
     return f"give {longer}{', wider bounds' if bounded else ''} or another goal."
 
 
 def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
-    """The condition of a goal that no control changes, to first order about the iterate; None if there is none."""
+    """The condition of a goal that no control changes, to first order about the iterate, and that is missed most; None
+    if there is none."""
     if not problem.reaching or not np.all(np.isfinite(at.m)):
         return None
     newton = NewtonTables.of(problem, at, numbers)
@@ -95,4 +108,6 @@ def unreachable(problem: Problem, at: Iterate, numbers: Numbers) -> str | None:
     if not small.shape[1]:
         return None
     names = components(problem)
-    return names[int(np.argmax(np.abs(small).max(axis=1)))]
+    missed = np.abs(small @ (small.T @ newton.ends.miss[: len(keep)]))
+    weights = missed if np.max(missed) > FAR else np.abs(small).max(axis=1)
+    return names[int(np.argmax(weights))]

@@ -232,7 +232,7 @@ def _is_traced(x: Any) -> bool:
 
 
 def _is_number(x: Any) -> bool:
-    if type(x) is float:
+    if type(x) is float:  # as nearly all are: the rest takes longer
         return not math.isnan(x)
     if isinstance(x, _ARRAYS) and not _is_traced(x):
         return x.ndim == 0 and np.dtype(x.dtype).kind in "iuf" and not np.isnan(np.asarray(x, float))
