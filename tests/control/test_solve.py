@@ -251,7 +251,7 @@ def test_a_saddle_is_left():
 @pytest.mark.long
 def test_nearly_all_of_many_random_problems_are_solved():
     """Docking from moving starts to random poses: all are solved with torques and forces, and with wide bounds."""
-    rng, count = np.random.default_rng(5), 250
+    rng, count = np.random.default_rng(5), 1000
     body = nd.models.KirchhoffBody((0.5, 1.5, 1.2), (1.0, 2.0, 1.6))
     turns = [np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(count)]
     goals = [body.state(R=Q * np.sign(np.linalg.det(Q)), x=3.0 * rng.standard_normal(3)) for Q in turns]
