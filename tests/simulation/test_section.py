@@ -59,3 +59,14 @@ def test_a_turning_point_is_looked_at_where_the_tangents_reach_the_surface(sign,
     before, after = (Level(sign * ((t - 0.4) ** 2 + lowest), sign * 2 * (t - 0.4)) for t in (0.0, 1.0))
     assert bool(nd.Section(third_p, pairs=True).met(before, after, 1.0)) == looked_at
     assert not nd.Section(third_p).met(before, after, 1.0)
+
+
+def test_a_section_that_is_no_number_where_runs_begin_is_refused():
+    """Of many runs one is enough."""
+    sections = {"s": nd.Section(lambda state, t: (state.mu[5] + 2.0) ** 0.5)}
+    below = nd.State(STATE.g, STATE.mu - 2.0)
+    assert len(nd.simulate(BODY, STATE, t1=1.0, dt=0.1, sections=sections).crossings["s"]["time"]) == 0
+    with pytest.raises(nd.InputError, match=r"sections\['s'\] is NaN at the initial state; expected a number"):
+        nd.simulate(BODY, below, t1=1.0, dt=0.1, sections=sections)
+    with pytest.raises(nd.InputError, match=r"sections\['s'\] is NaN at the initial state"):
+        nd.simulate_many(BODY, [STATE, below], t1=1.0, dt=0.1, sections=sections)

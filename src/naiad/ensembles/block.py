@@ -18,6 +18,7 @@ from naiad.interrupts import Ear
 from naiad.mechanics import State
 from naiad.mechanics.system import examine
 from naiad.simulation import loop
+from naiad.simulation.checks import check_levels
 from naiad.simulation.drive import next_budget
 from naiad.simulation.noise import BLOCK, Inputs, Noise
 from naiad.simulation.outcome import Outcome
@@ -82,6 +83,7 @@ def begin_block(job: Job) -> Block:
     standing, frames, sound = _rows(job, _start, job.states, schedule.t0, schedule.h)
     for k in np.flatnonzero(~sound):
         examine(job.plan(int(k)).routine.system, jax.tree.map(lambda leaf, k=k: leaf[k], job.states), float(t0[k]))
+    check_levels(standing.levels)
     apart = job.program.apart
     nowhere = frames.state if job.program.reconstruct else frames.state._replace(g=None)
     without = jax.tree.map(lambda leaf: np.asarray(leaf)[:0], nowhere)

@@ -16,7 +16,7 @@ from naiad.mechanics.labels import LETTERS, labels
 from naiad.numerics import check_double
 from naiad.simulation.noise import check_bath_fits
 from naiad.simulation.plan import Cadence, Plan
-from naiad.simulation.section import Section
+from naiad.simulation.section import Level, Section
 
 DEFAULT_FRAMES = 1000
 DERIVED = ("mu", "xi", "energy", "work", "work_done", "momentum", "group_error", "generator")
@@ -100,6 +100,16 @@ def check_names(system: LagrangianSystem, outputs: Mapping[str, Any], others: Co
             raise InputError(f"outputs: {name!r} is the name of something that every run has; choose another.")
         if not re.fullmatch(r"\w[\w.-]*", name) or name.startswith("__"):
             raise InputError(f"outputs: {name!r}; expected a name of letters, digits, '_', '-' and '.'.")
+
+
+def check_levels(levels: Mapping[str, Level]) -> None:
+    """Refuse sections whose function is no number where a run, or one of many, begins: crossings would be missed."""
+    for name, level in levels.items():
+        if np.isnan(np.asarray(level.value)).any():
+            raise InputError(
+                f"sections[{name!r}] is NaN at the initial state; expected a number wherever the motion comes, or no "
+                "crossing is seen there."
+            )
 
 
 def check_memory(plan: Plan, frame: Any) -> None:

@@ -22,6 +22,7 @@ from naiad.numerics.arguments import checked
 from naiad.simulation import loop
 from naiad.simulation.checks import (
     check_cadence,
+    check_levels,
     check_method,
     check_names,
     check_reconstruct,
@@ -112,6 +113,7 @@ def simulate(
     standing, frame, sound = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
     if not sound:
         examine(system, state, start)
+    check_levels(standing.levels)
     rows, end = run(plan, standing, frame, out=out, overwrite=overwrite, progress=progress)
     return finished(plan, rows, end, throw)
 
