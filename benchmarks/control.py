@@ -19,28 +19,28 @@ from benchmarks.compare import one_core, table
 
 INERTIA, MASS, T, PLACE = (0.5, 1.5, 1.2), (1.0, 2.0, 1.6), 5.0, (4.0, 2.0, 1.0)
 QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-ROUNDS = 5
+ROUNDS = 8
 HORIZON, SAMPLES = 30, 40
 
 
 def naiad(N: int, bound: float | None) -> tuple[float, float, int, float]:
     """CPU seconds of a solution, of the first one beyond that, iterations, and the cost."""
     body = nd.models.KirchhoffBody(INERTIA, MASS)
-    start, goal = body.state(), body.state(R=QUARTER, x=PLACE)
+    start = body.state()
 
-    def solved() -> Any:
-        return nd.control.solve(body, start, goal, T, N, order=2, bounds=bound)
-
-    started = time.process_time()
-    found = solved()
-    first = time.process_time() - started
-    best = np.inf
-    for _ in range(ROUNDS):
+    def solved(k: int) -> Any:
+        goal = body.state(R=QUARTER, x=np.add(PLACE, 1e-9 * k))  # another each time: nothing of the last is known
         started = time.process_time()
-        found = solved()
-        best = min(best, time.process_time() - started)
-    assert found.solved, found.message
-    return best, first - best, found.iterations, found.cost
+        found = nd.control.solve(body, start, goal, T, N, order=2, bounds=bound)
+        return found, time.process_time() - started
+
+    whole, first = solved(0)
+    best = np.inf
+    for k in range(ROUNDS):
+        found, seconds = solved(k + 1)
+        best = min(best, seconds)
+        assert found.solved, found.message
+    return best, first - best, whole.iterations, whole.cost
 
 
 def sampled(bound: float | None) -> tuple[float, float]:

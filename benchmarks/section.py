@@ -68,7 +68,7 @@ def starts(count: int) -> np.ndarray:
     return START * (1 + 1e-3 * np.random.default_rng(0).standard_normal((count, 6)))
 
 
-def measured(works: dict[str, Work], rounds: int = 5) -> dict[str, Measured]:
+def measured(works: dict[str, Work], rounds: int = 9) -> dict[str, Measured]:
     """The least CPU times of some rounds, in each of which all take their turn after the other."""
     found = {name: work.call() for name, work in works.items()}
     seconds = dict.fromkeys(works, np.inf)

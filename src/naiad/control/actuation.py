@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.mechanics import Scalar
 from naiad.numerics import Module
@@ -26,6 +28,15 @@ class Directions(Module):
 
     def __call__(self, g: Any, u: Float[Array, " nu"], t: Scalar) -> Float[Array, " n"]:
         return jnp.asarray(self.B) @ u
+
+
+def gain(push: Any, g: Any, u: np.ndarray) -> float:
+    """The largest derivative of a force in a control."""
+    return float(np.abs(push.B).max() if isinstance(push, Directions) else execute(_gain, push, g, u, parameters=()))
+
+
+def _gain(push: Any, g: Any, u: Any) -> Float[Array, ""]:
+    return jnp.max(jnp.abs(jax.jacfwd(lambda u: push(g, u, 0.0))(u)))
 
 
 @checked_throughout

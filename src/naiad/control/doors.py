@@ -1,6 +1,7 @@
 """What a user gives for an optimal control problem, checked: one line for each mistake."""
 
 import functools
+import operator
 from collections.abc import Callable, Hashable
 from typing import Any, cast
 
@@ -17,6 +18,8 @@ from naiad.numerics import double
 from naiad.numerics.checks import floats
 
 ORDERS = {2: None, 4: "gauss2", 6: "gauss3"}
+MOST_KNOWN = 64  # states that are known to be sound
+_SOUND: set[Any] = set()
 
 
 def transcription(system: LagrangianSystem, order: int, method: AbstractMethod | None) -> AbstractTranscription:
@@ -45,12 +48,23 @@ def _steps(order: int) -> VariationalSteps | GaussSteps:
 
 def end_states(system: LagrangianSystem, **states: State) -> list[State]:
     """States at which a motion may begin or end, as NumPy arrays, by their names."""
-    found = []
-    for name, state in states.items():
-        try:
-            found.append(jax.tree.map(np.asarray, check_state(system, state, 0.0)))
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from None
+    return [_sound(system, name, state) for name, state in states.items()]
+
+
+def _sound(system: LagrangianSystem, name: str, state: State) -> State:
+    """One of them, which is looked at once as long as its numbers are the same."""
+    everything, tree = jax.tree.flatten((system, state))
+    known = (tree, *map(contents, everything))
+    if known in _SOUND:
+        return state
+    try:
+        found = jax.tree.map(np.asarray, check_state(system, state, 0.0))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    if all(map(operator.is_, jax.tree.leaves(found), jax.tree.leaves(state))):
+        if len(_SOUND) >= MOST_KNOWN:
+            _SOUND.clear()
+        _SOUND.add(known)
     return found
 
 

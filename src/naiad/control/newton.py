@@ -180,13 +180,6 @@ class NewtonTables:
         parts = self.kernels.forms.at.parts
         return float(max(np.abs(self.at.memory[:, parts[name]]).max() for name in ("m", "m_next")))
 
-    def gain(self) -> float:
-        """The largest derivative of the momentum after a step in a control."""
-        self.linearise(0.0, 0.0)
-        n, c = self.problem.group.dim, self.problem.constants
-        leads = self.swept.rows(self.N).lead
-        return float(np.abs(leads[:, n + c : 2 * n + c, -self.problem.control_size :]).max())
-
     def cost_with(self, control: float) -> float:
         """The cost at the iterate, all controls being this one."""
         self.at.memory[:, self.kernels.forms.at.parts["U"]] = control

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from naiad.control.actuation import effort
+from naiad.control.actuation import effort, gain
 from naiad.control.doors import contents, end_states, force_map, functions, limits, parameters, transcription
 from naiad.control.geodesic import Route
 from naiad.control.interior import Rules
@@ -71,10 +71,10 @@ class Task(NamedTuple):
         if momentum == 0.0:
             newton.begin(route._replace(bends=np.ones((2, n))))
             momentum = newton.momenta()
-        gain = newton.gain() * N / self.T
+        slope = gain(problem.push, route.first.g, route.U[0])
         bounds = np.abs(np.concatenate([numbers.lower, numbers.upper]))
         largest = np.max(bounds[np.isfinite(bounds)], initial=0.0) or np.inf
-        control = min(momentum / (self.T * gain) if gain > 0.0 else largest, largest)
+        control = min(momentum / (self.T * slope) if slope > 0.0 else largest, largest)
         cost = newton.cost_with(control)
         newton.release()
         return Units.of(momentum, abs(cost), control)
