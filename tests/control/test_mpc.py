@@ -15,15 +15,15 @@ def test_a_loop_with_one_iteration_a_sample_ends_where_the_plan_ends():
     """A horizon that moves along with a goal at its end comes to rest there, though the plant is heavier by a tenth,
     which without feedback would end 0.15 short."""
     goal = BODY.state(R=QUARTER)
-    steer = nd.control.MPC(BODY, goal, 2.0, 10, bounds=4.0)
+    steer = nd.control.MPC(BODY, goal, 2.0, 10, bounds=6.0)
     plant = nd.models.RigidBody((1.1, 2.2, 3.3))
     run = steer.run(BODY.state(), 30, plant=plant, substeps=2)
     assert np.all(run.iterations[1:] == 1)
-    assert np.abs(run.u).max() < 4.0
+    assert np.abs(run.u).max() < 6.0
     assert np.abs(run.states.g[-1] - QUARTER).max() < 0.01
     assert np.abs(run.states.mu[-1]).max() < 0.05
     assert run.seconds.shape == (30,)
-    assert run.missed.max() < 2e-3
+    assert run.missed.max() < 4e-3
 
 
 def test_a_plan_that_cannot_reach_its_goal_says_by_how_much():
