@@ -39,6 +39,7 @@ from naiad.numerics.arguments import checked
 
 _USUAL = (np.dtype(np.float64), np.dtype(np.int64))
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, jax.Array, Resident)
+FEW = 64  # elements of arrays that are remembered
 NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
 
@@ -424,12 +425,17 @@ def _form(leaf: Any) -> jax.ShapeDtypeStruct:
 
 def _known(array: np.ndarray) -> bytes | None:
     """Which elements are 1, and which are 0, a byte each; None if there are none such."""
-    return _known_of(array.tobytes()) if array.dtype == np.float64 else None
+    if array.dtype != np.float64:
+        return None
+    return _of_few(array.tobytes()) if array.size <= FEW else _known_of(array)
 
 
 @functools.lru_cache  # the parameters of a loop over runs are the same again and again
-def _known_of(data: bytes) -> bytes | None:
-    array = np.frombuffer(data)
+def _of_few(data: bytes) -> bytes | None:
+    return _known_of(np.frombuffer(data))
+
+
+def _known_of(array: np.ndarray) -> bytes | None:
     marks = (array == 1.0).tobytes() + (array == 0.0).tobytes()
     return marks if b"\1" in marks else None
 
