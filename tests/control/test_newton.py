@@ -79,7 +79,7 @@ def test_errors_are_those_of_the_gradient_of_the_whole(newton):
         value = jnp.sum((at.high - at.low) * U) + (at.most - at.least) @ theta
         for k in range(N):
             row = chosen(steps, k)
-            z = jnp.concatenate([U[k].reshape(-1), eta[k], theta, K[k].reshape(-1)])
+            z = jnp.concatenate([eta[k], theta, U[k].reshape(-1), K[k].reshape(-1)])
             y = jnp.concatenate([at.sigma[k].reshape(-1), at.lam[k], at.gamma[k]])
             value += interval.lagrange(problem, row, z, y)
             value -= at.sigma[k, -1] @ m[k] + at.lam[k] @ eta[k + 1] + at.gamma[k] @ m[k + 1]
@@ -95,7 +95,8 @@ def test_errors_are_those_of_the_gradient_of_the_whole(newton):
     products = np.concatenate(
         [np.ravel(a * b) for a, b in zip((at.low, at.high, at.least, at.most), gaps, strict=True)]
     )
-    errors = made.linearise(0.01)
+    made.measure()
+    errors = made.errors(0.01)
     assert errors.dual == pytest.approx(largest, rel=1e-11)
     assert errors.least == pytest.approx(products.min(), rel=1e-12)
     assert errors.most == pytest.approx(products.max(), rel=1e-12)

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from naiad.compiler import execute_rows
 from naiad.compiler.tables import Fields, OverTables, Table
-from naiad.control.interval import Blocks
 from naiad.control.riccati import Barrier, Bounded, Sizes, Swept, Value, backward, forward
-from naiad.control.step import swept_of
+from naiad.control.stages import swept_rows
 
 BARRIER, SHIFT = 0.3, 0.1
 
@@ -17,10 +15,10 @@ def test_the_sweeps_are_the_dense_recursion(nx, nu, lanes):
     count, ny, rng = 5, nx + nu, np.random.default_rng(0)
     A, H = 0.3 * rng.normal(size=(count, ny + 1, nx)), rng.normal(size=(count, ny + 1, ny))
     H[:, :ny] = H[:, :ny] @ H[:, :ny].transpose(0, 2, 1) + np.eye(ny)
-    q, stiff, push = rng.normal(size=(count, ny + 1)), rng.uniform(size=(count, nu)), rng.normal(size=(count, nu))
+    q, stiff, push = rng.normal(size=(count, ny)), rng.uniform(size=(count, nu)), rng.normal(size=(count, nu))
     V, v, x = np.eye(nx), rng.normal(size=nx), rng.normal(size=nx)
     sizes = Sizes(nx, nu)
-    rows = execute_rows(swept_of, sizes, Blocks(A, H, q, *[None] * 8), parameters=())
+    rows = swept_rows(sizes, A, H[:, :ny], H[:, ny] + q)
     whole = np.zeros((nx, sizes.columns))
     whole[:, :nx], whole[:, nx] = V, v
     given = (
@@ -49,19 +47,19 @@ def test_the_sweeps_are_the_dense_recursion(nx, nu, lanes):
         lead, b = A[k, :ny].T, A[k, ny]
         to_go.append((V, v))
         matrix = H[k, :ny] + lead.T @ V @ lead
-        matrix[:nu, :nu] += np.diag(stiff[k] + SHIFT)
-        gradient = q[k, :ny] + H[k, ny] + lead.T @ (v + V @ b) + np.r_[BARRIER * push[k], np.zeros(nx)]
-        gain = -np.linalg.solve(matrix[:nu, :nu], np.c_[matrix[:nu, nu:], gradient[:nu]])
+        matrix[nx:, nx:] += np.diag(stiff[k] + SHIFT)
+        gradient = q[k] + H[k, ny] + lead.T @ (v + V @ b) + np.r_[np.zeros(nx), BARRIER * push[k]]
+        gain = -np.linalg.solve(matrix[nx:, nx:], np.c_[matrix[nx:, :nx], gradient[nx:]])
         feedbacks.append(gain)
-        V = matrix[nu:, nu:] + matrix[nu:, :nu] @ gain[:, :-1]
-        v = gradient[nu:] + matrix[nu:, :nu] @ gain[:, -1]
+        V = matrix[:nx, :nx] + matrix[:nx, nx:] @ gain[:, :-1]
+        v = gradient[:nx] + matrix[:nx, nx:] @ gain[:, -1]
     found = values.memory[0, :-1, -1].reshape(nx, -1)
     np.testing.assert_allclose(found[:, :nx], V, rtol=1e-11)
     np.testing.assert_allclose(found[:, nx], v, rtol=1e-11)
     assert values.memory[0, -1, 0] > 0
     for k in range(count):
         U = feedbacks[-1 - k] @ np.r_[x, 1.0]
-        after = A[k].T @ np.r_[U, x, 1.0]
+        after = A[k].T @ np.r_[x, U, 1.0]
         costate = to_go[-1 - k][0] @ after + to_go[-1 - k][1]
         np.testing.assert_allclose(change.memory[k, :, -1], np.r_[x, after, U, costate], rtol=1e-10)
         x = after

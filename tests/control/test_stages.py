@@ -7,6 +7,7 @@ import numpy as np
 import naiad as nd
 from naiad.compiler import execute_rows
 from naiad.control import interval, stages
+from naiad.control.blocks import blocks
 from naiad.control.problem import Problem
 from naiad.control.transcription import GaussSteps
 from naiad.control.units import Units
@@ -64,10 +65,12 @@ def test_blocks_from_stages_are_those_of_the_whole_step():
         **dict.fromkeys(("low", "high", "lower", "upper"), drawn(2, 1)),
     )
     barrier, curvature = np.full(ROWS, 0.1), np.full(ROWS, 0.7)
-    whole = execute_rows(interval.blocks, problem, at, barrier, curvature, parameters=())
+    whole = execute_rows(blocks, problem, at, barrier, curvature, parameters=())
     found = stages.staged_blocks(problem, at, barrier, curvature)
-    for name in whole._fields:
-        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-10, atol=1e-11, err_msg=name)
+    for own, other in zip(found, whole, strict=True):
+        for name in own._fields:
+            one, two = getattr(own, name), getattr(other, name)
+            np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-11, err_msg=name)
     values = execute_rows(interval.values, problem, at, parameters=())
     staged = stages.staged_values(problem, at)
     for one, other in zip(jax.tree.leaves(staged), jax.tree.leaves(values), strict=True):

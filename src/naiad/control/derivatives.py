@@ -1,41 +1,71 @@
 """First and second derivatives of a Lagrange function, direction by direction in a loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.extend.core
 import jax.numpy as jnp
+import numpy as np
+from jax.extend import core
 from jaxtyping import Array, Float
+
+Row = tuple[Any, Any, Any]
 
 
 class Derivatives(NamedTuple):
     """Of L(z, y), linear in the multipliers y: `equations` is its gradient in y. Rows are those of z: `second`
-    derivatives in z, with y scaled by the curvature, `first` derivatives of the equations, `slope` of L at y = 0, and
-    `dual` of L."""
+    derivatives in z, with y scaled by the curvature, `first` derivatives of the equations, and the slope of L where
+    y = 0."""
 
     equations: Any
     second: Any
     first: Any
     slope: Any
-    dual: Any
+
+
+class Directional:
+    """The derivatives along single unknowns. One derivative of the gradient in z and y has Hessian and Jacobian."""
+
+    def __init__(
+        self,
+        function: Callable[[Any, Any], Any],
+        z: Float[Array, " z"],
+        y: Float[Array, " y"],
+        curvature: Any,
+    ):
+        self._size, self._bent = z.size, curvature * y
+        traced = jax.make_jaxpr(lambda z: jax.grad(function, argnums=(0, 1))(z, self._bent))(z)
+        gradient = core.jaxpr_as_fun(traced)  # which is differentiated sooner than the function
+        self._by_z, self.equations = gradient(z)
+        self._along = jax.jit(lambda direction: jax.jvp(gradient, (z,), (direction,))[1])  # traced once for all parts
+
+    def along(self, begin: int, size: int) -> Callable[[Any], Row]:
+        """The rows of `Derivatives` for an index in a part of z: what does not depend on that part is no code."""
+        before, behind = jnp.zeros(begin), jnp.zeros(self._size - begin - size)
+
+        def row(index: Any) -> Row:
+            direction = jnp.concatenate([before, unit(index, size), behind])
+            second, first = self._along(direction)
+            return second, first, self._by_z[begin + index] - first @ self._bent
+
+        return row
 
 
 def derivatives(
-    function: Callable[[Any, Any], Any], z: Float[Array, " z"], y: Float[Array, " y"], curvature: Any
+    function: Callable[[Any, Any], Any],
+    z: Float[Array, " z"],
+    y: Float[Array, " y"],
+    curvature: Any,
+    sizes: Sequence[int],
 ) -> Derivatives:
-    """The derivatives of a function of z and y. One derivative of the gradient in both has Hessian and Jacobian."""
-    bent = curvature * y
-    traced = jax.make_jaxpr(lambda z: jax.grad(function, argnums=(0, 1))(z, bent))(z)
-    gradient = jax.extend.core.jaxpr_as_fun(traced)  # which is differentiated sooner than the function
-    by_z, equations = gradient(z)
-
-    def along(index):
-        second, first = jax.jvp(gradient, (z,), (unit(index, z.size),))[1]
-        slope = by_z[index] - first @ bent
-        return second, first, slope, slope + first @ y
-
-    return Derivatives(equations, *jax.lax.map(along, jnp.arange(z.size)))
+    """The derivatives of a function of z, which has parts of these sizes, and y."""
+    found = Directional(function, z, y, curvature)
+    parts = [
+        jax.lax.map(found.along(begin, size), jnp.arange(size))
+        for begin, size in zip(np.cumsum([0, *sizes]).tolist(), sizes, strict=False)
+        if size
+    ]
+    return Derivatives(found.equations, *jax.tree.map(lambda *each: jnp.concatenate(each), *parts))
 
 
 def unit(index: Any, size: int) -> Float[Array, " size"]:

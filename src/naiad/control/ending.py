@@ -138,7 +138,9 @@ def end_blocks(problem: Problem, end: End, weights: Weights, steps: Duals) -> tu
     def lagrange(x, nu):
         return end_cost(problem, end, x) + nu @ conditions(problem, end, x)
 
-    miss, second, slopes, slope, dual = derivatives(lagrange, jnp.zeros(sizes.state), end.nu, weights.curvature)
+    x = jnp.zeros(sizes.state)
+    miss, second, slopes, slope = derivatives(lagrange, x, end.nu, weights.curvature, x.shape)
+    dual = slope + slopes @ end.nu
     below, above = end.gaps
     stiff = jnp.concatenate([none, end.least / below + end.most / above, none])
     push = jnp.concatenate([none, weights.barrier / above - weights.barrier / below, none])

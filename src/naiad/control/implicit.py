@@ -66,6 +66,8 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     at, numbers = _extended(solution, values)
     newton = NewtonTables.of(wider, at, numbers)
     barrier = float(solution.history["barrier"][-1])
+    newton.measure()
+    newton.errors(barrier)
     newton.linearise(barrier)
     cost = newton.gradient.by_theta[c:] + newton.ends.dual[n + c : n + c + count]
     start: Start = jax.tree.map(lambda a: np.array(a[0]), newton.start.rows(1))

@@ -107,14 +107,15 @@ class Method:
         self.barrier = rules.barrier if self.bounded else 0.0
         self.shift, self.failures = 0.0, 0
         self.filter: list[tuple[float, float]] = []
-        self.measured = self.newton.measure()
+        self.measured, self.moved = self.newton.measure(), True
 
     def run(self, tell: Tell | None = None) -> Ended:
         """Iterate until it has come to its end."""
         history = []
         for iteration in range(self.rules.iterations + 1):
             last = iteration == self.rules.iterations
-            errors = self._linearised() if self.rules.checked or not last else Errors(*[math.nan] * 3)
+            wanted = self.rules.checked or not last
+            errors = self._errors() if wanted else Errors(*[math.nan] * 3)
             cost, largest = self.newton.problem.units.cost * self.measured.cost, self.measured.largest
             history.append({"cost": cost, "primal": largest, "dual": errors.dual, "barrier": self.barrier})
             if tell is not None:
@@ -127,14 +128,13 @@ class Method:
             self._advance()
         raise AssertionError("the last iteration has a status")
 
-    def _linearised(self) -> Errors:
-        """The errors at the iterate, whose blocks are those of a barrier that fits it."""
-        errors, before = self.newton.linearise(self.barrier), self.barrier
+    def _errors(self) -> Errors:
+        """The errors at the iterate, which was the last trial, after which the barrier fits it."""
+        if self.moved:
+            self.errors = self.newton.errors(self.barrier)
         if self.bounded:
-            self._lower_barrier(errors)
-            if self.barrier < before:
-                self.newton.lower(self.barrier)
-        return errors
+            self._lower_barrier(self.errors)
+        return self.errors
 
     def _lower_barrier(self, errors: Errors) -> None:
         """Lower the barrier while the problem with the present one is solved well enough [waechter2006, eq. (7)]."""
@@ -160,12 +160,13 @@ class Method:
     def _advance(self) -> None:
         """Go along Newton's step as far as the bounds and the filter allow; where that is nowhere, shift the next."""
         newton, part = self.newton, min(BOUNDARY, 1.0 - self.barrier)
-        moved = False
+        newton.linearise(self.barrier)
+        self.moved = False
         if directed(newton, self.barrier, self.shift, self.rules.halvings):
             primal, dual = newton.direct(self.bounded)
             whole, dual = min(1.0, part * primal), min(1.0, part * dual)
-            moved = self._searched(whole, dual)
-        if moved:
+            self.moved = self._searched(whole, dual)
+        if self.moved:
             self.failures, self.shift = 0, self.shift / 10.0 if self.shift > 1e-8 else 0.0
         else:
             self.failures, self.shift = self.failures + 1, max(10.0 * self.shift, 1e-4)

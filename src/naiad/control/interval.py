@@ -1,4 +1,4 @@
-"""One step of the discretised problem: its equations, and the blocks that it adds to Newton's matrix."""
+"""One step of the discretised problem: its Lagrange function and its equations."""
 
 from typing import Any, NamedTuple
 
@@ -6,9 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from naiad.control.derivatives import derivatives, unit
 from naiad.control.problem import Problem
-from naiad.numerics.linalg import solver
 
 
 class Interval(NamedTuple):
@@ -37,44 +35,24 @@ class Interval(NamedTuple):
     upper: Any
 
 
-class Blocks(NamedTuple):
-    """What a step adds to Newton's equations, its inner velocities eliminated, for y = (U, x), x = (eta, theta, m).
-
-    Rows are those of y, and a last one of what is there at y = 0: x_{k+1} = A^T (y, 1), dK = E^T (y, 1), and
-    y . H y / 2 + q . y is the model of the cost. `bend` and `slope` are the second derivatives in K along y and the
-    gradient in K, `leading` the derivative in K of what the step leads to and `inverse` that of the balance, inverted:
-    they give sigma. `paths` has the derivatives of the inequalities and `path` their values; `dual` is the gradient of
-    the Lagrange function in z = (U, eta, theta, K).
-    """
-
-    A: Any
-    H: Any
-    q: Any
-    E: Any
-    bend: Any
-    slope: Any
-    leading: Any
-    inverse: Any
-    paths: Any
-    path: Any
-    dual: Any
-
-
 class Values(NamedTuple):
-    """The equations of a step at an iterate: what they miss, the cost, and the inequalities."""
+    """The equations of a step at an iterate: what they miss, the cost, the inequalities, and in `dual` the gradient of
+    the Lagrange function in z."""
 
     cost: Any
     balance: Any
     psi: Any
     momentum: Any
     path: Any
+    dual: Any
 
 
 def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Array, " y"]) -> Float[Array, ""]:
-    """cost + sigma . a + lam . psi + gamma . m_{k+1} + rho . path, of z = (U, eta, theta, K) and y = (sigma, lam,
+    """cost + sigma . a + lam . psi + gamma . m_{k+1} + rho . path, of z = (eta, theta, U, K) and y = (sigma, lam,
     gamma, rho), psi being the increment of the next node."""
     n, stages, inner = problem.group.dim, problem.steps.stages, problem.inner_size
-    U, eta, theta, K = jnp.split(z, _places(problem))
+    plain = n + problem.constants
+    eta, theta, U, K = jnp.split(z, (n, plain, plain + problem.control_size))
     sigma, lam, gamma, rho = jnp.split(y, (inner, inner + n, inner + 2 * n))
     K, U, sigma = K.reshape(-1, n), U.reshape(stages, problem.controls), sigma.reshape(-1, n)
     h = problem.length(theta, at.step)
@@ -86,78 +64,25 @@ def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Arr
 
 def values(problem: Problem, at: Interval) -> Values:
     """The equations at an iterate: the gradient of `lagrange` in the multipliers."""
-    n, inner, z = problem.group.dim, problem.inner_size, _unknowns(problem, at)
-    none = jnp.zeros(inner + 2 * n + at.rho.shape[0])
-    cost, slope = jax.value_and_grad(lambda y: lagrange(problem, at, z, y))(none)
-    balance, psi, momentum, path = jnp.split(slope, (inner, inner + n, inner + 2 * n))
-    return Values(cost, _less(balance, at.m), psi, momentum - at.m_next, path)
+    n, inner, z, y = problem.group.dim, problem.inner_size, unknowns(problem, at), multipliers(at)
+    cost = lagrange(problem, at, z, jnp.zeros_like(y))
+    dual, slope = jax.grad(lambda z, y: lagrange(problem, at, z, y), argnums=(0, 1))(z, y)
+    return Values(cost, *jnp.split(misses(at, slope), (inner, inner + n, inner + 2 * n)), dual)
 
 
-def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> Blocks:
-    """The blocks of a step; `curvature` scales what the equations add to the second derivatives of the cost: 1 is
-    Newton's method, 0 that of Gauss and Newton."""
-    n, inner, c, own = problem.group.dim, problem.inner_size, problem.constants, problem.control_size
-    z, y = _unknowns(problem, at), jnp.concatenate([at.sigma.reshape(-1), at.lam, at.gamma, at.rho])
-    plain, size = own + n + c, own + 2 * n + c
-    found = derivatives(lambda z, y: lagrange(problem, at, z, y), z, y, curvature)
-    second, slope = found.second, found.slope
-    balance, leads, paths = (found.first[:, a:b] for a, b in _parts(problem, y.size))
-    by_y = found.equations
-    miss, path = _less(by_y[:inner], at.m), by_y[inner + 2 * n :]
-    if at.rho.size:
-        weight = at.rho / at.slack
-        push = barrier / at.slack + weight * (path + at.slack)
-        second = jax.lax.map(lambda row: row[0] + paths @ (weight * row[1]), (second, paths))
-        slope = slope + paths @ push
-    solution = solver(balance[plain:].T)
-
-    def eliminated(index):
-        """The response of K to an unknown of y, to what the inner equations miss, and to each of them."""
-        by_m = jnp.concatenate([jnp.zeros(inner - n), unit(index - plain, n)])
-        alone = unit(index - size - 1, inner)
-        other = jnp.where(index < size, by_m, jnp.where(index == size, -miss, alone))
-        return solution(jnp.where(index < plain, -balance[jnp.minimum(index, plain - 1)], other))
-
-    E = jax.lax.map(eliminated, jnp.arange(size + 1 + inner))
-    inner_second, inner_leads, inner_paths, inner_slope = second[plain:], leads[plain:], paths[plain:], slope[plain:]
-    response = E[:size].T
-
-    def condensed(index):
-        """The rows of the blocks for an unknown of y, or for what is there without any."""
-        row, e = jnp.minimum(index, plain - 1), E[index]
-
-        def of(rows, inner_rows):
-            return jnp.where(index < plain, rows[row], 0.0) + e @ inner_rows
-
-        bend, lead = of(second, inner_second), of(leads, inner_leads)
-        H = jnp.concatenate([bend[:plain], jnp.zeros(n)]) + bend[plain:] @ response
-        A = jnp.concatenate([lead[:n], unit(index - own - n, c), lead[n:]])
-        q = jnp.where(index < plain, slope[row], 0.0) + e @ inner_slope
-        return A, H, q, bend[plain:], of(paths, inner_paths)
-
-    A, H, q, bend, path_slopes = jax.lax.map(condensed, jnp.arange(size + 1))
-    reached = jnp.concatenate([by_y[inner : inner + n], jnp.zeros(c), by_y[inner + n : inner + 2 * n] - at.m_next])
-    return Blocks(
-        A.at[size].add(reached), H, q, E, bend, inner_slope, inner_leads, E[size + 1 :], path_slopes, path, found.dual
-    )
+def unknowns(problem: Problem, at: Interval) -> Float[Array, " z"]:
+    """z at an iterate."""
+    return jnp.concatenate([jnp.zeros(problem.group.dim), at.theta, at.U.reshape(-1), at.K.reshape(-1)])
 
 
-def _places(problem: Problem) -> tuple[int, int, int]:
-    """Where eta, theta and K begin in z."""
-    own, n = problem.control_size, problem.group.dim
-    return own, own + n, own + n + problem.constants
+def multipliers(at: Interval) -> Float[Array, " y"]:
+    """y at an iterate."""
+    return jnp.concatenate([at.sigma.reshape(-1), at.lam, at.gamma, at.rho])
 
 
-def _unknowns(problem: Problem, at: Interval) -> Float[Array, " z"]:
-    return jnp.concatenate([at.U.reshape(-1), jnp.zeros(problem.group.dim), at.theta, at.K.reshape(-1)])
-
-
-def _less(balance: Float[Array, " k"], m: Float[Array, " n"]) -> Float[Array, " k"]:
-    """The inner equations, of which the last takes the momentum that comes in."""
-    return jnp.concatenate([balance[: -m.size], balance[-m.size :] - m])
-
-
-def _parts(problem: Problem, size: int) -> tuple[tuple[int, int], ...]:
-    """Where the inner equations, those of the next node, and the inequalities are."""
-    first, n = problem.inner_size, problem.group.dim
-    return (0, first), (first, first + 2 * n), (first + 2 * n, size)
+def misses(at: Interval, slope: Float[Array, " y"]) -> Float[Array, " y"]:
+    """What the equations miss, from the gradient of `lagrange` in the multipliers: the last of the inner ones take the
+    momentum that comes in, and where the step leads to is the next node."""
+    n, inner = at.m.size, at.sigma.size
+    balance, momentum = slope[inner - n : inner] - at.m, slope[inner + n : inner + 2 * n] - at.m_next
+    return jnp.concatenate([slope[: inner - n], balance, slope[inner : inner + n], momentum, slope[inner + 2 * n :]])

@@ -8,15 +8,16 @@ import numpy as np
 
 from naiad.compiler.tables import SELDOM, Fields, OverTables, default_lanes, made_once
 from naiad.compiler.together import together
+from naiad.control.blocks import Kept, blocks
 from naiad.control.ending import End, EndBlocks, EndStep, Errors, conditions, end_blocks, end_stepped, end_tried
 from naiad.control.first_node import First, Start, begun
 from naiad.control.geodesic import Route, along
-from naiad.control.interval import Interval, Values, blocks, values
+from naiad.control.interval import Interval, Values, values
 from naiad.control.iterate import Rows
 from naiad.control.measures import Duals, Measured, duals, joined, measured, summed
 from naiad.control.problem import Problem
 from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
-from naiad.control.step import Assembled, Kept, Lengths, Step, Weights, bounded, kept_of, stepped, swept_of, taken
+from naiad.control.step import Lengths, Step, Weights, bounded, stepped, taken
 from naiad.control.transcription import GaussSteps
 from naiad.mechanics import State
 
@@ -49,7 +50,6 @@ class Forms(NamedTuple):
     change: Fields
     gains: Fields
     barrier: Fields
-    assembled: Fields
     values: Fields
 
     @classmethod
@@ -79,11 +79,11 @@ class Forms(NamedTuple):
             Lengths(one, one),
             Swept(zeros((nx + 1, columns)), zeros((ny, columns))),
             Kept(
-                zeros((ny + 1 + inner, inner)),
-                zeros((ny + 1, inner)),
+                zeros((ny + 1, 2 * inner)),
+                zeros((ny + 1, q)),
+                zeros((inner, inner)),
                 zeros(inner),
                 zeros((inner, 2 * n)),
-                zeros((ny + 1, q)),
                 zeros(q),
             ),
             Bounded(zeros(own), zeros(own)),
@@ -95,8 +95,7 @@ class Forms(NamedTuple):
             Change(zeros(nx), zeros(nx), zeros(own), zeros(nx)),
             Gains(zeros((own, columns))),
             Barrier(one, one),
-            Assembled(zeros((ny + 1, nx)), zeros((ny + 1, ny)), zeros(ny + 1), zeros(own + n + c + inner)),
-            Values(one, zeros(inner), zeros(n), zeros(n), zeros(q)),
+            Values(one, zeros(inner), zeros(n), zeros(n), zeros(q), zeros(own + n + c + inner)),
         )
         return cls(*map(Fields.of, forms))
 
@@ -131,14 +130,14 @@ class Kernels:
         }
         if self.staged:
             makers |= {
-                "rest": lambda: steps(_rest, f.at, f.assembled, apart=("in2", "out0", "out1", "out2")),
+                "bounded": lambda: steps(_bounded, f.at, apart=("out0",)),
                 "taken": lambda: steps(_taken, f.at, f.step, f.lengths),
-                "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0")),
+                "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0", "out1")),
             }
         else:
             makers |= {
-                "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2", "out3")),
-                "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1",)),
+                "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2")),
+                "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1", "out2")),
             }
         makers["along"] = lambda: steps(along, f.route, f.index)
         makers["end_blocks"] = lambda: alone(end_blocks, problem, f.end, f.weights, f.duals, level=SELDOM)
@@ -173,23 +172,22 @@ def _zeros(function: Callable[[], Any]) -> Any:
     return jax.tree.map(lambda a: np.zeros(a.shape), jax.eval_shape(function))
 
 
-def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded, Duals]:
-    found = blocks(problem, at, weights.barrier, weights.curvature)
-    return swept_of(Sizes.of(problem), found), kept_of(found), bounded(at), duals(problem, at, found.dual)
+def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded]:
+    return *blocks(problem, at, weights.barrier, weights.curvature), bounded(at)
 
 
-def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval, Measured]:
+def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval, Measured, Duals]:
     trial = taken(problem, at, step, lengths)
-    return trial, measured(trial, values(problem, trial))
+    return trial, *_measured(problem, trial, values(problem, trial))
 
 
-def _rest(problem: Problem, at: Interval, made: Assembled) -> tuple[Swept, Bounded, Duals]:
-    return swept_of(Sizes.of(problem), made), bounded(at), duals(problem, at, made.dual)
+def _bounded(_: Problem, at: Interval) -> tuple[Bounded]:
+    return (bounded(at),)
 
 
 def _taken(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval]:
     return (taken(problem, at, step, lengths),)
 
 
-def _measured(problem: Problem, at: Interval, missed: Values) -> tuple[Measured]:
-    return (measured(at, missed),)
+def _measured(problem: Problem, at: Interval, missed: Values) -> tuple[Measured, Duals]:
+    return measured(at, missed), duals(problem, at, missed.dual)

@@ -56,7 +56,7 @@ def measured(at: Interval, values: Values) -> Measured:
 def duals(problem: Problem, at: Interval, dual: Any) -> Duals:
     """Of the gradient of a step."""
     n, c, own = problem.group.dim, problem.constants, problem.control_size
-    by_U, by_eta, by_theta, by_K = jnp.split(dual, (own, own + n, own + n + c))
+    by_eta, by_theta, by_U, by_K = jnp.split(dual, (n, n + c, n + c + own))
     largest = jnp.max(jnp.abs(jnp.concatenate([by_U + (at.high - at.low).reshape(-1), by_K])))
     pairs = ((at.rho, at.slack), *zip((at.low, at.high), gaps(at), strict=True))
     least, most = jnp.full((), jnp.inf), jnp.full((), -jnp.inf)

@@ -18,7 +18,6 @@ from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
 from naiad.control.riccati import Change
 from naiad.control.stages import staged_blocks, staged_values
-from naiad.control.step import Assembled, Kept
 from naiad.control.transcription import GaussSteps
 
 LARGEST_SPARE = 2**25  # bytes of tables that are kept
@@ -28,12 +27,11 @@ Call = Callable[[], None]
 
 
 class Plan(NamedTuple):
-    """What is called at an iterate: to have the first one, to linearise it, the ends alone, to have the step, and the
-    trial at its end."""
+    """What is called at an iterate: to have the first one, its errors, its blocks, the step, and the trial there."""
 
     begin: Call
+    errors: Call
     linearise: Call
-    ends: Call
     step: Call
     trial: Call
 
@@ -41,8 +39,9 @@ class Plan(NamedTuple):
 class NewtonTables:
     """The equations of a problem at an iterate, whose steps lie in lanes.
 
-    What is computed stays in the tables: of the iterate in `at` and `end`, after `linearise` its blocks in `swept`,
-    `kept` and `closing`, after `sweep` the changes in `change`, after `direct` the step.
+    What is computed stays in the tables: of the iterate in `at` and `end`, after `tried` the gradient at the trial in
+    `duals`, after `linearise` the blocks of the iterate in `swept`, `kept` and `closing`, after `sweep` the changes in
+    `change`, after `direct` the step.
     """
 
     problem: Problem
@@ -101,11 +100,11 @@ class NewtonTables:
         self.end, self.end_trial, self.end_step, self.end_limits, self.total = tables(
             1, 1, *[forms.end] * 2, forms.end_step, forms.lengths, forms.measured
         )
-        self.end_blocks, self.start, self.errors, self.pivot = tables(
+        self.end_blocks, self.start, self.wrong, self.pivot = tables(
             1, 1, forms.end_blocks, forms.start, forms.errors, forms.pivot
         )
         if k.staged:
-            self.assembled, self.staged_values = tables(1, room, forms.assembled, forms.values)
+            (self.staged_values,) = tables(1, room, forms.values)
         self.closing = self.values.part(N, N + 1)
         self.bytes = sum(table.memory.nbytes for table in vars(self).values() if isinstance(table, Table))
         parts = forms.duals.parts
@@ -120,7 +119,7 @@ class NewtonTables:
         self.plan, self.other = self._bound(), self._bound(swapped=True)
         self._lengths = self.lengths.memory[0], self.alone_lengths.memory[0]
         self._weights = self.weights.memory[0], self.alone.memory[0]
-        single = (self.total, self.errors, self.end_limits)
+        single = (self.total, self.wrong, self.end_limits)
         self._total, self._errors, self._end_limits = (table.memory[0, :, 0] for table in single)
         self._limits, self._pivot = self.limits.memory[:N, :, 0], self.pivot.memory[0]
         self._shift = self.barrier.memory[0]
@@ -132,24 +131,24 @@ class NewtonTables:
         if swapped:
             at, trial, end, end_trial = trial, at, end_trial, end
         N, weights = self.N, self.alone
+        measured, ends = [self.measured, self.duals], over["end_blocks"]
         if self.kernels.staged:  # functions that do not know this object: it goes when nobody uses it any more
-            kept, assembled, missed = self.kept, self.assembled, self.staged_values
+            blocks, missed = [self.swept, self.kept], self.staged_values
             made: list[Call] = [
-                lambda: _fill_blocks(shared.thing, at.rows(N), weights, kept, assembled),
-                over["rest"].over(shared, [at, assembled], [self.swept, self.bounded, self.duals]),
+                lambda: _fill_blocks(shared.thing, at.rows(N), weights, *blocks),
+                over["bounded"].over(shared, [at], [self.bounded]),
             ]
             tried: list[Call] = [
                 over["taken"].over(shared, [at, self.step, self.lengths], [trial]),
                 lambda: missed.fill(staged_values(shared.thing, trial.rows(N))),
-                over["measured"].over(shared, [trial, missed], [self.measured]),
+                over["measured"].over(shared, [trial, missed], measured),
             ]
         else:
-            blocks = [self.swept, self.kept, self.bounded, self.duals]
-            made = [over["blocks"].over(shared, [at, self.weights], blocks)]
-            tried = [over["tried"].over(shared, [at, self.step, self.lengths], [trial, self.measured])]
+            made = [over["blocks"].over(shared, [at, self.weights], [self.swept, self.kept, self.bounded])]
+            tried = [over["tried"].over(shared, [at, self.step, self.lengths], [trial, *measured])]
         joined = over["joined"].scan(self.sizes, self.joined, [self.duals], [])
         given = [end, self.alone, self.joined.part(N, N + 1)]
-        ends = over["end_blocks"].over(shared, given, [self.end_blocks, self.closing, self.start, self.errors])
+        closed = ends.over(shared, given, [self.end_blocks, self.closing, self.start, self.wrong])
         given = [end, self.alone, self.end_blocks, self.x.part(0, 1), self.x.part(N, N + 1)]
         step = [
             over["stepped"].over(shared, [at, self.weights, self.kept, self.change], [self.step, self.limits]),
@@ -159,7 +158,7 @@ class NewtonTables:
         given = [end, self.end_step, self.alone_lengths, self.summed.part(N, N + 1)]
         tried += [summed, over["end_tried"].over(shared, given, [end_trial, self.total])]
         begin = over["along"].over(shared, first, [at])
-        return Plan(begin, chained([*made, joined, ends]), ends, chained(step), chained(tried))
+        return Plan(begin, chained([joined, closed]), chained([*made, closed]), chained(step), chained(tried))
 
     # -- the iterate
 
@@ -206,19 +205,16 @@ class NewtonTables:
         self.at, self.trial, self.end, self.end_trial = self.trial, self.at, self.end_trial, self.end
         self.plan, self.other = self.other, self.plan
 
-    def linearise(self, barrier: float, curvature: float = 1.0) -> Errors:
-        """The blocks at the iterate, and its errors."""
-        self._weigh(barrier, curvature)
-        self.plan.linearise()
+    def errors(self, barrier: float) -> Errors:
+        """Those of the iterate, where it was the last trial."""
+        self._weigh(barrier, 1.0)
+        self.plan.errors()
         return Errors(*self._errors.tolist())
 
-    def lower(self, barrier: float) -> None:
-        """Another barrier, on which the blocks of steps depend where there are inequalities."""
-        if self.problem.path is not None:
-            self.linearise(barrier)
-            return
-        self._weigh(barrier, 1.0)
-        self.plan.ends()
+    def linearise(self, barrier: float, curvature: float = 1.0) -> None:
+        """The blocks at the iterate."""
+        self._weigh(barrier, curvature)
+        self.plan.linearise()
 
     def _weigh(self, barrier: float, curvature: float) -> None:
         for weights in self._weights:
@@ -288,7 +284,7 @@ def step_values(problem: Problem, at: Iterate, numbers: Numbers) -> Values:
 
 
 def _fill_blocks(problem: Problem, at: Interval, weights: Table, *tables: Table) -> None:
-    """The blocks of steps with several stages, which NumPy puts together: what is kept, and what is assembled."""
+    """The blocks of steps with several stages, which NumPy puts together."""
     found = staged_blocks(problem, at, *np.repeat(weights.memory[0], len(at.K), axis=1))
-    for table, kind in zip(tables, (Kept, Assembled), strict=True):
-        table.fill(kind(*(getattr(found, name) for name in kind._fields)))
+    for table, rows in zip(tables, found, strict=True):
+        table.fill(rows)

@@ -8,9 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from naiad.compiler import execute_rows
+from naiad.control.blocks import Kept
 from naiad.control.derivatives import derivatives
-from naiad.control.interval import Blocks, Interval, Values
+from naiad.control.interval import Interval, Values
 from naiad.control.problem import Problem
+from naiad.control.riccati import Sizes, Swept
 from naiad.control.transcription import GaussSteps
 
 
@@ -48,9 +50,9 @@ class Frame(NamedTuple):
 
 
 def stage_lagrange(problem: Problem, at: Stage, z: Any, y: Any) -> Any:
-    """The work of a stage, of z = (u, eta, theta, Theta, k) and y = (zeta, dTheta, dk, rho)."""
-    n, nu, c = problem.group.dim, problem.controls, problem.constants
-    u, eta, theta, Theta, inc = jnp.split(z, (nu, nu + n, nu + n + c, nu + 2 * n + c))
+    """The work of a stage, of z = (eta, theta, u, Theta, k) and y = (zeta, dTheta, dk, rho)."""
+    n = problem.group.dim
+    eta, theta, u, Theta, inc = jnp.split(z, np.cumsum(_stage_sizes(problem))[:-1])
     zeta, dTheta, dinc, rho = jnp.split(y, (n, 2 * n, 3 * n))
     steps: Any = problem.steps
     h = problem.length(theta, at.step)
@@ -68,8 +70,14 @@ def frame_lagrange(problem: Problem, at: Frame, z: Any, y: Any) -> Any:
     return steps.frame(problem.group, x, pi, tau, gamma) + lam @ problem.passed(at.g, at.g_next, eta, x)
 
 
+def _stage_sizes(problem: Problem) -> tuple[int, ...]:
+    """Of the parts of z."""
+    n = problem.group.dim
+    return n, problem.constants, problem.controls, n, n
+
+
 def _stage_unknowns(problem: Problem, at: Stage) -> tuple[Any, Any]:
-    z = jnp.concatenate([at.u, jnp.zeros(problem.group.dim), at.theta, at.Theta, at.inc])
+    z = jnp.concatenate([jnp.zeros(problem.group.dim), at.theta, at.u, at.Theta, at.inc])
     return z, jnp.concatenate([at.zeta, at.dTheta, at.dinc, at.rho])
 
 
@@ -79,21 +87,23 @@ def _frame_unknowns(problem: Problem, at: Frame) -> tuple[Any, Any]:
 
 
 def _stage_derivatives(problem: Problem, at: Stage, curvature: Any) -> Any:
-    return derivatives(lambda z, y: stage_lagrange(problem, at, z, y), *_stage_unknowns(problem, at), curvature)
+    given = (*_stage_unknowns(problem, at), curvature, _stage_sizes(problem))
+    return derivatives(lambda z, y: stage_lagrange(problem, at, z, y), *given)
 
 
 def _frame_derivatives(problem: Problem, at: Frame, curvature: Any) -> Any:
-    return derivatives(lambda z, y: frame_lagrange(problem, at, z, y), *_frame_unknowns(problem, at), curvature)
+    given = (*_frame_unknowns(problem, at), curvature, 3 * (problem.group.dim,))
+    return derivatives(lambda z, y: frame_lagrange(problem, at, z, y), *given)
 
 
 def _stage_values(problem: Problem, at: Stage) -> Any:
     z, y = _stage_unknowns(problem, at)
-    return jax.value_and_grad(lambda y: stage_lagrange(problem, at, z, y))(jnp.zeros_like(y))
+    cost = stage_lagrange(problem, at, z, jnp.zeros_like(y))
+    return cost, jax.grad(lambda z, y: stage_lagrange(problem, at, z, y), argnums=(0, 1))(z, y)
 
 
 def _frame_values(problem: Problem, at: Frame) -> Any:
-    z, y = _frame_unknowns(problem, at)
-    return jax.grad(lambda y: frame_lagrange(problem, at, z, y))(jnp.zeros_like(y))
+    return jax.grad(lambda z, y: frame_lagrange(problem, at, z, y), argnums=(0, 1))(*_frame_unknowns(problem, at))
 
 
 class Assembly:
@@ -105,6 +115,10 @@ class Assembly:
         self.problem, self.at = problem, at
         self.a, self.b, self.c = map(np.asarray, steps.method.tableau)
         self.s, self.rows = len(self.b), len(at.K)
+
+    @property
+    def _places(self) -> np.ndarray:
+        return np.cumsum(_stage_sizes(self.problem))[:-1]
 
     def stages(self) -> Stage:
         """The stages of all steps."""
@@ -143,17 +157,17 @@ class Assembly:
         )
 
     def spread(self, stage: np.ndarray, frame: np.ndarray) -> np.ndarray:
-        """Rows of the unknowns of stages, (steps, stages, z, ...), and of frames as rows of z = (U, eta, theta, K)."""
-        n, nu, c = self.problem.group.dim, self.problem.controls, self.problem.constants
-        u, eta, theta, chart, inc = np.split(stage, (nu, nu + n, nu + n + c, nu + 2 * n + c), axis=2)
+        """Rows of the unknowns of stages, (steps, stages, z, ...), and of frames as rows of z = (eta, theta, U, K)."""
+        n, nu = self.problem.group.dim, self.problem.controls
+        eta, theta, u, chart, inc = np.split(stage, self._places, axis=2)
         frame_eta, x, pi = np.split(frame, 3, axis=1)
         rest = stage.shape[3:]
         inner = inc + np.einsum("ji,kjn...->kin...", self.a, chart) + np.einsum("i,kn...->kin...", self.b, x)
         return np.concatenate(
             [
-                u.reshape(self.rows, self.s * nu, *rest),
                 eta.sum(axis=1) + frame_eta,
                 theta.sum(axis=1),
+                u.reshape(self.rows, self.s * nu, *rest),
                 inner.reshape(self.rows, self.s * n, *rest),
                 pi,
             ],
@@ -169,11 +183,11 @@ class Assembly:
         n, nu, c, s = self.problem.group.dim, self.problem.controls, self.problem.constants, self.s
         size = s * nu + n + c + (s + 1) * n
         found = np.zeros((*stage.shape[:3], size))
-        u, eta, theta, chart, inc = np.split(stage, (nu, nu + n, nu + n + c, nu + 2 * n + c), axis=3)
+        eta, theta, u, chart, inc = np.split(stage, self._places, axis=3)
         first = s * nu + n + c
-        found[..., s * nu : first] = np.concatenate([eta, theta], axis=3)
+        found[..., : n + c] = np.concatenate([eta, theta], axis=3)
         for j in range(s):
-            found[:, j, :, j * nu : (j + 1) * nu] = u[:, j]
+            found[:, j, :, n + c + j * nu : n + c + (j + 1) * nu] = u[:, j]
             for i in range(s):
                 place = slice(first + i * n, first + (i + 1) * n)
                 found[:, j, :, place] = self.a[j, i] * chart[:, j] + (inc[:, j] if i == j else 0.0)
@@ -184,7 +198,7 @@ class Assembly:
         eta, x, pi = np.split(frame, 3, axis=2)
         none = np.zeros((*frame.shape[:2], c))
         inner = [each * x for each in self.b]
-        return np.concatenate([np.zeros((*frame.shape[:2], s * nu)), eta, none, *inner, pi], axis=2)
+        return np.concatenate([eta, none, np.zeros((*frame.shape[:2], s * nu)), *inner, pi], axis=2)
 
     def first(self, stage: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Derivatives of inner equations, those of the next node, and the inequalities; rows are z."""
@@ -211,26 +225,24 @@ def staged_values(problem: Problem, at: Interval) -> Values:
     """The equations of steps, in rows."""
     made = Assembly(problem, at)
     n = problem.group.dim
-    cost, stage = execute_rows(_stage_values, problem, made.stages(), parameters=())
-    frame = execute_rows(_frame_values, problem, made.frames(), parameters=())
+    cost, (stage_dual, stage) = execute_rows(_stage_values, problem, made.stages(), parameters=())
+    frame_dual, frame = execute_rows(_frame_values, problem, made.frames(), parameters=())
     balance, after, path = made.equations(stage, frame)
-    return Values(cost.reshape(made.rows, -1).sum(axis=1), balance, after[:, :n], after[:, n:], path)
+    dual = made.spread(stage_dual.reshape(made.rows, made.s, -1), frame_dual)
+    dual[:, -n:] -= np.einsum("i,kin->kn", made.b, at.sigma[:, :-1])
+    return Values(cost.reshape(made.rows, -1).sum(axis=1), balance, after[:, :n], after[:, n:], path, dual)
 
 
-def staged_blocks(problem: Problem, at: Interval, barrier: np.ndarray, curvature: np.ndarray) -> Blocks:
+def staged_blocks(problem: Problem, at: Interval, barrier: np.ndarray, curvature: np.ndarray) -> tuple[Swept, Kept]:
     """The blocks of steps, in rows."""
     made = Assembly(problem, at)
     rows, s = made.rows, made.s
     stage = execute_rows(_stage_derivatives, problem, made.stages(), np.repeat(curvature, s), parameters=())
     frame = execute_rows(_frame_derivatives, problem, made.frames(), curvature, parameters=())
     stage = stage._replace(**{key: value.reshape(rows, s, *value.shape[1:]) for key, value in stage._asdict().items()})
-    balance, leads, paths = made.first(stage.first, frame.first)
     second, slope = made.second(stage.second, frame.second), made.spread(stage.slope, frame.slope)
-    dual = made.spread(stage.dual, frame.dual)
-    n = problem.group.dim
-    dual[:, -n:] -= np.einsum("i,kin->kn", made.b, at.sigma[:, :-1])
-    equations = made.equations(stage.equations, frame.equations)
-    return condensed(problem, at, second, (balance, leads, paths), slope, dual, equations, barrier)
+    equations, first = made.equations(stage.equations, frame.equations), made.first(stage.first, frame.first)
+    return condensed(problem, at, second, first, slope, equations, barrier)
 
 
 def condensed(
@@ -239,52 +251,60 @@ def condensed(
     second: np.ndarray,
     first: tuple[np.ndarray, np.ndarray, np.ndarray],
     slope: np.ndarray,
-    dual: np.ndarray,
     equations: tuple[np.ndarray, np.ndarray, np.ndarray],
     barrier: np.ndarray,
-) -> Blocks:
-    """The blocks from the derivatives in z = (U, eta, theta, K), rows being steps: K is eliminated."""
+) -> tuple[Swept, Kept]:
+    """The blocks from the derivatives in z = (eta, theta, U, K), rows being steps: K is eliminated."""
     n, inner, c, own = problem.group.dim, problem.inner_size, problem.constants, problem.control_size
-    plain, size, rows = own + n + c, own + 2 * n + c, len(slope)
+    x, plain, nx, rows = n + c, n + c + own, 2 * n + c, len(slope)
+    ny = nx + own
     (balance, leads, paths), (miss, after, path) = first, equations
     if path.shape[1]:
         weight = at.rho / at.slack
         second = second + (paths * weight[:, None]) @ paths.transpose(0, 2, 1)
         push = barrier[:, None] / at.slack + weight * (path + at.slack)
         slope = slope + (paths @ push[..., None])[..., 0]
-    right = np.zeros((rows, inner, size + 1 + inner))
-    right[:, :, :plain] = -balance[:, :plain].transpose(0, 2, 1)
-    right[:, -n:, plain:size] = np.eye(n)
-    right[:, :, size] = -miss
-    right[:, :, size + 1 :] = np.eye(inner)
+    right = np.zeros((rows, inner, ny + 1 + inner))
+    right[:, :, :x], right[:, :, nx:ny] = (-part.transpose(0, 2, 1) for part in (balance[:, :x], balance[:, x:plain]))
+    right[:, -n:, x:nx] = np.eye(n)
+    right[:, :, ny] = -miss
+    right[:, :, ny + 1 :] = np.eye(inner)
     E = np.linalg.solve(balance[:, plain:].transpose(0, 2, 1), right).transpose(0, 2, 1)
-    by_y = E[:, : size + 1]
+    by_y = E[:, : ny + 1]
 
     def of(array: np.ndarray) -> np.ndarray:
         found = by_y @ array[:, plain:]
-        found[:, :plain] += array[:, :plain]
+        found[:, :x] += array[:, :x]
+        found[:, nx:ny] += array[:, x:plain]
         return found
 
     bend, lead = of(second), of(leads)
-    H = bend[:, :, plain:] @ by_y[:, :size].transpose(0, 2, 1)
-    H[:, :, :plain] += bend[:, :, :plain]
-    A = np.zeros((rows, size + 1, 2 * n + c))
-    A[:, :, :n], A[:, :, n + c :] = lead[:, :, :n], lead[:, :, n:]
-    A[:, own + n : own + n + c, n : n + c] = np.eye(c)
-    A[:, size, :n] += after[:, :n]
-    A[:, size, n + c :] += after[:, n:]
-    q = of(slope[..., None])[..., 0]
-    inverse = np.ascontiguousarray(E[:, size + 1 :])
-    return Blocks(
-        A,
-        H,
-        q,
-        np.ascontiguousarray(E),
-        bend[:, :, plain:],
-        slope[:, plain:],
-        leads[:, plain:],
-        inverse,
-        of(paths),
-        path,
-        dual,
-    )
+    H = bend[:, :, plain:] @ by_y[:, :ny].transpose(0, 2, 1)
+    H[:, :, :x] += bend[:, :, :x]
+    H[:, :, nx:] += bend[:, :, x:plain]
+    lead[:, ny] += after
+    of_slope = H[:, ny] + of(slope[..., None])[:, :ny, 0]
+    swept = swept_rows(Sizes.of(problem), lead, H[:, :ny], of_slope)
+    response = np.concatenate([by_y, bend[:, :, plain:]], axis=2)
+    inverse = np.ascontiguousarray(E[:, ny + 1 :])
+    return swept, Kept(response, of(paths), inverse, slope[:, plain:], leads[:, plain:], path)
+
+
+def swept_rows(sizes: Sizes, lead: np.ndarray, H: np.ndarray, slope: np.ndarray) -> Swept:
+    """What the sweeps need, from where steps lead to, (eta, m) by (x, U, 1), and the model of the cost in (x, U)."""
+    nx, ny, n = sizes.state, sizes.state + sizes.control, lead.shape[2] // 2
+
+    def spread(by_y: np.ndarray, one: np.ndarray) -> np.ndarray:
+        found = np.zeros((*by_y.shape[:2], sizes.columns))
+        found[..., :nx], found[..., nx], found[..., sizes.columns - sizes.control :] = (
+            by_y[..., :nx],
+            one,
+            by_y[..., nx:],
+        )
+        return found
+
+    leads = spread(lead[:, :ny].transpose(0, 2, 1), lead[:, ny])
+    same = np.zeros((len(lead), nx + 1 - 2 * n, sizes.columns))
+    same[:, :-1, n : nx - n], same[:, -1, nx] = np.eye(nx - 2 * n), 1.0
+    constants, one = same[:, :-1], same[:, -1:]
+    return Swept(np.concatenate([leads[:, :n], constants, leads[:, n:], one], axis=1), spread(H, slope))

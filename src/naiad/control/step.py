@@ -5,30 +5,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from naiad.control.interval import Blocks, Interval
+from naiad.control.blocks import Kept
+from naiad.control.interval import Interval
 from naiad.control.measures import gaps
 from naiad.control.problem import CHART, Problem
-from naiad.control.riccati import Bounded, Change, Sizes, Swept
-
-
-class Kept(NamedTuple):
-    """Of the blocks, what is needed once the sweeps are done."""
-
-    E: Any
-    bend: Any
-    slope: Any
-    leading: Any
-    paths: Any
-    path: Any
-
-
-class Assembled(NamedTuple):
-    """Of the blocks, what the sweeps and the errors are made of."""
-
-    A: Any
-    H: Any
-    q: Any
-    dual: Any
+from naiad.control.riccati import Bounded, Change
 
 
 class Weights(NamedTuple):
@@ -65,22 +46,6 @@ class Step(NamedTuple):
     high: Any
 
 
-def swept_of(sizes: Sizes, blocks: Blocks | Assembled) -> Swept:
-    """What the sweeps need."""
-    own, ny = sizes.control, sizes.control + sizes.state
-    H = jnp.concatenate([blocks.H[own:ny], blocks.H[:own]])
-    slope = blocks.H[ny] + blocks.q[:ny]
-    lead = sizes.spread(blocks.A[own:ny].T, blocks.A[ny], blocks.A[:own].T)
-    one = jnp.where(jnp.arange(sizes.columns) == sizes.state, 1.0, 0.0)
-    cost = sizes.spread(H[:, own:], jnp.concatenate([slope[own:], slope[:own]]), H[:, :own])
-    return Swept(jnp.concatenate([lead, one[None]]), cost)
-
-
-def kept_of(blocks: Blocks) -> Kept:
-    """What is needed after them."""
-    return Kept(blocks.E, blocks.bend, blocks.slope, blocks.leading, blocks.paths, blocks.path)
-
-
 def bounded(at: Interval) -> Bounded:
     """What bounds add to Newton's equations."""
     low, high = gaps(at)
@@ -90,10 +55,11 @@ def bounded(at: Interval) -> Bounded:
 def stepped(problem: Problem, at: Interval, weights: Weights, kept: Kept, change: Change) -> tuple[Step, Lengths]:
     """The step, from what the sweeps give, and how far it may go for the slacks and the bounds, and for their
     multipliers."""
-    n, c = problem.group.dim, problem.constants
-    y, barrier = jnp.concatenate([change.U, change.x, jnp.ones(1)]), weights.barrier
+    n, c, inner = problem.group.dim, problem.constants, problem.inner_size
+    y, barrier = jnp.concatenate([change.x, change.U, jnp.ones(1)]), weights.barrier
+    response = y @ kept.response
     equations = jnp.concatenate([change.costate[:n], change.costate[n + c :]])
-    bent = kept.slope + y @ kept.bend + kept.leading @ equations
+    bent = kept.slope + response[inner:] + kept.leading @ equations
     slack = -(kept.path + at.slack) - y @ kept.paths
     (low, high), U = gaps(at), change.U.reshape(at.U.shape)
     found = Step(
@@ -102,9 +68,9 @@ def stepped(problem: Problem, at: Interval, weights: Weights, kept: Kept, change
         eta_next=change.after[:n],
         m_next=change.after[n + c :],
         theta=change.x[n : n + c],
-        K=(y @ kept.E[: y.size]).reshape(at.K.shape),
+        K=response[:inner].reshape(at.K.shape),
         U=U,
-        sigma=-(kept.E[y.size :] @ bent).reshape(at.K.shape),
+        sigma=-(kept.inverse @ bent).reshape(at.K.shape),
         lam=change.costate[:n],
         gamma=change.costate[n + c :],
         rho=(barrier - at.rho * slack) / at.slack - at.rho,

@@ -97,8 +97,8 @@ class VariationalSteps(AbstractTranscription):
 
     a is the left leg, m_{k+1} the right one, and the work of the control is spread over both nodes by the method's
     rule, as that of any force is. With -sigma and gamma as displacements of the nodes, sigma . a + gamma . m_{k+1} is
-    the change of the action, h xi changing by dtau^-1_{h xi} (sigma + Ad_f gamma), f = tau(h xi), and the work of the
-    forces: so it is written, in far fewer operations than by the legs.
+    the change of the action, h xi changing by dtau^-1_{h xi} sigma + dtau^-1_{-h xi} gamma, and the work of the forces:
+    so it is written, in far fewer operations than by the legs.
     """
 
     method: Variational
@@ -136,7 +136,7 @@ class VariationalSteps(AbstractTranscription):
         acting = [pushed] if system.force is None else [pushed, system]
         work = [rule.work(each, tau, g, xi, t, h) for each in acting]
         value = sum(gamma @ right - before @ left for left, right in work)
-        turn = tau.dtau_inv(group, h * xi, before + group.Ad(f, gamma))
+        turn = tau.dtau_inv(group, h * xi, before) + tau.dtau_inv(group, -h * xi, gamma)
         if isinstance(system, EulerPoincareSystem):
             change = jax.jvp(system.reduced_lagrangian, (xi,), (turn,))[1]
         elif isinstance(rule, Trapezoid):
