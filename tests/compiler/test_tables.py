@@ -59,7 +59,7 @@ def table(rows: Any, groups: int, lanes: int) -> Table:
 
 
 @pytest.mark.parametrize("apart", [(), ("out0",), ("in1", "out1"), ("in1", "in2", "out0", "out1")])
-@pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 def test_rows_of_tables_are_those_of_the_function(lanes, apart):
     rows, weights = drawn()
     groups = -(-COUNT // lanes)

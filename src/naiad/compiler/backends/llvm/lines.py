@@ -83,37 +83,6 @@ class Lines:
         bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
         return self.emit(f"icmp eq i{self.lanes} {bits}, -1")
 
-    def gather(self, scalar: str, base: str, place: str, apart: int) -> str:
-        """An element of every lane, which are so far apart in memory: in one line, for LLVM takes long for many."""
-        vector, rows = self.type(scalar), self._rows(base, place, apart)
-        return self._called(vector, "gather", scalar, (rows, f"{self.type('i1')} {self._every}", f"{vector} poison"))
-
-    def scatter(self, scalar: str, stored: str, base: str, place: str, apart: int) -> None:
-        """Store an element of every lane, as they are gathered."""
-        vector, rows = self.type(scalar), self._rows(base, place, apart)
-        self._called("void", "scatter", scalar, (f"{vector} {stored}", rows, f"{self.type('i1')} {self._every}"))
-
-    @property
-    def _every(self) -> str:
-        return self.number("true", "i1")
-
-    def _rows(self, base: str, place: str, apart: int) -> str:
-        first = self.emit(f"getelementptr i64, ptr {base}, i64 {place}")
-        places = ", ".join(f"i64 {lane * apart}" for lane in range(self.lanes))
-        rows = self.emit(f"getelementptr i64, ptr {first}, {self.type('i64')} <{places}>")
-        return f"{self.type('ptr')} align 8 {rows}"
-
-    def _called(self, result: str, word: str, scalar: str, given: tuple[str, ...]) -> str:
-        """A call of LLVM's function for elements in many places."""
-        name = f"@llvm.masked.{word}.v{self.lanes}{scalar.replace('double', 'f64')}.v{self.lanes}p0"
-        types = ", ".join(each[: each.index(">") + 1] for each in given)
-        self.declared.add(f"declare {result} {name}({types})")
-        call = f"call {result} {name}({', '.join(given)})"
-        if result != "void":
-            return self.emit(call)
-        self.say(call)
-        return ""
-
     def select(self, type: str, wide: bool, condition: str, yes: str, no: str) -> str:
         """One of two values, by a truth value."""
         return self.emit(f"select {self.type('i1', wide)} {condition}, {type} {yes}, {type} {no}")

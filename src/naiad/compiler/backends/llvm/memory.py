@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from naiad.compiler.backends.llvm.inputs import arranged
+from naiad.compiler.backends.llvm.turning import TURNED, turned
 from naiad.compiler.ir.program import Program
 
 
@@ -53,23 +54,34 @@ class Memory:
         return Stretch("%same", first, 1, 0) if once else Stretch("%in", first, self.lanes, 1)
 
     def _in_its_own(self, space: str, offset: int) -> Stretch:
-        memories = self.program.memories
-        assert memories is not None
-        starts = memories.inputs if space == "in" else memories.outputs
+        starts = self._starts(space)
         number = bisect.bisect_right(starts, offset) - 1
-        ends = (*starts[1:], self.program.in_size if space == "in" else self.program.out_size)
-        base, first, size = f"%{space}{number}", offset - starts[number], ends[number] - starts[number]
+        base, first = f"%{space}{number}", offset - starts[number]
         if space == "in" and number == 0:  # which all rows share
             return Stretch(base, first, 1, 0)
-        apart = self.lanes > 1 and f"{space}{number}" in memories.apart
-        return Stretch(base, first, 1, size) if apart else Stretch(base, first, self.lanes, 1)
+        return Stretch(base, first, self.lanes, 1)
+
+    def _starts(self, space: str) -> tuple[int, ...]:
+        """The first elements of the stretches of a space."""
+        memories = self.program.memories
+        assert memories is not None
+        return memories.inputs if space == "in" else memories.outputs
+
+    def _apart(self, space: str) -> dict[str, int]:
+        """The stretches of a space whose rows lie one after the other, and the elements of a row."""
+        memories, starts = self.program.memories, self._starts(space)
+        assert memories is not None
+        ends = (*starts[1:], self.program.in_size if space == "in" else self.program.out_size)
+        sizes = {f"{space}{k}": end - start for k, (start, end) in enumerate(zip(starts, ends, strict=True))}
+        return {name: size for name, size in sizes.items() if name in memories.apart and size and self.lanes > 1}
 
     def driver(self) -> str:
         """`run(in, out, work, first, last)`, group after group. With a stretch for each argument and result, `in` has
         for every one where it begins, and how many bytes further that of the next group is."""
-        before, each = self._of_all() if self.program.memories is None else self._of_each()
+        before, each, given, behind = self._of_all() if self.program.memories is None else self._of_each()
         return "\n".join(
             [
+                *([turned(self.lanes)] if behind or given != self.arguments() else []),
                 "define void @run(ptr noalias %all, ptr noalias %found, ptr noalias %work, i64 %first, i64 %last) {",
                 "entry:",
                 *before,
@@ -78,7 +90,8 @@ class Memory:
                 "loop:",
                 "  %i = phi i64 [%first, %entry], [%next, %loop]",
                 *each,
-                f"  call void @one({self.arguments()})",
+                f"  call void @one({given})",
+                *behind,
                 "  %next = add i64 %i, 1",
                 "  %more = icmp slt i64 %next, %last",
                 "  br i1 %more, label %loop, label %end",
@@ -88,20 +101,21 @@ class Memory:
             ]
         )
 
-    def _of_all(self) -> tuple[list[str], list[str]]:
+    def _of_all(self) -> tuple[list[str], list[str], str, list[str]]:
         group = 8 * self.lanes
         before = [
             "  %same = getelementptr i64, ptr %all, i64 0",
             f"  %rows = getelementptr i64, ptr %all, i64 {self.inputs.shared}",
         ]
-        return before, [
+        each = [
             f"  %a = mul i64 %i, {group * self.inputs.own}",
             f"  %b = mul i64 %i, {group * self.program.out_size}",
             "  %in = getelementptr i8, ptr %rows, i64 %a",
             "  %out = getelementptr i8, ptr %found, i64 %b",
         ]
+        return before, each, self.arguments(), []
 
-    def _of_each(self) -> tuple[list[str], list[str]]:
+    def _of_each(self) -> tuple[list[str], list[str], str, list[str]]:
         before, each = [], []
         for number, name in enumerate(self.names):
             before += [
@@ -114,4 +128,13 @@ class Memory:
                 f"  %{name}.m = mul i64 %i, %{name}.s",
                 f"  %{name} = getelementptr i8, ptr %{name}.a, i64 %{name}.m",
             ]
-        return before, each
+        given, behind = self.arguments(), []
+        for name, size in (self._apart("in") | self._apart("out")).items():  # these go through the memory to work in
+            each.append(f"  %{name}.w = getelementptr i64, ptr %work, i64 {self.program.work_size * self.lanes}")
+            self.program.work_size += size
+            given = given.replace(f"ptr %{name},", f"ptr %{name}.w,")
+            rows, lanes = f"ptr %{name}, i64 {size}, i64 1", f"ptr %{name}.w, i64 1, i64 {self.lanes}"
+            inward = name.startswith("in")
+            call = f"  call void @{TURNED}({rows if inward else lanes}, {lanes if inward else rows}, i64 {size})"
+            (each if inward else behind).append(call)
+        return before, each, given, behind

@@ -18,6 +18,7 @@ from naiad.compiler.passes.uniform import uniform
 MARKED = 256  # buffers of a function that are told apart in loads and stores
 VECTORISED = 1000  # operations of a loop over elements that LLVM may vectorise
 INLINED = 200  # lines for a group that may be written into the loop over groups, which LLVM looks at all together
+ALIGNED = '"stackrealign"'  # what does not fit into registers lies on lines of the cache, none of it across two
 DOMAIN, PLAIN = 0, 1  # the marks that buffers, and loops that are not vectorised, have in common
 
 MEMORY = {FLOAT: "double", INT: "i64", BOOL: "i64"}
@@ -53,24 +54,19 @@ class _Printer:
         body = "\n".join(self.lines.text)
         tables = [_table(buffer) for buffer in self.program.tables]
         given, apart = self.memory.arguments("noalias "), " noinline" if len(self.lines.text) > INLINED else ""
-        one = f"define internal void @one({given}){apart} {{\nentry:\n{body}\n  ret void\n}}"
+        one = f"define internal void @one({given}){apart} {ALIGNED} {{\nentry:\n{body}\n  ret void\n}}"
         called = [*sorted(self.lines.declared), *self.lines.helpers.values(), *self.parts]
         return "\n".join([*tables, *called, one, self.memory.driver(), *self._marks(), ""])
 
     def _input(self, node: Node) -> str:
         at = self.memory.place("in", node.value)
-        if at.lane == 1 or self._same(node):
-            pointer = self._pointer(at.base, str(at.first), at.element)
-            return self._read(pointer, node.type, not self._same(node))
-        return self._gather_rows(at.base, str(at.first * at.element), at.lane, node.type)
+        pointer = self._pointer(at.base, str(at.first), at.element)
+        return self._read(pointer, node.type, not self._same(node))
 
     def _result(self, offset: int, node: Node) -> None:
         at = self.memory.place("out", offset)
         stored, type = self._in_memory_form(node)
-        if at.lane == 1:
-            self.lines.say(f"store {type} {stored}, ptr {self._pointer(at.base, str(at.first), at.element)}, align 8")
-        else:
-            self.lines.scatter(MEMORY[node.type], stored, at.base, str(at.first * at.element), at.lane)
+        self.lines.say(f"store {type} {stored}, ptr {self._pointer(at.base, str(at.first), at.element)}, align 8")
 
     def _same(self, node: Node) -> bool:
         """Whether a value is the same in all lanes, and so a scalar."""
@@ -118,7 +114,7 @@ class _Printer:
         name, body = f"@part{len(self.parts)}", "\n".join(lines.text)
         masked = "" if mask is None else f", {lines.type('i1')} "
         taken = self.memory.arguments("noalias ") + (masked and f"{masked}%mask")
-        self.parts.append(f"define internal void {name}({taken}) noinline {{\nentry:\n{body}\n  ret void\n}}")
+        self.parts.append(f"define internal void {name}({taken}) noinline {ALIGNED} {{\nentry:\n{body}\n  ret void\n}}")
         lines.text, lines.block, self.names, self.buffers = around
         lines.say(f"call void {name}({self.memory.arguments()}{masked and masked + str(mask)})")
 
@@ -358,8 +354,6 @@ class _Printer:
         if self._same(index) and (at.lane == 1 or self._same(node)):
             pointer = self._pointer(base, self._use(index, False), at.element)
             return self._read(pointer, node.type, not self._same(node), self._alone(buffer))
-        if self._same(index) and at.element == 1:
-            return self._gather_rows(base, self._use(index, False), at.lane, node.type)
         return self._gather(base, self._lane_places(at, index), node.type)
 
     def _lane_places(self, at: Stretch, index: Node) -> list[str]:
@@ -382,10 +376,6 @@ class _Printer:
             value = self.lines.emit(f"insertelement {self.lines.type(type)} {value}, {type} {one}, i64 {lane}")
         return value
 
-    def _gather_rows(self, base: str, place: str, apart: int, kind: str) -> str:
-        value = self.lines.gather(MEMORY[kind], base, place, apart)
-        return self.lines.emit(f"icmp ne {self.lines.type('i64')} {value}, zeroinitializer") if kind == BOOL else value
-
     def _store(self, node: Node, mask: str | None) -> None:
         index, value = node.args
         at = self.memory.place(node.value.space, node.value.offset)
@@ -400,8 +390,6 @@ class _Printer:
                 old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
                 stored = self.lines.emit(f"select {self.lines.type('i1')} {mask}, {type} {stored}, {type} {old}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8")
-        elif self._same(index) and at.element == 1 and mask is None:
-            self.lines.scatter(MEMORY[value.type], stored, base, self._use(index, False), at.lane)
         else:
             self._scatter(base, self._lane_places(at, index), stored, MEMORY[value.type], mask)
 
