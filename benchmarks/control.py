@@ -4,8 +4,8 @@ python -m benchmarks.control [N ...]     # CasADi is measured where it is instal
 
 Rest to rest to a quarter turn at (4, 2, 1) in 5 s, least effort, all torques and forces: the variational step with the
 Cayley map, a control constant over each step, the same equations for all. Seconds are those of a solution from the same
-guess, CPU time of one process; building and compiling, a first solution among them, are apart. Then a sample of model
-predictive control: one iteration from the last plan, over a horizon of 30 steps.
+guess, the best of some, CPU time of one process; building and compiling, a first solution among them, are apart. Then a
+sample of model predictive control: one iteration from the last plan, over a horizon of 30 steps.
 """
 
 import sys
@@ -20,6 +20,7 @@ from benchmarks.compare import one_core, table
 INERTIA, MASS, T, PLACE = (0.5, 1.5, 1.2), (1.0, 2.0, 1.6), 5.0, (4.0, 2.0, 1.0)
 QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 ROUNDS = 8
+PEERS = 3  # rounds of programs that take longer
 HORIZON, SAMPLES = 30, 40
 
 
@@ -128,9 +129,12 @@ def casadi(N: int, bound: float | None, solver: str) -> tuple[float, float, int,
     else:
         opti.solver("ipopt", quiet, {"print_level": 0, "sb": "yes", "tol": 1e-8})
     opti.solve()  # which builds the functions
-    started, built = time.process_time(), time.process_time() - started
-    found = opti.solve()
-    return time.process_time() - started, built, int(found.stats()["iter_count"]), float(found.value(cost))
+    built, best = time.process_time() - started, np.inf
+    for _ in range(PEERS):
+        started = time.process_time()
+        found = opti.solve()
+        best = min(best, time.process_time() - started)
+    return best, built, int(found.stats()["iter_count"]), float(found.value(cost))
 
 
 def _fixed(opti: Any, nodes: Any, state: Any) -> None:

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.control.problem import Problem
-from naiad.control.riccati import Barrier, Sizes, Value, factorised
+from naiad.control.riccati import Barrier, Sizes, Value, inverted
 from naiad.mechanics import State
 
 
@@ -56,5 +56,6 @@ def begun(sizes: Sizes, to_go: Value, start: Start, at: Barrier) -> tuple[Any, F
     if not by.shape[0]:
         return x, First(to_go.pivot)
     V, v = to_go.V[:, :n], to_go.V[:, n]
-    solve, pivot = factorised(by @ V @ by.T + at.shift * jnp.eye(by.shape[0]))
-    return x - by.T @ solve((by @ (v + V @ x))[:, None])[:, 0], First(jnp.minimum(to_go.pivot, pivot))
+    lower, inverses, pivot = inverted(by @ V @ by.T + at.shift * jnp.eye(by.shape[0]))
+    best = lower.T @ (inverses * (lower @ (by @ (v + V @ x))))
+    return x - by.T @ best, First(jnp.minimum(to_go.pivot, pivot))

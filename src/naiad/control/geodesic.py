@@ -55,6 +55,11 @@ class Route(NamedTuple):
         end = End(*fixed, goal.g, goal.mu, theta, nu, least, most, () if problem.begin is None else start)
         return cls(start, bends, T, *U, numbers.lower, numbers.upper, barrier, end)
 
+    def leads(self, start: State, numbers: Numbers, N: int) -> bool:
+        """Whether it is the one from this start, with these numbers, in N steps."""
+        same = self.first is start and self.end.goal is numbers.goal
+        return same and self.steps == N and self.end.begin == numbers.begin
+
     @property
     def steps(self) -> int:
         """The number of steps."""

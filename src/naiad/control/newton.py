@@ -54,11 +54,14 @@ class NewtonTables:
             found = own.spare[at.steps].pop()
         except LookupError:
             found = cls(own, at.steps)
+        if isinstance(at, Route) and found.begun is at:
+            return found
         found.problem = problem
         found.shared.share(problem, numbers_of(problem))
         if isinstance(at, Route):
             found.begin(at)
         else:
+            found.begun = None
             steps, found.end.memory[0, :, 0] = own.rows.of(*in_units(problem, at, numbers))
             found.at.put(steps)
         return found
@@ -75,6 +78,7 @@ class NewtonTables:
 
     def __init__(self, k: Kernels, N: int):
         self.kernels, self.N = k, N
+        self.begun: Route | None = None  # the route whose first iterate is in the tables
         groups, forms, over = -(-N // k.width), k.forms, k.over
         room = groups * k.width
 
@@ -164,6 +168,7 @@ class NewtonTables:
 
     def begin(self, route: Route) -> None:
         """The iterate is the first one along this route."""
+        self.begun = route
         row = route.row()
         self.route.memory[0], self.end.memory[0, :, 0] = row[:, None], row[-self.end.fields.size :]
         self.plan.begin()
@@ -181,17 +186,23 @@ class NewtonTables:
 
     def cost_with(self, control: float) -> float:
         """The cost at the iterate, all controls being this one."""
-        self.at.memory[:, self.kernels.forms.at.parts["U"]] = control
-        return self.measure().cost
+        self._stay()
+        forms = self.kernels.forms
+        self.step.memory[:, forms.step.parts["U"]] = control - self.at.memory[:, forms.at.parts["U"]]
+        return self.tried(1.0, 0.0).cost
 
     # -- equations
 
     def measure(self) -> Measured:
         """What is missed at the iterate, which is renormalised."""
-        self.step.memory[...] = self.end_step.memory[...] = 0.0
+        self._stay()
         found = self.tried(0.0, 0.0)
         self.take()
         return found
+
+    def _stay(self) -> None:
+        """A step to nowhere."""
+        self.step.memory[...] = self.end_step.memory[...] = 0.0
 
     def tried(self, primal: float, dual: float) -> Measured:
         """The cost and what is missed at the end of so much of the step, which is the trial then."""
@@ -202,6 +213,7 @@ class NewtonTables:
 
     def take(self) -> None:
         """The trial is the iterate from now on."""
+        self.begun = None
         self.at, self.trial, self.end, self.end_trial = self.trial, self.at, self.end_trial, self.end
         self.plan, self.other = self.other, self.plan
 

@@ -91,18 +91,18 @@ class Change(NamedTuple):
 
 def backward(sizes: Sizes, after: Value, row: Swept, bound: Bounded, at: Barrier) -> tuple[Value, Gains]:
     """The cost to go before a step, and its feedback."""
-    n, own = sizes.state, slice(sizes.columns - sizes.control, sizes.columns)
-    by = jnp.concatenate([row.lead[:n, :n], row.lead[:n, own]], axis=1)
-    matrix = row.cost + by.T @ (after.V[:, : n + 1] @ row.lead)
+    n, own, lead = sizes.state, slice(sizes.columns - sizes.control, sizes.columns), row.lead[: sizes.state]
+    beyond = after.V[:, : n + 1] @ row.lead
+    matrix, by_U = row.cost[:n] + lead[:, :n].T @ beyond, row.cost[n:] + lead[:, own].T @ beyond
+    none, stiff = jnp.zeros((sizes.control, n)), jnp.diag(bound.stiff + at.shift)
     if sizes.control <= FEW_CONTROLS:
-        solve, pivot = factorised(matrix[n:, own] + jnp.diag(bound.stiff + at.shift))
-        slope = matrix[n:, n] + at.barrier * bound.push
-        found = solve(jnp.concatenate([matrix[n:, :n], slope[:, None]], axis=1))
-        gains = sizes.spread(-found[:, :n], -found[:, n], jnp.zeros((sizes.control, sizes.control)))
+        lower, inverses, pivot = inverted(by_U[:, own] + stiff)
+        slope = by_U + sizes.spread(none, at.barrier * bound.push, jnp.zeros_like(stiff))
+        gains = -lower.T @ (inverses[:, None] * (lower @ slope))
     else:
-        added = sizes.spread(jnp.zeros((sizes.control, n)), at.barrier * bound.push, jnp.diag(bound.stiff + at.shift))
-        gains, pivot = _eliminated(matrix[n:] + added, sizes.columns - sizes.control)
-    V = matrix[:n] + matrix[n:, :n].T @ gains
+        added = sizes.spread(none, at.barrier * bound.push, stiff)
+        gains, pivot = _eliminated(by_U + added, sizes.columns - sizes.control)
+    V = matrix + by_U[:, :n].T @ gains
     V = 0.5 * (V + jnp.concatenate([V[:, :n].T, V[:, n:]], axis=1))
     return Value(V, jnp.minimum(after.pivot, pivot)), Gains(gains)
 
@@ -134,22 +134,17 @@ def _eliminated(rows: Any, first: int) -> tuple[Any, Any]:
     return -found, pivot
 
 
-def factorised(A: Any) -> tuple[Any, Any]:
-    """The solution map of a symmetric matrix by A = L D L^T, every operation written out, and the smallest pivot."""
-    pivots, inverses, columns = [], [], []
-    for _ in range(A.shape[0]):
+def inverted(A: Any) -> tuple[Any, Any, Any]:
+    """L^-1, 1/D and the smallest pivot of a symmetric matrix A = L D L^T, every operation written out: with L^-1 as a
+    factor, many right sides go through vector registers."""
+    size, rows, pivots, inverses = len(A), [], [], []
+    columns: list[Any] = []
+    for k in range(size):
         pivots.append(A[0, 0])
         inverses.append(1.0 / A[0, 0])
         columns.append(A[1:, 0] * inverses[-1])
         A = A[1:, 1:] - columns[-1][:, None] * A[0, 1:]
-
-    def solve(B: Any) -> Any:
-        y, x = [], jnp.zeros((0, B.shape[1]))
-        for column in columns:
-            y.append(B[0])
-            B = B[1:] - column[:, None] * B[0]
-        for value, inverse, column in zip(reversed(y), reversed(inverses), reversed(columns), strict=True):
-            x = jnp.concatenate([(value * inverse - column @ x)[None], x])
-        return x
-
-    return solve, jnp.min(jnp.stack(pivots))
+        before = [-columns[j][k - j - 1] for j in range(k)]
+        row = sum((value * rows[j] for j, value in enumerate(before)), jnp.zeros(size))
+        rows.append(row.at[k].set(1.0))
+    return jnp.stack(rows), jnp.stack(inverses), jnp.min(jnp.stack(pivots))

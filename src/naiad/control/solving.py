@@ -207,15 +207,15 @@ def _best(
     return _solution(task, numbers, best, time.perf_counter() - began)
 
 
-def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray]:
+def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -> list[np.ndarray | None]:
     """None of the first path, and random ones of the others."""
-    group, none = problem.group, np.zeros((2, problem.group.dim))
+    group = problem.group
     if count == 1 and seed >= 0:
-        return [none]
+        return [None]
     rng = generator(seed)
     length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
     others = ASIDE * length * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
-    return [none, *others]
+    return [None, *others]
 
 
 def _solution(task: Task, numbers: Numbers, outcome: Ended, seconds: float) -> Solution:

@@ -27,7 +27,7 @@ MOST_KNOWN = 64  # problems and ends that are known
 
 class Task(NamedTuple):
     """A problem without its start and its goal; `sizes` are the numbers of inequalities of a step and of conditions of
-    the end."""
+    the end, `route` is where it was begun to find its units, if it was."""
 
     problem: Problem
     numbers: Numbers
@@ -35,6 +35,7 @@ class Task(NamedTuple):
     sizes: tuple[int, int]
     T: float
     theta: np.ndarray
+    route: Route | None = None
 
     def step(self, N: int) -> np.ndarray:
         """h, or the part of a free duration."""
@@ -49,23 +50,24 @@ class Task(NamedTuple):
         """The same in units that fit it, which are those of its user if they do, and both ends, checked."""
         everything, tree = jax.tree.flatten((self.problem, start, goal, self.numbers.lower, self.numbers.upper))
         key = (tree, self.T, *map(contents, everything))
-        units, ends = _UNITS.get(key), [start, start if goal is None else goal]
+        units, ends, route = _UNITS.get(key), [start, start if goal is None else goal], None
         if units is None:
             given = {"start": start} if goal is None else {"start": start, "goal": goal}
             states = end_states(self.problem.system, **given)
-            ends, units = [states[0], states[-1]], self._units(states[0], states[-1], N)
+            ends = [states[0], states[-1]]
+            route = self.beginning(self.numbers._replace(goal=ends[1], step=self.step(N)), ends[0], N)
+            units = self._units(route)
             if all(map(operator.is_, jax.tree.leaves(list(given.values())), jax.tree.leaves(states))):
                 if len(_UNITS) >= MOST_KNOWN:
                     _UNITS.clear()
                 _UNITS[key] = units
-        task = self if units.plain else self._replace(problem=self.problem.replaced(units=units))
-        return task, ends[0], ends[1]
+        if not units.plain:
+            return self._replace(problem=self.problem.replaced(units=units)), ends[0], ends[1]
+        return self._replace(route=route), ends[0], ends[1]
 
-    def _units(self, start: State, goal: State, N: int) -> Units:
+    def _units(self, route: Route) -> Units:
         """By the momenta along the geodesic, or beside it, and by the cost there with the controls that it takes."""
-        problem, n = self.problem, self.problem.group.dim
-        numbers = self.numbers._replace(goal=goal, step=self.step(N))
-        route = self.beginning(numbers, start, N)
+        problem, n, numbers = self.problem, self.problem.group.dim, self.numbers
         newton = NewtonTables.of(problem, route, numbers)
         momentum = newton.momenta()
         if momentum == 0.0:
@@ -80,7 +82,9 @@ class Task(NamedTuple):
         return Units.of(momentum, abs(cost), control)
 
     def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Route:
-        """The first iterate: along the geodesic, bent aside if wanted."""
+        """The first iterate: along the geodesic, bent aside if wanted; the one that is known, if it is that."""
+        if self.route is not None and bends is None and self.route.leads(start, numbers, N):
+            return self.route
         theta = np.concatenate([np.full(int(self.problem.free_time), self.T), self.theta])
         bends = np.zeros((2, self.problem.group.dim)) if bends is None else bends
         given = self.problem, numbers, start, self.T, theta, N
