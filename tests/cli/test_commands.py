@@ -1,7 +1,9 @@
 """The other commands, and what the command line says to a mistake."""
 
+import inspect
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import types
@@ -10,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from naiad import studies
+from naiad.cli import options
 from naiad.compiler.backends.cuda import driver
 from naiad.compiler.backends.llvm.machine import processor
 from naiad.compiler.cache import Cache
@@ -100,11 +104,30 @@ def test_info_names_the_gpus(naiad, monkeypatch):
 
 def test_gpu_is_for_the_ensembles_of_this_machine(naiad, monkeypatch, tmp_path):
     monkeypatch.setenv("NAIAD_DEVICE", "cpu")
-    assert naiad("run", "rigid-body", "-p", "t1=0.1", "--gpu", "--out", str(tmp_path / "run")).exit_code == 0
+    for command in (("run", "rigid-body", "-p", "t1=0.1"), ("sweep", "rigid-body", "-p", "dt=0.1,0.2")):
+        refused = naiad(*command, "--gpu", "--out", str(tmp_path / "run"))
+        assert refused.exit_code == 2
+        assert "--gpu has no effect on rigid-body, which runs no ensemble; leave it out" in refused.stderr
+        assert not (tmp_path / "run").exists()
+    assert os.environ["NAIAD_DEVICE"] == "cpu"
+    options.ask_for_gpu(studies.find("falling-plate"))
     assert os.environ["NAIAD_DEVICE"] == "gpu"
     refused = naiad("sweep", "rigid-body", "-p", "dt=0.1,0.2", "--gpu", "--scheduler", "tcp://127.0.0.1:1")
     assert refused.exit_code == 2
     assert "set NAIAD_DEVICE=gpu where the workers of --scheduler are started" in refused.stderr
+
+
+def test_studies_say_whether_they_run_an_ensemble():
+    """By the modules of naiad's studies that call `simulate_many`, and those that take it from them."""
+    home = pathlib.Path(studies.__file__).parent
+    asking = {path.stem for path in home.rglob("*.py") if "simulate_many" in path.read_text()}
+    sources = {name: pathlib.Path(inspect.getfile(studies.find(name))) for name in studies.STUDIES}
+    taken = {
+        name
+        for name, path in sources.items()
+        if path.stem in asking or any(f"{path.parent.name}.{module} import" in path.read_text() for module in asking)
+    }
+    assert taken == {name for name in studies.STUDIES if studies.find(name).ensemble}
 
 
 def test_info_shows_the_cache(naiad, tmp_path, monkeypatch):

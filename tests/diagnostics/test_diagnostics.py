@@ -111,3 +111,32 @@ def test_derivatives_of_long_steps_are_machine_code(monkeypatch):
     bodies = three_ellipsoids()
     state = bodies.state(R_Omega=OMEGA, x_v=XDOT)
     assert symplecticity_defect(bodies, nd.TreeVariational(), state, dt=0.01) < 2e-15
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (lambda *given: symplecticity_defect(*given, dt=0.1, steps=0), "symplecticity_defect: steps = 0; expected at"),
+        (lambda *given: symplecticity_defect(*given, dt=0.1, steps=-1), "symplecticity_defect: steps = -1"),
+        (lambda *given: symplecticity_defect(*given, dt=0.0), "dt = 0; expected a step of another size"),
+        (lambda *given: poisson_defect(*given, dt=0.0), "dt = 0; expected a step of another size"),
+        (
+            lambda *given: nd.diagnostics.reversibility_defect(*given, dt=0.1, steps=0),
+            "reversibility_defect: steps = 0",
+        ),
+        (lambda *given: nd.diagnostics.step_jacobian(*given, dt=0.1, steps=0), "step_jacobian: steps = 0"),
+        (lambda *given: nd.diagnostics.march(*given, dt=0.1, steps=-1), "march: steps = -1; expected at least 0"),
+        (lambda *given: nd.diagnostics.march(*given, dt=np.float32(0.1), steps=1), "dt is float32"),
+        (lambda *given: nd.diagnostics.timed_run(*given, dt=0.0, steps=9), "dt = 0; expected a step of another size"),
+        (lambda body, _, start: lyapunov_exponent(body, start, dt=0.0, steps=9), "dt = 0; expected a step of another"),
+        (lambda body, _, start: lyapunov_exponent(body, start, dt=0.1, steps=9, transient=-1), "transient = -1"),
+        (lambda *given: convergence(*given, t1=1.0, steps=(16, 16)), "expected two numbers of steps or more"),
+        (lambda *given: convergence(*given, t1=0.0, steps=(16, 32)), "t1 = 0 is not after t0 = 0"),
+        (lambda *given: convergence(*given, t1=-1.0, steps=(16, 32)), "t1 = -1 is not after t0 = 0"),
+        (lambda *_: nd.diagnostics.action_defect(nd.SO3(), lambda g, x: g @ x, np.ones(3), seed=-1), "seed = -1"),
+    ],
+)
+def test_nothing_is_measured_where_nothing_moves(measure, message):
+    """Of no steps, or of steps of no size, the defect would be zero for any method."""
+    with pytest.raises(InputError, match=message):
+        measure(BODY, nd.Variational(), START)

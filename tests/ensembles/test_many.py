@@ -129,6 +129,21 @@ def test_many_chunks_with_little_room():
         np.testing.assert_array_equal(run.crossings["p"]["time"], alone.crossings["p"]["time"])
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "xla", "device": "gpu"}, "engine='xla' runs on the processor only"),
+        ({"output_every": 2}, "output_every = 2 is for `outputs`, and none are given"),
+        ({"output_every": [2, 3]}, r"output_every = \[2, 3\] is for `outputs`"),
+        ({"t1": True}, "t1 = True; expected a finite number of seconds"),
+    ],
+)
+def test_options_that_would_do_nothing_or_another_thing_are_refused(options, message):
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    with pytest.raises(InputError, match=message):
+        nd.simulate_many(body, [body.state(Omega=(0.1, 0.2, 0.3))] * 2, **{"t1": 1.0, "dt": 0.1} | options)
+
+
 def test_no_states():
     with pytest.raises(InputError, match="no states were given"):
         nd.simulate_many(VEHICLE, [], t1=1.0, dt=0.1)

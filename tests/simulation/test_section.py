@@ -1,9 +1,11 @@
 """Where crossings are located, and which steps are looked at."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.errors import RunWarning
 from naiad.simulation.section import Level
 
 BODY = nd.models.KirchhoffBody((1.5, 2.0, 3.0), (2.0, 3.0, 4.0))
@@ -65,8 +67,26 @@ def test_a_section_that_is_no_number_where_runs_begin_is_refused():
     """Of many runs one is enough."""
     sections = {"s": nd.Section(lambda state, t: (state.mu[5] + 2.0) ** 0.5)}
     below = nd.State(STATE.g, STATE.mu - 2.0)
-    assert len(nd.simulate(BODY, STATE, t1=1.0, dt=0.1, sections=sections).crossings["s"]["time"]) == 0
+    assert len(nd.simulate(BODY, STATE, t1=0.2, dt=0.1, sections=sections).crossings["s"]["time"]) == 0
     with pytest.raises(nd.InputError, match=r"sections\['s'\] is NaN at the initial state; expected a number"):
         nd.simulate(BODY, below, t1=1.0, dt=0.1, sections=sections)
     with pytest.raises(nd.InputError, match=r"sections\['s'\] is NaN at the initial state"):
         nd.simulate_many(BODY, [STATE, below], t1=1.0, dt=0.1, sections=sections)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_a_section_that_is_no_number_on_the_way_is_told_of(pairs, tmp_path):
+    """The motion is computed to its end, and the crossings that were seen are kept; of many runs, too, and of one that
+    goes on from a file."""
+    sections = {"s": nd.Section(lambda state, t: jnp.sqrt(0.52 - t) - 0.5, direction=-1, pairs=pairs)}
+    with pytest.warns(RunWarning, match=r"KirchhoffBody: sections\['s'\] was NaN at 5 of the nodes, and crossings"):
+        run = nd.simulate(BODY, STATE, t1=1.0, dt=0.1, sections=sections, out=tmp_path / "run.zarr")
+    assert run.outcome == nd.Outcome.COMPLETED
+    np.testing.assert_allclose(run.crossings["s"]["time"], [0.27], atol=1e-12)
+    with pytest.warns(RunWarning, match="was NaN at 15 of the nodes"):
+        nd.resume(tmp_path / "run.zarr", BODY, t1=2.0, sections=sections)
+    with pytest.warns(RunWarning, match="was NaN at 6 of the nodes"):  # that where it begins, too
+        nd.resume(run, t1=1.5, sections=sections)
+    with pytest.warns(RunWarning, match=r"was NaN at 10 of the nodes of 2 of 3 runs, and crossings"):
+        many = nd.simulate_many(BODY, [STATE] * 3, t1=[1.0, 1.0, 0.5], dt=0.1, sections=sections)
+    assert [len(each.crossings["s"]["time"]) for each in many] == [1, 1, 1]

@@ -277,6 +277,7 @@ def test_progress_is_told_to_a_function():
         ({"save_every": 0}, r"save_every = 0; expected a whole number of steps"),
         ({"save_every": 2.5}, r"save_every = 2\.5"),
         ({"output_every": 0}, r"output_every = 0; expected a whole number of steps"),
+        ({"output_every": 2}, r"output_every = 2 is for `outputs`, and none are given; leave it out"),
         (
             {"t1": 1e7, "outputs": {"t": lambda state, t: t}, "output_every": 1},
             r"rows of outputs would take 7\.5 GiB of memory; save fewer \(output_every=4\)",
@@ -332,6 +333,13 @@ def test_jax_settings_are_left_alone():
 def test_propagate_takes_steps_that_can_be_taken(steps):
     with pytest.raises(nd.InputError, match=rf"propagate: steps = {steps}; expected a whole number from 0 to"):
         nd.propagate(BODY, BODY.state(Omega=(0.1, 0.2, 0.3)), dt=0.05, steps=steps)
+
+
+@pytest.mark.parametrize("options", [{"dt": np.float32(0.05)}, {"dt": 0.05, "t0": np.float32(0.1)}])
+def test_propagate_takes_no_other_precision(options):
+    """0.05 in float32 is another number."""
+    with pytest.raises(nd.InputError, match=f"propagate: {list(options)[-1]} is float32; naiad computes in float64"):
+        nd.propagate(BODY, BODY.state(Omega=(0.1, 0.2, 0.3)), **options, steps=2)
 
 
 def test_propagate_can_be_batched():

@@ -1,11 +1,15 @@
 """Arguments and options that several commands share, and what a shell completes them with."""
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from naiad import studies
+from naiad.errors import InputError
+
+if TYPE_CHECKING:
+    from naiad.studies.study import Study
 
 
 def study_names(incomplete: str) -> list[tuple[str, str]]:
@@ -29,10 +33,11 @@ StudyName = Annotated[
 ]
 
 
-def asked_for(gpu: bool) -> None:
-    """Ensembles of this process, and of those that it starts, go to GPUs."""
-    if gpu:
-        os.environ["NAIAD_DEVICE"] = "gpu"
+def ask_for_gpu(study: "Study | type[Study]") -> None:
+    """Ensembles of this process, and of those that it starts, go to GPUs; a study without one is refused."""
+    if not study.ensemble:
+        raise InputError(f"--gpu has no effect on {study.name}, which runs no ensemble; leave it out")
+    os.environ["NAIAD_DEVICE"] = "gpu"
 
 
 Gpu = Annotated[bool, typer.Option("--gpu", help="Ensembles of a study run on the GPUs of this machine.")]

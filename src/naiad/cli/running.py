@@ -14,7 +14,7 @@ from rich.text import Text
 from naiad import interrupts, studies
 from naiad.cli.console import err, out, say_json, say_warning, table
 from naiad.cli.folder import CONFIG, LIVE, MOTION, REPORT, RESULT, RUNS, SUMMARY, result_folder, seal
-from naiad.cli.options import Gpu, Json, asked_for, assignments, study_names
+from naiad.cli.options import Gpu, Json, ask_for_gpu, assignments, study_names
 from naiad.cli.viewing import write_motion
 from naiad.errors import InputError
 from naiad.interrupts import listening
@@ -69,8 +69,9 @@ def run_study(
     which repeats the run with --config; all at once when the run has ended well. `naiad resume` goes on with one that
     was killed.
     """
-    asked_for(gpu)
     study = _given(name, param or [], config)
+    if gpu:
+        ask_for_gpu(study)
     if live and as_json and folder is None:
         raise InputError("--live is given with --json alone, which writes no files; give --out DIR too")
     if live:

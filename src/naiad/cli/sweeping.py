@@ -16,7 +16,7 @@ from naiad.cli.console import out, say_error, say_warning, table
 from naiad.cli.errors import FAILED
 from naiad.cli.folder import REPORT, seal
 from naiad.cli.growing import growing_folder, partial_of, regained_folder
-from naiad.cli.options import Gpu, asked_for, assignments
+from naiad.cli.options import Gpu, ask_for_gpu, assignments
 from naiad.cli.running import Config, MaybeName
 from naiad.cli.sweep_progress import telling
 from naiad.errors import InputError, RunError
@@ -82,8 +82,9 @@ def sweep_study(
 
     if gpu and scheduler is not None:
         raise InputError("--gpu is for this machine; set NAIAD_DEVICE=gpu where the workers of --scheduler are started")
-    asked_for(gpu)
     sweep = _given(name, param or [], config, seeds)
+    if gpu:
+        ask_for_gpu(sweep.study)
     folder = folder or Path("out") / f"{sweep.study.name}-sweep"
 
     def begin(fresh: Path) -> None:

@@ -43,30 +43,42 @@ FEW = 64  # elements of arrays that are remembered
 NEITHER = 0.5  # stands for an element that is not known to be 0 or 1
 
 
-class Signature(NamedTuple):
-    """What a program depends on besides the function: the form of the arguments, what is not an array in them, and the
-    elements that are known to be 0 or 1."""
-
-    structure: Any
-    static: tuple[Any, ...]
-    shapes: tuple[tuple[tuple[int, ...], np.dtype] | None, ...]
-    known: tuple[bytes | None, ...]
-
-
 class Entry(NamedTuple):
-    """What is made for a form of the arguments: the code, the form of the results, and what `stats` says."""
+    """What is made for a form of the arguments: the code, the form of the results, what `stats` says, and how the code
+    is called for one row."""
 
     kernel: Kernel
     tree: Any
     stats: dict[str, Any]
+    alone: Callable[[list[Any]], list[Any]]
+
+    @classmethod
+    def of(cls, kernel: Kernel, tree: Any, stats: dict[str, Any]) -> "Entry":
+        """Of code that may have no way of its own for one row."""
+
+        def alone(leaves: list[Any]) -> list[Any]:
+            return [row[0, ...] for row in kernel(leaves, [False] * len(leaves), 1)]
+
+        return cls(kernel, tree, stats, getattr(kernel, "alone", alone))
 
 
 class Made(NamedTuple):
-    """What was made for arguments of one structure: the version of what they compute, and the code (or why there is
-    none) by version, shapes and lanes."""
+    """What was made for arguments of one structure: the numbers of the arrays whose zeros and ones fold, the version of
+    what they compute, and the code (or why there is none) by version, shapes and lanes."""
 
+    folding: list[int]
     version: Version
     entries: dict[Any, Entry | Unsupported]
+
+
+class Signature(NamedTuple):
+    """What a program depends on besides the function: what was `made` for arguments of the structure, with what is not
+    an array in them; the forms of the arrays, and of those whose zeros and ones fold, the elements that are known to be
+    that."""
+
+    made: Made
+    shapes: tuple[tuple[tuple[int, ...], np.dtype], ...]
+    known: tuple[bytes | None, ...]
 
 
 class Compiled:
@@ -94,6 +106,7 @@ class Compiled:
             raise InputError(
                 f"compile: lanes = {lanes!r}; expected 1, 2, 4, 8 or 16 (or None: what the processor has)."
             )
+        _check_numbers("compile: parameters", parameters, _most_arguments(function))
         self.function = function
         self._fma = fma
         self._parameters = tuple(parameters)
@@ -117,9 +130,8 @@ class Compiled:
     def __call__(self, *args: Any) -> Any:
         """The function of these arguments; arrays come back as NumPy arrays."""
         signature, leaves = self._signature(args)
-        kernel, tree, _ = self._entry(signature, args)
-        rows = kernel(leaves, [False] * len(leaves), 1)
-        return tree.unflatten([row[0, ...] for row in rows])
+        entry = self._entry(signature, args)
+        return entry.tree.unflatten(entry.alone(leaves))
 
     def batch(self, *args: Any, shared: Sequence[int] = (), device: Device = "cpu") -> Any:
         """The function of every row: arrays have a leading axis, except in the arguments whose numbers are `shared`.
@@ -137,6 +149,7 @@ class Compiled:
         return Compiled(self.function, fma=self._fma, parameters=self._parameters, cache=self._caches, backend=backend)
 
     def _batch(self, args: tuple[Any, ...], shared: Sequence[int]) -> Any:
+        _check_numbers("batch: shared", shared, len(args))
         examples, size = _first_rows(args, shared, self._parameters)
         signature, _ = self._signature(examples)
         leaves = [leaf for leaf in jax.tree.leaves(args) if is_number(leaf)]
@@ -144,7 +157,7 @@ class Compiled:
             number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if is_number(leaf)
         ]
         same = tuple(not each for each in own)
-        kernel, tree, _ = self._entry(signature, examples, self._lanes, same)
+        kernel, tree, *_ = self._entry(signature, examples, self._lanes, same)
         given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
         return jax.tree.unflatten(tree, kernel(given, own, size))
 
@@ -196,23 +209,33 @@ class Compiled:
 
     def _signature(self, args: tuple[Any, ...]) -> tuple[Signature, list[np.ndarray]]:
         everything, structure = jax.tree_util.tree_flatten(args)
-        static, shapes, known, leaves = [], [], [], []
-        for leaf, folding in zip(everything, _folding(structure, self._parameters), strict=True):
+        static, leaves = [], []
+        for leaf in everything:
+            if type(leaf) is float or type(leaf) is int:
+                leaf = np.asarray(leaf)
             if type(leaf) is np.ndarray and leaf.dtype in _USUAL:
-                array = leaf
-            elif type(leaf) is float:
-                array = np.asarray(leaf)
+                leaves.append(leaf)
             elif is_number(leaf):
-                array = _numbers(leaf)
+                leaves.append(_numbers(leaf))
             else:
-                static.append(leaf)
-                shapes.append(None)
-                known.append(None)
-                continue
-            leaves.append(array)
-            shapes.append((array.shape, array.dtype))
-            known.append(_known(array) if folding else None)
-        return Signature(structure, tuple(static), tuple(shapes), tuple(known)), leaves
+                static.append((len(leaves) + len(static), leaf))
+        form = structure, tuple(static)
+        made = self._made.get(form)
+        if made is None:
+            made = self._made[form] = self._none_made(everything, *form)
+        shapes = tuple([(leaf.shape, leaf.dtype) for leaf in leaves])
+        return Signature(made, shapes, tuple([_known(leaves[number]) for number in made.folding])), leaves
+
+    def _none_made(self, everything: list[Any], structure: Any, static: tuple[Any, ...]) -> Made:
+        """Nothing yet for arguments of a structure with these leaves."""
+        counts = [argument.num_leaves for argument in structure.children()]
+        if _most_arguments(self.function) == math.inf:
+            _check_numbers("compile: parameters", self._parameters, len(counts))
+        folds = [number in self._parameters for number, count in enumerate(counts) for _ in range(count)]
+        kept = [each for leaf, each in zip(everything, folds, strict=True) if is_number(leaf)]
+        return Made(
+            [number for number, each in enumerate(kept) if each], Version(self.function, nodes(structure), static), {}
+        )
 
     def _entry(
         self,
@@ -223,10 +246,7 @@ class Compiled:
         *,
         apart: frozenset[str] | None = None,
     ) -> Entry:
-        structure, static, *forms = signature
-        made = self._made.get((structure, static))
-        if made is None:
-            made = self._made[structure, static] = Made(Version(self.function, nodes(structure), static), {})
+        made, *forms = signature
         version = made.version.current()
         entry = made.entries.get((version, *forms, lanes, shared, apart))
         if entry is None:
@@ -250,12 +270,13 @@ class Compiled:
         apart: frozenset[str] | None,
     ) -> Entry:
         cache = default_cache() if self._caches else None
-        key = self._key(version, signature.shapes, signature.known, lanes, shared, apart) if cache is not None else None
+        made, *forms = signature
+        key = None if cache is None else self._key(version, made.folding, *forms, lanes, shared, apart)
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
                 code, layout, lanes, stats, example = pickle.loads(stored)
-                return Entry(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
+                return Entry.of(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
         with making():
             program, tree, traced = self._traced(signature, args, apart=apart)
@@ -273,7 +294,7 @@ class Compiled:
                 data = pickle.dumps((code, program.layout, lanes, stats, example))
             if data is not None:
                 cache.store(key, data)
-        return Entry(self._backend.load(code, program.layout, lanes), tree, stats)
+        return Entry.of(self._backend.load(code, program.layout, lanes), tree, stats)
 
     def _traced(
         self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False, apart: frozenset[str] | None = None
@@ -338,13 +359,6 @@ def compile(
     return Compiled(function, fma=fma, parameters=parameters, lanes=lanes, cache=cache, backend=backend)
 
 
-@functools.lru_cache
-def _folding(structure: Any, parameters: tuple[int, ...]) -> list[bool]:
-    """For each leaf of the arguments, whether it belongs to one of those whose numbers are `parameters`."""
-    counts = [argument.num_leaves for argument in structure.children()]
-    return [number in parameters for number, count in enumerate(counts) for _ in range(count)]
-
-
 def is_number(leaf: Any) -> bool:
     """Whether a leaf of the arguments is an argument of the code, and not part of it."""
     return isinstance(leaf, _NUMBERS)
@@ -393,12 +407,35 @@ def _ways(name: str) -> Iterator[str]:
 
 def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
     """The names of the numbers in the arguments, which begin with those of the function's own where it has some."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of functions that are not written in Python
-        parameters = []
-    own = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    own = [each.name for each in _taken(function) or () if each.kind is not each.VAR_POSITIONAL]
     return _leaf_names(*args, first=[*own[: len(args)], *map(str, range(len(own), len(args)))])
+
+
+def _taken(function: Callable[..., Any], *, wrapped: bool = True) -> list[inspect.Parameter] | None:
+    """The parameters of a function, or of the one that is `wrapped`, that take arguments by place; None where they are
+    not known."""
+    try:
+        parameters = inspect.signature(function, follow_wrapped=wrapped).parameters.values()
+    except (TypeError, ValueError):  # of functions that are not written in Python
+        return None
+    return [each for each in parameters if each.kind not in (each.KEYWORD_ONLY, each.VAR_KEYWORD)]
+
+
+def _most_arguments(function: Callable[..., Any]) -> float:
+    """How many arguments a function takes by place; infinitely many where any number, or where that is not known."""
+    taken = _taken(function, wrapped=False)
+    if taken is None or any(each.kind is each.VAR_POSITIONAL for each in taken):
+        return math.inf
+    return len(taken)
+
+
+def _check_numbers(name: str, numbers: Any, count: float) -> None:
+    """Refuse what are no numbers of arguments, of which there are so many: the option would do nothing."""
+    some = isinstance(numbers, Sequence | np.ndarray)
+    whole = some and all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in numbers)
+    if not whole or not all(0 <= each < count for each in numbers):
+        among = "counted from 0" if count == math.inf else f"from 0 to {count - 1}" if count else "of which it has none"
+        raise InputError(f"{name} = {numbers!r}; expected a sequence of numbers of arguments, {among}.")
 
 
 def _place(function: Callable[..., Any]) -> str:
@@ -442,8 +479,10 @@ def _known_of(array: np.ndarray) -> bytes | None:
 
 def _masks(signature: Signature, leaves: Sequence[np.ndarray]) -> list[np.ndarray | None]:
     """For each array of the arguments the marks of its elements, if some are known."""
-    known = [each for each, shape in zip(signature.known, signature.shapes, strict=True) if shape is not None]
-    return [None if each is None else _marks(each, leaf.shape) for each, leaf in zip(known, leaves, strict=True)]
+    masks: list[np.ndarray | None] = [None] * len(leaves)
+    for number, known in zip(signature.made.folding, signature.known, strict=True):
+        masks[number] = None if known is None else _marks(known, leaves[number].shape)
+    return masks
 
 
 def _marks(known: bytes, shape: tuple[int, ...]) -> np.ndarray:
@@ -476,6 +515,8 @@ def _first_rows(args: tuple[Any, ...], shared: Sequence[int], folding: Sequence[
         arg if number in shared else jax.tree.map(lambda leaf, n=number: first(leaf, n in folding), arg)
         for number, arg in enumerate(args)
     )
+    if not sizes:
+        raise InputError("batch: no argument has rows: all are shared, or there are none; give one that has rows.")
     if len(sizes) != 1:
         raise InputError(f"batch: the arguments have {sorted(sizes)} rows; expected one number of rows for all.")
     return examples, sizes.pop()

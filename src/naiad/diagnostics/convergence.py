@@ -45,8 +45,10 @@ def convergence(
     exact: State | None = None,
 ) -> Convergence:
     """The error at t1 for each number of steps, against `exact` (by default `reference`)."""
-    if len(steps) < 2 or min(steps) < 1:
+    if len(set(steps)) < 2 or min(steps) < 1:
         raise InputError(f"convergence: steps = {list(steps)}; expected two numbers of steps or more: (20, 40).")
+    if not t1 > t0:
+        raise InputError(f"convergence: t1 = {t1:g} is not after t0 = {t0:g}; expected a later time.")
     exact = reference(system, state, t1=t1, t0=t0) if exact is None else fitting(system, exact, method, t0=t0, t1=t1)
     errors = []
     for count in steps:

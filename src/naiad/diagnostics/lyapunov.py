@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from naiad.compiler import execute
-from naiad.diagnostics.fitting import fitting
+from naiad.diagnostics.fitting import check_steps, fitting
 from naiad.diagnostics.tangent import one_step, pushed
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
@@ -30,8 +30,9 @@ def lyapunov_exponent(
     fresh start, which for `FastLieVerlet` is the method that starts it.
     """
     method = default_method(system) if method is None else method
-    if steps < 1:
-        raise InputError(f"lyapunov_exponent: steps = {steps}; expected at least 1.")
+    check_steps("lyapunov_exponent", steps)
+    if transient < 0:
+        raise InputError(f"lyapunov_exponent: transient = {transient}; expected a number of steps, 0 or more.")
     state = fitting(system, state, method, dt=dt)
     growth = execute(_growth, system, method, state, float(dt), transient, transient + steps, parameters=(0,))
     return float(growth / (steps * dt))

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 
 from naiad.compiler import Engine, execute
-from naiad.diagnostics.fitting import fitting
+from naiad.diagnostics.fitting import check_steps, fitting
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked
@@ -23,6 +23,7 @@ def march(
     engine: Engine = "auto",
 ) -> State:
     """The state after `steps` steps of dt (which may be negative); compiled once for a system and a method."""
+    check_steps("march", steps, 0)
     state = fitting(system, state, method, dt=dt, t0=t0)
     return execute(_march, system, method, state, float(t0), float(dt), steps, parameters=(0,), engine=engine)
 

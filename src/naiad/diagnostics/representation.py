@@ -9,7 +9,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.numerics.arguments import checked
-from naiad.numerics.checks import floats
+from naiad.numerics.checks import floats, generator
 
 
 @checked
@@ -23,7 +23,7 @@ def action_defect(group: AbstractGroup, action: Callable[..., Any], point: Any, 
     point = jax.tree.map(lambda leaf: floats("point", leaf), point)
     if not sum(np.size(leaf) for leaf in jax.tree.leaves(point)):
         raise InputError("action_defect: point holds no numbers; expected an array, or a tuple of arrays.")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     g, f = group.random(rng), group.random(rng)
     return max(
         _distance(_moved(action, group.identity(), point), point),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from naiad.compiler import execute
+from naiad.diagnostics.fitting import check_steps
 from naiad.diagnostics.march import march
 from naiad.diagnostics.tangent import coordinates, units
 from naiad.integrators import AbstractMethod
@@ -26,6 +27,7 @@ def reversibility_defect(
     A method of more steps than one shows itself only after its start: take `steps=2`. Displacements and momenta are
     counted in `sizes`, which matter where theirs are far from 1.
     """
+    check_steps("reversibility_defect", steps)
     there = march(system, method, state, dt=dt, steps=steps, t0=t)
     returned = march(system, method, there, dt=-dt, steps=steps, t0=t + steps * dt)
     away = np.abs(execute(coordinates, system.group, state, returned, parameters=(0,)))

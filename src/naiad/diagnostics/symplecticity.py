@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import execute
+from naiad.diagnostics.fitting import check_steps
 from naiad.diagnostics.tangent import displaced, step_jacobian, units
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod
@@ -47,6 +48,7 @@ def symplecticity_defect(
     Under a constraint, in the directions that keep it. A method of more steps than one shows itself only after its
     start: take `steps=2`. Displacements and momenta are counted in `sizes`, which matter where theirs are far from 1.
     """
+    check_steps("symplecticity_defect", steps)
     image, D = step_jacobian(system, method, state, dt=dt, t=t, steps=steps)
     before, after = (execute(symplectic_matrix, system.group, mu, parameters=(0,)) for mu in (state.mu, image.mu))
     unit = units(system.group, sizes)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.compiler import Unsupported, execute_rows
-from naiad.diagnostics.fitting import fitting
+from naiad.diagnostics.fitting import check_steps, fitting
 from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod, AbstractOneStepMethod, Splitting, Variational
 from naiad.mechanics import LagrangianSystem, State
@@ -78,6 +78,7 @@ def step_jacobian(
     system: LagrangianSystem, method: AbstractMethod, state: State, *, dt: float, t: float = 0.0, steps: int = 1
 ) -> tuple[State, Float[Array, "m m"]]:
     """The state after some steps, and the derivative of their map."""
+    check_steps("step_jacobian", steps)
     n, state = system.group.dim, fitting(system, state, method, dt=dt, t=t)
     loops = isinstance(system, StringSystem) or isinstance(method, TreeVariational | Splitting)  # code that stays short
     short = loops or n <= COMPILED or (n <= 2 * COMPILED and isinstance(method, Variational))

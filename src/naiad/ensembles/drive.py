@@ -20,6 +20,7 @@ from naiad.interrupts import listening
 from naiad.io.claim import Claim
 from naiad.simulation.bar import Bar, Span
 from naiad.simulation.outcome import Outcome
+from naiad.simulation.section import lost_sight
 from naiad.simulation.turn import too_far
 
 ROOMS = {8: 2048, 64: 256}  # saved nodes, and passages of a section, that a chunk holds for each of so many runs
@@ -199,6 +200,11 @@ def warn_of(ensemble: Ensemble) -> None:
             RunWarning,
             stacklevel=5,
         )
+    for section in ensemble.job.program.sections:
+        lost = np.asarray(ensemble.arrays[f"level_{section}"][1])[:, 2]
+        if lost.any():
+            where = f" of {np.count_nonzero(lost)} of {len(ensemble)} runs"
+            warnings.warn(f"{name}: {lost_sight(section, lost.sum(), where)}", RunWarning, stacklevel=5)
     turns = np.where(failed, 0.0, np.asarray(ensemble.arrays["turn_max"][1]))
     worst = int(np.argmax(turns))
     h = float(ensemble.job.each(ensemble.job.schedule.h)[worst])

@@ -32,6 +32,7 @@ from naiad.simulation.checks import (
     check_cadence,
     check_method,
     check_names,
+    check_output_every,
     check_reconstruct,
     check_times,
 )
@@ -121,12 +122,17 @@ def simulate_many(
     check_names(
         kin.system, parts[0], (*STANDING, "t", "output_t", "monitor", "level", "job", *(cases.columns if cases else ()))
     )
+    check_output_every(output_every, outputs)
     program = Program(kin, method, *parts, reconstruct, output_every is not None)
     first = program.known(None if own is None else own[0])
     check_reconstruct(reconstruct, first.system, first.sections, _row(stacked, 0), _first(schedule.t0))
     sources = _sources(noise, method, kin.system, schedule, size)
     rows = 0 if schedule.output is None else schedule.rows
     where = chosen_device(device)
+    if engine == "xla" and where == "gpu":
+        raise InputError(
+            "simulate_many: engine='xla' runs on the processor only, and device = 'gpu'; leave one of them out."
+        )
     job = Job(program, own, stacked, schedule, sources, check_engine(engine), schedule.frames, rows, where)
     size = _block_size(job, in_memory=out is None and reduce is None)
     job = job._replace(program=program.replaced(room=room(size)))

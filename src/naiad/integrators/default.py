@@ -4,7 +4,8 @@ from naiad.integrators.method import AbstractMethod
 from naiad.integrators.rules import Midpoint
 from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.variational import Variational
-from naiad.mechanics import LagrangianSystem, has_bath
+from naiad.mechanics import LagrangianSystem
+from naiad.mechanics.heat_bath import declares_bath
 from naiad.numerics import Newton
 from naiad.numerics.arguments import checked
 
@@ -19,6 +20,6 @@ def default_method(system: LagrangianSystem) -> AbstractMethod:
     for one that gives such a matrix, and `Variational` for all others."""
     if system.default_method is not None:
         return system.default_method
-    if has_bath(system):
+    if declares_bath(system):
         return _IN_A_BATH
     return _ELSE if system.near_inertia is None else _NEAR

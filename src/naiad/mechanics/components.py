@@ -27,11 +27,10 @@ def row_views(group: AbstractGroup, rows: Any) -> list[np.ndarray]:
 @checked_throughout
 def join_rows(group: AbstractGroup, parts: Any) -> Any:
     """The vectors of which these are the components."""
-    places, xp = _places(group), namespace(*parts)
-    leading = np.shape(parts[0])[: np.ndim(parts[0]) - places[0].ndim]
+    xp, order = namespace(*parts), _order(group)
+    leading = np.shape(parts[0])[: np.ndim(parts[0]) - _places(group)[0].ndim]
     rows = xp.concatenate([xp.reshape(part, (*leading, -1)) for part in parts], axis=-1)
-    order = np.concatenate([place.ravel() for place in places])
-    return rows if np.all(np.diff(order) == 1) else rows[..., np.argsort(order)]
+    return rows if order is None else rows[..., order]
 
 
 @checked_throughout
@@ -55,6 +54,13 @@ def _identity(group: AbstractGroup) -> Any:
 def _places(group: AbstractGroup) -> list[np.ndarray]:
     """Where each component lies: `split` only picks, so it splits the numbers of the places too."""
     return [np.asarray(part, int) for part in execute(_split, group, np.arange(float(group.dim)), parameters=(0,))]
+
+
+@functools.lru_cache
+def _order(group: AbstractGroup) -> np.ndarray | None:
+    """Where the numbers of a vector lie among those of its components; None if they lie there in order."""
+    places = np.concatenate([place.ravel() for place in _places(group)])
+    return None if np.all(np.diff(places) == 1) else np.argsort(places)
 
 
 def _split(group: AbstractGroup, x: Any) -> Any:

@@ -17,7 +17,12 @@ from naiad.numerics.arguments import checked
 @checked
 def has_bath(system: LagrangianSystem) -> bool:
     """Whether the system declares friction or noise."""
-    return any(_declared(system, name) for name in ("dissipation", "temperature", "diffusion"))
+    return declares_bath(system)
+
+
+def declares_bath(system: LagrangianSystem) -> bool:
+    """The same of a system that is one."""
+    return _declared(system, "dissipation") or _declared(system, "temperature") or _declared(system, "diffusion")
 
 
 @checked

@@ -56,22 +56,29 @@ def assembled(group: AbstractGroup, g: Any, xi: Any, mu: Any, components: dict[s
 @checked
 def fitting_state(group: AbstractGroup, state: State) -> State:
     """The state as NumPy arrays, if they have the shapes of the group's; else an `InputError`."""
+    return fitted_state(group, state)
+
+
+def fitted_state(group: AbstractGroup, state: State) -> State:
+    """The same of a state that is one."""
     if state.g is None or state.mu is None:
         raise InputError("The state lacks g or mu; make it with system.state(...).")
-    if _fits(state, *_form(group)):
+    if _fits(state, *form(group)):
         return state
     return State(_configuration(group, state.g, {}), _covector(group, state.mu, {}, group.names.momentum, "mu"))
 
 
 def _fits(state: State, structure: Any, shapes: list[tuple[int, ...]]) -> bool:
     """Whether it is what `system.state` gives, as most states are."""
-    leaves, own = jax.tree.flatten(state)
-    arrays = zip(leaves, shapes, strict=True) if own == structure else ()
-    return own == structure and all(type(x) is np.ndarray and x.dtype == float and x.shape == s for x, s in arrays)
+    leaves, own = jax.tree_util.tree_flatten(state)
+    if own != structure:
+        return False
+    arrays = zip(leaves, shapes, strict=True)
+    return all([type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape for x, shape in arrays])
 
 
 @functools.lru_cache
-def _form(group: AbstractGroup) -> tuple[Any, list[tuple[int, ...]]]:
+def form(group: AbstractGroup) -> tuple[Any, list[tuple[int, ...]]]:
     """The structure of states, and the shapes of their arrays."""
     leaves, structure = neutral(group)
     whole = State(jax.tree.unflatten(structure, leaves), jnp.zeros(group.dim))

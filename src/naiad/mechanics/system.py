@@ -16,7 +16,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
 from naiad.mechanics.functions import explained
-from naiad.mechanics.initial import assembled, fitting_state
+from naiad.mechanics.initial import assembled, fitted_state
 from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
 from naiad.numerics.arguments import checked
@@ -104,12 +104,14 @@ class LagrangianSystem(Module):
         """
         given = assembled(self.group, g, xi, mu, components)
         if given.mu is not None:
-            start = given.mu
-        elif all(map(is_known, jax.tree.leaves((self, given, t)))):
-            start = execute(_legendre, self, given.g, given.xi, t, parameters=(0,))
-        else:
-            start = self.legendre(given.g, given.xi, t)
-        return check_state(self, State(given.g, start), t)
+            return check_state(self, State(given.g, given.mu), t)
+        if not all(map(is_known, jax.tree.leaves((self, given, t)))):
+            return check_state(self, State(given.g, self.legendre(given.g, given.xi, t)), t)
+        mu, sound = execute(_begun, self, given.g, given.xi, t, parameters=(0,))
+        state = State(given.g, mu)
+        if not sound:
+            examine(self, state, t)
+        return state
 
     def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """mu = d ell / d xi."""
@@ -204,7 +206,7 @@ def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
 
     Where JAX traces the system or the state, only the shapes are checked.
     """
-    state = fitting_state(system.group, state)
+    state = fitted_state(system.group, state)
     if not all(map(is_known, jax.tree.leaves((system, state, t)))):
         return state
     if not execute(is_sound, system, state, t, parameters=(0,)):
@@ -290,5 +292,7 @@ def _lowest(inertia: np.ndarray) -> float:
     return float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T))[0]) if np.all(np.isfinite(inertia)) else float("nan")
 
 
-def _legendre(system: LagrangianSystem, g: Any, xi: Any, t: Scalar) -> Any:
-    return system.legendre(g, xi, t)
+def _begun(system: LagrangianSystem, g: Any, xi: Any, t: Scalar) -> Any:
+    """The momentum of a velocity, and whether nothing is wrong with the state."""
+    mu = system.legendre(g, xi, t)
+    return mu, is_sound(system, State(g, mu), t)

@@ -4,7 +4,6 @@ import abc
 import dataclasses
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -77,13 +76,15 @@ class Module(abc.ABC):
         raise dataclasses.FrozenInstanceError(f"{type(self).__qualname__}.{name} cannot be deleted.")
 
     def __hash__(self) -> int:
+        if not vars(self):  # as most groups and methods, which are keys of what was compiled
+            return hash(type(self))
         leaves, tree = jax.tree.flatten(self)
         return hash((tree, tuple(leaves)))
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        if not (vars(self) or vars(other)):  # as most groups and methods, which are keys of what was compiled
+        if not (vars(self) or vars(other)):
             return True
         (mine, tree), (its, its_tree) = jax.tree.flatten(self), jax.tree.flatten(other)
         return tree == its_tree and all(map(_same, mine, its))
@@ -121,8 +122,7 @@ def _register(cls: type[Module]) -> None:
         return known[0]
 
     def flatten(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        _, _, of_branches, of_constants = known[0] if known else fields()
-        return of_branches(module), of_constants(module)
+        return (known[0] if known else fields()).parts(module)
 
     def flatten_with_keys(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         children, values = flatten(module)
@@ -130,7 +130,7 @@ def _register(cls: type[Module]) -> None:
         return tuple(zip(keys, children, strict=True)), values
 
     def unflatten(values: tuple[Any, ...], children: Iterable[Any]) -> Module:
-        branches, constants, _, _ = fields()
+        branches, constants, _ = fields()
         new = object.__new__(cls)
         vars(new).update(zip(branches, children, strict=True), **dict(zip(constants, values, strict=True)))
         return new
@@ -139,12 +139,11 @@ def _register(cls: type[Module]) -> None:
 
 
 class _Fields(NamedTuple):
-    """The names of the fields of a class, and how to get those of a module."""
+    """The names of the fields of a class, and how to get the values of both kinds."""
 
     branches: tuple[str, ...]
     constants: tuple[str, ...]
-    of_branches: Callable[[Any], tuple[Any, ...]]
-    of_constants: Callable[[Any], tuple[Any, ...]]
+    parts: Callable[[Any], tuple[tuple[Any, ...], tuple[Any, ...]]]
 
     @classmethod
     def of(cls, kind: type[Module]) -> "_Fields":
@@ -152,14 +151,10 @@ class _Fields(NamedTuple):
         fields = dataclasses.fields(kind)
         branches = tuple(field.name for field in fields if not field.metadata.get("static"))
         constants = tuple(field.name for field in fields if field.metadata.get("static"))
-        return cls(branches, constants, _getter(branches), _getter(constants))
-
-
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """The attributes with these names, whatever their number, at the speed of `operator.attrgetter`."""
-    if len(names) > 1:
-        return operator.attrgetter(*names)
-    return (lambda module: (getattr(module, names[0]),)) if names else (lambda module: ())
+        # written out, since a loop over names takes twice as long
+        wanted = ("".join(f"module.{name}, " for name in names) for names in (branches, constants))
+        written = f"lambda module: ({', '.join(f'({each})' for each in wanted)})"
+        return cls(branches, constants, eval(written))
 
 
 def _same(one: Any, other: Any) -> bool:

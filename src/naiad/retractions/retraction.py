@@ -100,12 +100,14 @@ class AbstractSimpleRetraction(AbstractRetraction):
         return jnp.asarray(y) if isinstance(group, Rn) else self._vector("dtau_inv", group, x, y)
 
     def check(self, group: AbstractGroup) -> None:
+        if isinstance(group, (*self.groups, Rn)):
+            return
         if isinstance(group, Product):
             for factor in group.factors:
                 self.check(factor)
         elif isinstance(group, Power):
             self.check(group.base)
-        elif not isinstance(group, (Rn, *self.groups)):
+        else:
             homes = ", ".join(home.__name__ for home in self.groups)
             raise InputError(
                 f"{type(self).__name__} was given {group!r}, but it lives on {homes}, and on products and powers of "

@@ -47,10 +47,13 @@ class Bar:
         """Show that the run has come to a node."""
         if self._tell is not None:
             self._tell((node - self._first) / self._total if self._total else 1.0)
-        self._done = node - self._first
-        self._draw()
+        if self._shown:
+            self._done = node - self._first
+            self._draw()
 
     def __exit__(self, *_: object) -> None:
+        if not self._shown:
+            return
         with self._lock:
             self._shown = False
             self._stack.close()

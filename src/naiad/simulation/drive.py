@@ -37,12 +37,14 @@ BUDGETS: dict[Any, Budget] = {}  # by the kinds of runs that there were
 
 def first_chunk(plan: Plan, standing: Standing, frame: Frame) -> Chunk:
     """The first node of a run."""
-    row = jax.tree.map(lambda leaf: leaf[None], frame)
+    leaves, structure = jax.tree_util.tree_flatten(frame)
+    row = structure.unflatten([leaf[None] for leaf in leaves])
     t = plan.time(standing)
-    outputs = (np.array([t]), row.outputs) if plan.routine.apart else None
+    times = np.array([t])
+    outputs = (times, row.outputs) if plan.routine.apart else None
     row = row._replace(outputs={}) if plan.routine.apart else row
     crossings = {name: no_crossing(plan, row.state) for name in plan.routine.sections}
-    return Chunk(np.array([t]), row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
+    return Chunk(times, row, outputs, crossings, int(standing.node), t, standing, angle(frame.versine))
 
 
 def chunks(plan: Plan, at: Chunk) -> Iterator[Chunk]:
@@ -80,8 +82,8 @@ def _has_whole_steps(plan: Plan, standing: Standing) -> bool:
 
 def _kind(plan: Plan, standing: Standing) -> Any:
     """What tells how long a step takes."""
-    leaves, structure = jax.tree.flatten((plan.routine, standing.carry))
-    return structure, sum(map(np.size, leaves)), plan.engine
+    leaves, structure = jax.tree_util.tree_flatten((plan.routine, standing.carry))
+    return structure, sum([leaf.size for leaf in leaves if type(leaf) is np.ndarray]), plan.engine
 
 
 def budget_of(kind: Any) -> Budget:
@@ -151,4 +153,5 @@ def _crossings(plan: Plan, name: str, met: Rows, filled: Filled, h: float) -> Cr
 
 def _rows(filled: Rows) -> Any:
     count = int(filled.count)
-    return jax.tree.map(lambda buffer: buffer[:count].copy(), filled.rows)
+    buffers, structure = jax.tree_util.tree_flatten(filled.rows)
+    return structure.unflatten([buffer[:count].copy() for buffer in buffers])

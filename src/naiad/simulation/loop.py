@@ -175,7 +175,10 @@ def advance(
         t_next = routine.time(carry, t0, node, h)
         size = t_next - t if variable else h
         state, info = routine.state(carry), routine.method.info(carry)
-        levels = {name: section.level(routine.system, state, t_next) for name, section in routine.sections.items()}
+        levels = {
+            name: section.level(routine.system, state, t_next).after(before.levels[name])
+            for name, section in routine.sections.items()
+        }
         passages, event = _record_passages(routine, loop, levels, t, size, given)
         outcome = _outcome(routine, state, info, event, t_next, size)
         watched = routine.observed(routine.monitors, state, t_next)

@@ -6,7 +6,8 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
-from naiad.mechanics import LagrangianSystem, has_bath
+from naiad.mechanics import LagrangianSystem
+from naiad.mechanics.heat_bath import declares_bath
 from naiad.numerics import Module, static
 
 BLOCK = 8192  # rows that are drawn at a time; the numbers of a seed depend on it
@@ -94,7 +95,7 @@ class Source(NamedTuple):
 
 def check_bath_fits(method: AbstractMethod, system: LagrangianSystem) -> None:
     """Raise an `InputError` if the method would leave out friction and noise that the system declares."""
-    if has_bath(system) and not method.takes_bath:
+    if not method.takes_bath and declares_bath(system):
         raise InputError(
             f"{type(system).__name__} declares friction or noise (`dissipation`, `temperature`, `diffusion`), which "
             f"{type(method).__name__} leaves out; use StochasticVariational()."

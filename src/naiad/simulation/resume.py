@@ -21,7 +21,7 @@ from naiad.mechanics.functions import explained
 from naiad.numerics.arguments import checked
 from naiad.simulation import loop
 from naiad.simulation.checkpoint import PARTS, at_checkpoint, check_origin, restored_carry, sha256
-from naiad.simulation.checks import WHOLE, check_cadence, check_names, check_system, check_times
+from naiad.simulation.checks import WHOLE, check_cadence, check_names, check_output_every, check_system, check_times
 from naiad.simulation.noise import Noise, Source, source
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.plan import Cadence, Chunk, Observable, Plan, Routine
@@ -132,6 +132,7 @@ def _after(
     reconstruct = attributes.get("reconstruct", True)
     routine = Routine(system, method, *_three(parts), reconstruct, output_every is not None)
     cadence = check_cadence(save_every, output_every, last - node)
+    check_output_every(output_every, parts["outputs"])
     before: dict[str, Any] = attributes.get("noise") or {"seed": None, "used": 0}
     if noise is None and before["seed"] is not None:
         noise = Noise(int(before["seed"]))

@@ -20,6 +20,7 @@ from naiad.simulation.pages import Pages
 from naiad.simulation.parameters import parameters
 from naiad.simulation.plan import Chunk, Plan, Standing
 from naiad.simulation.record import Columns
+from naiad.simulation.section import lost_sight
 from naiad.simulation.trajectory import Trajectory
 from naiad.simulation.turn import too_far
 
@@ -82,7 +83,7 @@ def driven(plan: Plan, kept: Chunk, keep: Callable[[Chunk], None], progress: Tol
 def finished(plan: Plan, rows: Any, end: Chunk, throw: bool) -> Trajectory:
     """The trajectory of a run; it says so where the run did not come to its end."""
     system, method = plan.routine.system, plan.routine.method
-    trajectory = Trajectory(system, method, rows)
+    trajectory = Trajectory.unchecked(system, method, rows)
     outcome, warning = Outcome(int(end.standing.outcome)), too_far(end.turn, plan.h if plan.until is None else None)
     if throw and outcome not in (Outcome.COMPLETED, Outcome.EVENT):
         where = f"the run stopped at t = {trajectory.attrs['t']:g} s of {plan.t1:g} s"
@@ -92,4 +93,7 @@ def finished(plan: Plan, rows: Any, end: Chunk, throw: bool) -> Trajectory:
         warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=6)
     elif warning is not None:
         warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=6)
+    for name, level in end.standing.levels.items():
+        if level.lost:
+            warnings.warn(f"{type(system).__name__}: {lost_sight(name, level.lost)}", RunWarning, stacklevel=6)
     return trajectory

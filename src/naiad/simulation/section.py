@@ -37,7 +37,8 @@ class Section(Module):
     def level(self, system: LagrangianSystem, state: State, t: Scalar) -> "Level":
         """The function, and its rate along the motion."""
         value = jnp.asarray(self.value(system, state, t), float)
-        return Level(value, self.rate(system, state, t) if self.pairs else jnp.zeros(()))
+        rate = self.rate(system, state, t) if self.pairs else jnp.zeros(())
+        return Level(value, rate, jnp.where(jnp.isnan(value) | jnp.isnan(rate), 1.0, 0.0))
 
     def value(self, system: LagrangianSystem, state: State, t: Scalar) -> Scalar:
         """The function."""
@@ -72,10 +73,24 @@ class Section(Module):
 
 
 class Level(NamedTuple):
-    """The value of a section's function at a node, and its rate of change (zero where nobody asks for it)."""
+    """The value of a section's function at a node, its rate of change (zero where nobody asks for it), and at how many
+    nodes until then one of them was no number, so that crossings may have been missed."""
 
     value: Float[Array, ""]
     rate: Float[Array, ""]
+    lost: Any = 0.0
+
+    def after(self, before: "Level") -> "Level":
+        """The same at the node after another."""
+        return self._replace(lost=before.lost + self.lost)
+
+
+def lost_sight(name: str, nodes: Any, where: str = "") -> str:
+    """What to say of a section that was no number at so many nodes."""
+    return (
+        f"sections[{name!r}] was NaN at {int(nodes)} of the nodes{where}, and crossings next to them may be missing; "
+        "give the section a function that is a number wherever the motion comes."
+    )
 
 
 class Passage(NamedTuple):

@@ -15,16 +15,20 @@ from naiad.compiler.compiled import nodes
 from naiad.compiler.fingerprint import Unknown, Version
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
-from naiad.mechanics import LagrangianSystem, Scalar, State, fitting_state
+from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.mechanics.functions import explained
+from naiad.mechanics.initial import fitted_state, form
 from naiad.mechanics.system import examine
+from naiad.numerics import check_double
 from naiad.numerics.arguments import checked
+from naiad.numerics.checks import is_known
 from naiad.simulation import loop
 from naiad.simulation.checks import (
     check_cadence,
     check_levels,
     check_method,
     check_names,
+    check_output_every,
     check_reconstruct,
     check_system,
     check_times,
@@ -94,7 +98,7 @@ def simulate(
     until = None
     if method.variable:
         until, rest = float(t1), 0.0
-    state = fitting_state(system.group, State(*state))
+    state = fitted_state(system.group, state)
     check_reconstruct(reconstruct, system, sections or {}, state, start)
     check_names(system, outputs or {})
     routine = Routine.unchecked(
@@ -108,6 +112,7 @@ def simulate(
         room=ROOM,
     )
     cadence = check_cadence(save_every, output_every, steps)
+    check_output_every(output_every, outputs)
     random = source(noise, method, system, steps + (rest > 0.0))
     plan = Plan(routine, start, h, 0, steps, rest, cadence, check_engine(engine), random, until)
     standing, frame, sound = execute(loop.start, routine, state, start, h, parameters=(0,), engine=plan.engine)
@@ -138,10 +143,13 @@ def propagate(
     """
     if not 0 <= steps < 2**31:
         raise InputError(f"propagate: steps = {steps}; expected a whole number from 0 to 2147483647.")
+    for name, value in (("dt", dt), ("t0", t0)):
+        if is_known(value):
+            check_double(f"propagate: {name}", value)
     method = default_method(system) if method is None else method
     start, h = jnp.asarray(t0, float), jnp.asarray(dt, float)
-    expected = State(jax.eval_shape(system.group.identity), jnp.zeros(system.group.dim))
-    if jax.tree.map(jnp.shape, State(*state)) != jax.tree.map(jnp.shape, expected):
+    given, structure = jax.tree.flatten(State(*state))
+    if (structure, list(map(np.shape, given))) != form(system.group):
         raise InputError(
             f"propagate: the state is none of {type(system).__name__}, whose group is {system.group!r}; make it with "
             "system.state(...)."

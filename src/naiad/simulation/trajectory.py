@@ -64,6 +64,15 @@ class Trajectory:
         self.method = method
         self._rows = record
 
+    @classmethod
+    def unchecked(
+        cls, system: LagrangianSystem, method: AbstractMethod, record: "Columns | xr.Dataset"
+    ) -> "Trajectory":
+        """The same from code that knows its arguments to fit."""
+        new = object.__new__(cls)
+        vars(new).update(system=system, method=method, _rows=record)
+        return new
+
     @property
     def attrs(self) -> dict[str, Any]:
         """Where the run stands."""

@@ -23,7 +23,7 @@ def versine(angle: Any) -> Any:
 def angle(versines: Any) -> float:
     """The largest angle of some `versine`; 0 of none."""
     versines = np.asarray(versines)
-    largest = float(versines.max(initial=0.0))
+    largest = float(np.maximum.reduce(versines, axis=None, initial=0.0))
     return 2.0 * math.asin(math.sqrt(0.5 * largest)) if largest <= 2.0 else largest - 2.0 + math.pi
 
 

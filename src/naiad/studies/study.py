@@ -70,6 +70,8 @@ class Study(Block, ABC):
 
     name: ClassVar[str]
     paper: ClassVar[str] = ""
+    ensemble: ClassVar[bool] = False
+    """Whether it runs an ensemble, by `simulate_many`, which may go to GPUs."""
     parameters: ClassVar[Mapping[str, Parameter]]
 
     def __init_subclass__(cls, *, name: str, **kwargs: Any):

@@ -8,7 +8,7 @@ import numpy as np
 
 from naiad.compiler.ir.program import Slot
 
-_FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
+FLOAT, WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 LINE = 64  # bytes of a line of the cache, and of the longest vector register
 
 
@@ -25,14 +25,14 @@ class Place(NamedTuple):
         """That of a slot; its `first` element, if it is not where the slot says."""
         first = slot.offset if first is None else first
         outside, elements = np.dtype(slot.dtype), slice(first, first + math.prod(slot.shape))
-        return cls(elements, (1, *slot.shape), outside if outside == _FLOAT else _WHOLE, outside)
+        return cls(elements, (1, *slot.shape), outside if outside == FLOAT else WHOLE, outside)
 
 
 def empty(*shape: int) -> np.ndarray:
     """Memory for so many numbers, which begins with a line of the cache: a vector that lies across two takes longer."""
-    count, line = math.prod(shape), LINE // _FLOAT.itemsize
+    count, line = math.prod(shape), LINE // FLOAT.itemsize
     memory = np.empty(count + line)
-    first = -(address(memory) // _FLOAT.itemsize) % line
+    first = -(address(memory) // FLOAT.itemsize) % line
     return memory[first : first + count].reshape(shape)
 
 

@@ -39,6 +39,7 @@ class FallingPlate(Study, name="falling-plate"):
     """
 
     paper = "Own system, by the method of Y. Ono, S. Fiori, L. Peng, arXiv:2501.12940, 2025, (10)-(14), (42)-(44)"
+    ensemble = True
 
     method: str = parameter("reduced", choices=CHOICES, help="integrator")
     a: float = parameter(0.05, unit="m", above=0.0, help="half the width of the plate")

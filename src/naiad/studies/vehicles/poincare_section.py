@@ -44,6 +44,7 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
     """
 
     paper = "N. Bou-Rabee, Hamilton-Pontryagin Integrators on Lie Groups, Caltech 2007, Figs. 6.6.1-6.6.3"
+    ensemble = True
 
     method: str = parameter("cay", choices=FREE_CHOICES, help="integrator")
     pi_dot_p: float = parameter(0.0, unit="kg^2 m^3/s^2", help="the Casimir Pi.p of all orbits")

@@ -3,18 +3,19 @@
 import functools
 import itertools
 import math
+import operator
 import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from naiad.compiler.backends.llvm.chain import Link
 from naiad.compiler.backends.llvm.inputs import Inputs, arranged
 from naiad.compiler.backends.llvm.machine import Loaded
-from naiad.compiler.backends.places import Place, address, empty
+from naiad.compiler.backends.places import WHOLE, Place, address, empty
 from naiad.compiler.cores import all_cores, available
 from naiad.compiler.ir.program import Layout
 
@@ -22,6 +23,9 @@ TASKS_PER_CORE = 4
 QUICK = 2e-3  # seconds of work that are not worth the way to other cores
 FEW = 16  # groups that are not worth it in any case
 COLD = 1e-4  # seconds that code may take to come into the caches
+LARGE = 256  # numbers in an array that others should not keep in memory
+
+_bytes = operator.methodcaller("tobytes")
 
 
 class Pace:
@@ -62,8 +66,6 @@ class LaneKernel:
 
     def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
-        if size == self.lanes == 1 and any(own) == all(own):
-            return self._alone(leaves)
         groups = -(-size // self.lanes)
         packed = self._packed(leaves, own, groups, size)
         results = np.empty((groups, self._out_size, self.lanes))
@@ -86,26 +88,66 @@ class LaneKernel:
                 together.view(place.inside)[place.elements] = leaf.reshape(-1)
         return packed
 
-    def _alone(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
+    def alone(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
         """One trajectory in one lane: its arrays lie one after the other, and are taken as they lie, for anything else
         would take longer than most programs."""
-        packed = b"".join(
-            [
-                (leaf if leaf.dtype is place.inside else leaf.astype(place.inside)).tobytes()
-                for place, leaf in zip(self._inputs, leaves, strict=True)
-            ]
-        )
-        results = np.empty(self._out_size)
-        self._task(packed, results, 0, 1)
-        rows = [np.ndarray(p.row, p.inside, results, 8 * p.elements.start) for p in self._outputs]
-        return [r if p.inside is p.outside else r.astype(p.outside) for p, r in zip(self._outputs, rows, strict=True)]
+        packed = b"".join(map(_bytes, self._single.widened(leaves)))
+        results, work = np.empty(self._out_size), np.empty(self._work_size)
+        self._loaded.run(packed, address(results), address(work), 0, 1)
+        return self._single.parts(results)
 
-    def _task(self, packed: np.ndarray | bytes, results: np.ndarray, first: int, last: int) -> float:
+    @functools.cached_property
+    def _single(self) -> "_Single":
+        return _Single.of(self._inputs, self._outputs)
+
+    def _task(self, packed: np.ndarray, results: np.ndarray, first: int, last: int) -> float:
         """Some groups, and the seconds that they took."""
-        given = packed if isinstance(packed, bytes) else address(packed)
         work, started = np.empty(self._work_size), time.perf_counter()
-        self._loaded.run(given, address(results), address(work), int(first), int(last))
+        self._loaded.run(address(packed), address(results), address(work), int(first), int(last))
         return time.perf_counter() - started
+
+
+class _Single(NamedTuple):
+    """The arrays of one trajectory, and what is to be done with each: by the numbers of those that are whole numbers,
+    and of those that are not of the type in memory; where each result lies in the memory of numbers or whole numbers,
+    before or behind `head`, and its shape if it must be brought into one."""
+
+    widen: list[int]
+    narrow: list[tuple[int, np.dtype]]
+    head: int
+    places: list[tuple[int, Any, tuple[int, ...] | None]]
+
+    @classmethod
+    def of(cls, inputs: list[Place], outputs: list[Place]) -> "_Single":
+        """Of the places of arguments and results. A large result is not kept in memory by those before it."""
+        widen = [k for k, place in enumerate(inputs) if place.outside is not place.inside]
+        narrow = [(k, place.outside) for k, place in enumerate(outputs) if place.outside is not place.inside]
+        large = [place.elements.start for place in outputs if place.elements.stop - place.elements.start > LARGE]
+        head = min(large, default=0)
+        places = []
+        for place in outputs:
+            memory = (place.inside is WHOLE) + 2 * (place.elements.stop > head)
+            shape = place.row[1:]
+            index = place.elements if shape else (place.elements.start, ...)
+            places.append((memory, index, shape if len(shape) > 1 else None))
+        return cls(widen, narrow, head, places)
+
+    def widened(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
+        """Arguments of the types in memory."""
+        if self.widen:
+            leaves = list(leaves)
+            for k in self.widen:
+                leaves[k] = leaves[k].astype(WHOLE)
+        return leaves
+
+    def parts(self, results: np.ndarray) -> list[np.ndarray]:
+        """The arrays that lie in the results."""
+        before = results[: self.head].copy()
+        memories = before, before.view(WHOLE), results, results.view(WHOLE)
+        parts = [memories[m][i] if shape is None else memories[m][i].reshape(shape) for m, i, shape in self.places]
+        for k, kind in self.narrow:
+            parts[k] = parts[k].astype(kind)
+        return parts
 
 
 class TableKernel:
