@@ -104,7 +104,7 @@ def held(
     def pieces(index, near, far):
         def momentum(rate):
             at = Span(near[0], far[0], s)
-            return system.kinetic_slopes(index, at, Span.of(rate))[1].flat()
+            return system.kinetic_momenta(index, at, Span.of(rate)).flat()
 
         rate = Span(near[2], jnp.zeros(3), speed).flat()
         residual = momentum(rate) - jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])

@@ -172,33 +172,16 @@ def _attempt(
 
 
 def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[Array, "N 3"], Float[Array, "3"]]:
-    """The nodes eliminated for the s' of `x0`: the chain, z, and the right side that is left at the last node."""
-    (right, diagonal), (last_right, last_diagonal), (ahead, back) = _equations(problem, x0)
+    """The nodes eliminated for the s' of `x0`: the chain, z, and the right side that is left at the last node.
 
-    def element(before, each):
-        inverse, z, coupling, back = before
-        right, diagonal, ahead, back_next = each
-        inverse = 1.0 / (diagonal - coupling * inverse)
-        lower = inverse * back
-        z = inverse * right - lower * z
-        return (inverse, z, ahead * back_next, back_next), (inverse, lower, inverse * ahead, z)
-
-    zero = jnp.zeros(())
-    each = right, diagonal, ahead, back
-    (inverse, z, coupling, back), made = jax.lax.scan(element, (zero, jnp.zeros(3), zero, zero), each)
-    chain = Swept(*made[:3], last_diagonal - coupling * inverse, back)
-    return chain, made[3], last_right - back * z
-
-
-def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]:
-    """Right side and diagonal of the node before each element, those of the last node, the couplings ahead and back.
-
-    The guide way has an infinite diagonal: it is not an unknown.
+    The equations of an element are found on the way: each elimination waits for the quotient of the one before, which
+    leaves the time for it. The guide way has an infinite diagonal: it is not an unknown.
     """
     system, t, h = problem.system, problem.t, problem.h
     s, speed, axis = system.wound(problem.g, t), system.reel_speed(x0[3:], t, h), jnp.array((1.0, 0.0, 0.0))
 
-    def element(near, one):
+    def element(carry, one):
+        near, right, diagonal, inverse, z, coupling, back = carry
         index, far, momentum = one
         rate = jnp.zeros(3) if system.guide is None else jnp.where(index > 0, 0.0, system.outlet_rate(t, h))
 
@@ -207,36 +190,42 @@ def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]
 
         value, by_near = jax.jvp(lambda a: legs(a, 0.0), (0.0,), (1.0,))
         _, by_far = jax.jvp(lambda c: legs(0.0, c), (0.0,), (1.0,))
-        to_near, to_far = (momentum - value.near, by_near.near[0]), (-value.far, by_far.far[0])
-        return far, to_near, to_far, (by_far.near[0], by_near.far[0])
+        ahead, back_next = by_far.near[0], by_near.far[0]
+        inverse = 1.0 / (diagonal + by_near.near[0] - coupling * inverse)
+        lower = inverse * back
+        z = inverse * (right + momentum - value.near) - lower * z
+        after = far, -value.far, by_far.far[0], inverse, z, ahead * back_next, back_next
+        return after, (inverse, lower, inverse * ahead, z)
 
+    zero, nothing = jnp.zeros(()), jnp.zeros(3)
+    begin = system.outlet(t), nothing, jnp.full((), jnp.inf), zero, nothing, zero, zero
     each = system.numbers(), jnp.asarray(problem.g.q), problem.nodes.before
-    first = jnp.zeros(3), jnp.full((), jnp.inf)
-    made, (right, diagonal), couplings = to_nodes(element, system.outlet(t), each, first)
-    return made, (problem.nodes.last + right, diagonal), couplings
+    (_, right, diagonal, inverse, z, coupling, back), made = jax.lax.scan(element, begin, each)
+    chain = Swept(*made[:3], diagonal - coupling * inverse, back)
+    return chain, made[3], problem.nodes.last + right - back * z
 
 
 def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[Any, Any, Any]:
     """How the equations change with s': the right sides for the changes of the nodes' velocities and the slope, in the
     nodes' velocities, of what the elements need of the reel's momentum, before each element and at the last node; that
     momentum, and its own slope."""
-    system, t, h = problem.system, problem.t, problem.h
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
     s = system.wound(problem.g, t)
 
     def element(node, one):
         near, near_rate = node
         index, far, far_rate = one
 
-        def slopes(s, speed):
-            at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
-            by_at, legs = problem.rule.element_slopes(system, index, at, rate, t, h)
-            return legs, moved(legs, by_at, h)
+        def forms(speed):
+            form, by_s, by_speed = rule.forms(system, index, s, speed, h)
+            return form, moved(by_speed, by_s, -h)
 
-        one = jnp.ones(())
-        (legs, _), (change, _) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (one,))
-        _, (_, slope) = jax.jvp(slopes, (s, speed), (-h, one))  # that of legs.s, for second derivatives are symmetric
-        to_near, to_far = (-change.near, slope.near), (-change.far, slope.far)
-        return (far, far_rate), to_near, to_far, (legs.s, change.s)
+        x, y, d = near_rate, far_rate, near - far
+        (_, momentum), (change, rise) = jax.jvp(forms, (speed,), (jnp.ones(()),))
+        near_change, far_change = change.legs(rule.place, h, x, y, d)
+        near_slope, far_slope = momentum.slopes(x, y, d)
+        to_near, to_far = (-near_change, near_slope), (-far_change, far_slope)
+        return (far, far_rate), to_near, to_far, (momentum.value(x, y, d), rise.value(x, y, d))
 
     begin, each = (system.outlet(t), system.outlet_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
     before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))

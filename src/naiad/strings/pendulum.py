@@ -23,7 +23,7 @@ from naiad.strings.carnot import carnot_force
 from naiad.strings.fields import AbstractField, as_field
 from naiad.strings.hanging_body import HangingBody
 from naiad.strings.inside import InnerElements, inner_damping, inner_elastic, rubbing
-from naiad.strings.kinetic import KINETIC, element_kinetic, kinetic_slopes
+from naiad.strings.kinetic import KINETIC, Form, kinetic_form
 from naiad.strings.laws import AbstractLaw, Inextensible, as_law
 from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.strings.parts import Span, Tip
@@ -194,17 +194,10 @@ class StringPendulum(StringSystem):
         """l = (L - s)/N."""
         return (self.length - s) / self.elements
 
-    def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
+    def kinetic_form(self, index: Scalar, s: Any, speed: Any) -> Form:
         """T_a by the chosen rule."""
-        return element_kinetic(
-            self.kinetic, self.mass_per_length, self.element_length(at.s), self.elements, index, at, rate
-        )
-
-    def kinetic_slopes(self, index: Scalar, at: Span, rate: Span) -> tuple[Span, Span]:
-        """Its derivatives."""
-        return kinetic_slopes(
-            self.kinetic, self.mass_per_length, self.element_length(at.s), self.elements, index, at, rate
-        )
+        length = self.element_length(s)
+        return kinetic_form(self.kinetic, self.mass_per_length, length, self.elements, index, speed)
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
@@ -465,7 +458,7 @@ class StringPendulum(StringSystem):
 
     def _load_force(self, index: Scalar, at: Span, rate: Span, t: Scalar) -> Span:
         """The loads at the middle of the element, which moves at (q_a' + q_{a+1}')/2 + (N - a - 1/2) w (see
-        `element_kinetic`)."""
+        `kinetic_form`)."""
         d = at.far - at.near
         stretched = jnp.sqrt(jnp.dot(d, d))
         by_s = -(self.elements - 0.5 - index) / (self.length - at.s) * d

@@ -8,12 +8,14 @@ ends instead, so that the step is not bound by the fastest wave.
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.rules import AbstractRule, Implicit, Left, Midpoint
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
+from naiad.strings.kinetic import Form
 from naiad.strings.parts import Span, Tip
 from naiad.strings.system import StringSystem
 
@@ -48,14 +50,34 @@ class Rule(Module):
     ) -> tuple[Span, Span]:
         """Of that mean, D_g at constant rates, and the momenta at the start of the step, D_r - h D_g = - D_{g_k} L_d:
         what cancels between the two is left out."""
-        by_place, by_rate = system.kinetic_slopes(index, moved(at, rate, self.place * h), rate)
-        legs = moved(by_rate, by_place, (self.place - 1.0) * h)
+        form, by_s, by_speed = self.forms(system, index, at.s, rate.s, h)
+        x, y, d = rate.near, rate.far, at.near - at.far
+        whole = form.after(self.place * h)
+        by_way = whole.by_way(x, y, d)
+        by_place = Span(by_way, -by_way, by_s.value(x, y, d))
+        legs = Span(*form.legs(self.place, h, x, y, d), moved(by_speed, by_s, -h).value(x, y, d))
         if not self.implicit:
             return by_place, legs
         end = moved(at, rate, h)
         by_start, by_end = jax.grad(system.stiff_between, argnums=(1, 2))(index, at, end, t + 0.5 * h)
         by_place = jax.tree.map(lambda T, a, b: T - (a + b), by_place, by_start, by_end)
         return by_place, moved(legs, by_start, h)
+
+    def forms(
+        self, system: StringSystem, index: Scalar, s: Any, speed: Any, h: Scalar
+    ) -> tuple[Form, Form, Form]:
+        """T of an element where it is taken in a step that begins with s; and the derivatives in s and s', with the way
+        at its start."""
+
+        def form(s, speed):
+            return system.kinetic_form(index, s + self.place * h * speed, speed)
+
+        def whole(s, speed):
+            return form(s, speed).after(self.place * h)
+
+        s, speed, one = jnp.asarray(s, float), jnp.asarray(speed, float), jnp.ones(())
+        by_s = jax.jvp(lambda s: whole(s, speed), (s,), (one,))[1]
+        return form(s, speed), by_s, jax.jvp(lambda speed: whole(s, speed), (speed,), (one,))[1]
 
     def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, t: Scalar, h: Scalar) -> Float[Array, ""]:
         """The same of the ends."""
