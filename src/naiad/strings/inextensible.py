@@ -61,7 +61,7 @@ def solve_links(newton: Newton, problem: Problem, guess: Velocities) -> Root:
 
 def _landed(problem: Problem, xi: Velocities, links: Float[Array, " N"]) -> Solved:
     nodes, reel = pulled(problem.system, problem.g, problem.nodes, links, problem.t)
-    landing = land(problem._replace(nodes=nodes), xi)[0]
+    landing = land(problem._replace(nodes=nodes), xi)
     return Solved(xi, tip_legs(problem, xi.tip), landing._replace(reel=landing.reel + reel))
 
 

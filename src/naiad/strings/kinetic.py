@@ -17,8 +17,8 @@ KINETIC = {
 
 
 class Form(NamedTuple):
-    """A quadratic form (A |x|^2 + C |y|^2 + G |d|^2)/2 + B x . y + E x . d + F y . d + H of the velocities x and y of the
-    near and the far node of an element and the way d to the near one."""
+    """A quadratic form (A |x|^2 + C |y|^2 + G |d|^2)/2 + B x . y + E x . d + F y . d + H of the velocities x and y of
+    the near and the far node of an element and the way d to the near one."""
 
     A: Any
     B: Any
@@ -34,9 +34,12 @@ class Form(NamedTuple):
         squares = A * jnp.dot(x, x) + C * jnp.dot(y, y) + G * jnp.dot(d, d)
         return 0.5 * squares + B * jnp.dot(x, y) + E * jnp.dot(x, d) + F * jnp.dot(y, d) + H
 
-    def slopes(self, x: Vector, y: Vector, d: Vector) -> tuple[Vector, Vector]:
-        """Its derivatives in x and y."""
-        return self.A * x + self.B * y + self.E * d, self.B * x + self.C * y + self.F * d
+    def value_and_slopes(self, x: Vector, y: Vector, d: Vector) -> tuple[Float[Array, ""], Vector, Vector]:
+        """Its value, and its derivatives in x and y, from which the value follows with less work."""
+        A, B, C, E, F, G, H = self
+        near, far = A * x + B * y + E * d, B * x + C * y + F * d
+        twice = jnp.dot(x, near + E * d) + jnp.dot(y, far + F * d) + G * jnp.dot(d, d)
+        return 0.5 * twice + H, near, far
 
     def by_way(self, x: Vector, y: Vector, d: Vector) -> Vector:
         """That in d."""
@@ -45,18 +48,18 @@ class Form(NamedTuple):
     def after(self, time: Any) -> "Form":
         """The form whose d is that so long before: d + time (x - y) for d."""
         A, B, C, E, F, G, H = self
-        run = time * G
-        E1, F1 = E + run, F - run
-        return Form(A + time * (E + E1), B + time * (F1 - E), C - time * (F + F1), E1, F1, G, H)
+        run, twice = time * G, 2.0 * time
+        bend = time * run
+        return Form(A + twice * E + bend, B + time * (F - E) - bend, C - twice * F + bend, E + run, F - run, G, H)
 
     def legs(self, place: float, h: Any, x: Vector, y: Vector, d: Vector) -> tuple[Vector, Vector]:
         """Of what `after(place * h)` makes of it, D_x - h D_d and D_y + h D_d: what cancels is left out."""
         A, B, C, E, F, G, _ = self
-        rest, lean = 1.0 - place, (2.0 * place - 1.0) * h
-        run = rest * h * G
-        bend = place * h * run
-        near = (A + lean * E - bend) * x + (B - h * (place * E + rest * F) + bend) * y + (E - run) * d
-        far = (B + h * (rest * E + place * F) + bend) * x + (C - lean * F - bend) * y + (F + run) * d
+        before, after = place * h, (1.0 - place) * h
+        lean, run = before - after, after * G
+        bend = before * run
+        near = (A + lean * E - bend) * x + (B - (before * E + after * F) + bend) * y + (E - run) * d
+        far = (B + (after * E + before * F) + bend) * x + (C - lean * F - bend) * y + (F + run) * d
         return near, far
 
 
@@ -70,6 +73,6 @@ def kinetic_form(kind: str, density: Any, length: Any, count: int, index: Scalar
     run, middle, share = speed / count, count - 0.5 - index, 1.0 if kind == "lumped" else 1.0 / 3.0
     mass, arm = 0.25 * density * length, 0.5 * density * run
     own, other = (1.0 + share) * mass, (1.0 - share) * mass
-    running = density * (middle**2 + 0.25 * share) * run**2
-    G, H = (0.0, 0.5 * running * length) if kind == "paper" else (running * (1.0 / length), 0.0)
+    running, carried = density * run**2, middle**2 + 0.25 * share
+    G, H = (0.0, 0.5 * running * length * carried) if kind == "paper" else (running * (1.0 / length) * carried, 0.0)
     return Form(own, other, own, arm * (middle + 0.5 * share), arm * (middle - 0.5 * share), G, H)

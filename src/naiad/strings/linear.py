@@ -76,52 +76,56 @@ class Swept(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """Velocities of the ends and the legs there, what else came of them, and what is left of the equations, together
-    with whether it is lost in rounding."""
+    """Velocities of the ends and of the nodes after the elements (None: they follow later), the legs of the ends, what
+    is left of the ends' equations, and whether all equations are met."""
 
     x: Float[Array, " n"]
+    rows: Any
     legs: TipLegs
-    more: Any
     residual: Float[Array, ""]
     met: Bool[Array, ""]
 
 
+class _Needed(NamedTuple):
+    """What the ends must have of momentum for the string, and its slope in their velocities."""
+
+    value: Float[Array, " n"]
+    slope: Float[Array, "n n"]
+
+
 def solve_chain(newton: Newton, problem: Problem, guess: Float[Array, " n"]) -> Root:
-    """The velocities for which every momentum is met, from a guess of those of the ends."""
+    """The velocities for which every momentum is met, from a guess of those of the ends; with what is left of the ends'
+    equations, for which the last correction takes the string's as linear."""
     if problem.system.reeled:
-        end = _repeated(newton, lambda x: _with_reel(problem, x), guess)
-        rows, landing = end.x.more
-        xi = Velocities(rows, end.x.x[3:])
+        end = _repeated(newton, lambda x: _with_reel(newton, problem, x), guess)
+        rows = end.x.rows
     else:
         chain, z, right = _eliminated(problem, guess)
-        inertia = jnp.zeros((guess.size, guess.size)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
-
-        def needed(x):
-            return jnp.zeros_like(x).at[:3].set(chain.diagonal * x[:3] - right)
-
-        def after(x):
-            return needed(x), 0.0, jnp.ones((), bool), None
-
-        end = _repeated(newton, lambda x: _attempt(problem, x, inertia, needed(x), after), guess)
-        xi = Velocities(chain.backward(z, end.x.x[:3]), end.x.x[3:])
-        landing = land(problem, xi)[0]
-    return end._replace(x=Solved(xi, end.x.legs, landing), memory=end.x.residual)
+        end = _repeated(newton, lambda x: _attempt(newton, problem, x, _needed(chain, x, right)), guess)
+        rows = chain.backward(z, end.x.x[:3])
+    xi = Velocities(rows, end.x.x[3:])
+    return end._replace(x=Solved(xi, end.x.legs, land(problem, xi)), memory=end.x.residual)
 
 
 def _repeated(newton: Newton, attempt: Callable[[Any], Corrected], guess: Float[Array, " n"]) -> Root:
-    """The attempt that meets the equations: to rounding, or after a correction whose square is negligible."""
-    negligible = math.sqrt(newton.tolerance)
+    """The attempt that meets the equations."""
 
     def stop(_, found, count):
         good = jnp.isfinite(found.x.residual)
-        met = found.x.met | (found.correction <= negligible * found.size + newton.floor)
-        return Verdict((), good & met, ~good)
+        return Verdict((), good & found.x.met, ~good)
 
     nothing = jax.tree.map(lambda made: jnp.zeros(made.shape, made.dtype), jax.eval_shape(attempt, guess).x)
     return newton.iterate(lambda last: attempt(last.x), stop, nothing._replace(x=guess))
 
 
-def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> Corrected:
+def _needed(chain: Swept, x: Float[Array, " n"], right: Float[Array, "3"]) -> _Needed:
+    """What the last node needs after the elimination."""
+    n = x.size
+    slope = jnp.zeros((n, n)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+    return _Needed(jnp.zeros(n).at[:3].set(chain.diagonal * x[:3] - right), slope)
+
+
+def _with_reel(newton: Newton, problem: Problem, x0: Float[Array, " n"]) -> Corrected:
     """Nodes that fit the velocities of the last one and of the reel in `x0`, a step of Newton's method for the ends,
     and nodes that follow it."""
     chain, z, right = _eliminated(problem, x0)
@@ -130,26 +134,24 @@ def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> Corrected:
     z, taken = chain.forward(right_change)
     changes, shares, by_share, by_change = chain.responses(z, slope)
     by_share, by_change = by_share + last_slope, by_change + border_slope
-    n = x0.size
-    inertia = jnp.zeros((n, n)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+    value, inertia = _needed(chain, x0, right)
     inertia = inertia.at[:3, 3].set(taken - last_change).at[3, :3].set(by_share).at[3, 3].set(by_change)
-    needed = jnp.zeros(n).at[:3].set(chain.diagonal * x0[:3] - right).at[3].set(border)
+    found = _attempt(newton, problem, x0, _Needed(value.at[3].set(border), inertia))
+    x, _, legs, residual, met = found.x
 
-    def landed(x):
-        new = rows + shares[:, None] * (x - x0)[:3] + changes * (x - x0)[3]
-        landing, mismatch = land(problem, Velocities(new, x[3:]))
-        needed = jnp.zeros(n).at[:3].set(-mismatch.last).at[3].set(mismatch.reel)
-        met = mismatch.inner <= ROUNDING * (mismatch.scale + chain.diagonal * jnp.max(jnp.abs(x)))
-        return needed, mismatch.inner, met, (new, landing)
+    def follow():
+        return rows + shares[:, None] * (x - x0)[:3] + changes * (x - x0)[3]
 
-    return _attempt(problem, x0, inertia, needed, landed)
+    def checked():
+        return _checked(problem, Velocities(follow(), x[3:]), legs, chain.diagonal)
+
+    residual, met = jax.lax.cond(_negligible(newton, found), lambda: (residual, met), checked)
+    return found._replace(x=_Attempt(x, follow(), legs, residual, met))
 
 
-def _attempt(
-    problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callable[[Any], tuple[Any, ...]]
-) -> Corrected:
-    """A step of Newton's method for mu_minus(x) + `needed` = (0, ends), `inertia` being the slope of what the string
-    needs; `after` gives what it needs then."""
+def _attempt(newton: Newton, problem: Problem, x0: Float[Array, " n"], needed: _Needed) -> Corrected:
+    """A step of Newton's method for mu_minus(x) + `needed` = (0, ends). The equations are met to rounding, or after a
+    correction whose square is negligible."""
 
     def twice(x):
         mu = tip_legs(problem, x).mu_minus
@@ -157,18 +159,50 @@ def _attempt(
 
     jacobian, mu = jax.jacfwd(twice, has_aux=True)(x0)
     target = jnp.concatenate([jnp.zeros(3), problem.ends])
-    change = solve(jacobian + inertia, target - mu - needed)
+    change = solve(jacobian + needed.slope, target - mu - needed.value)
     x = x0 + change
     legs = tip_legs(problem, x)
-    needed, inner, met, more = after(x)
+    residual, met = _left(problem, legs, needed.value + needed.slope @ change)
+    found = Corrected(_Attempt(x, None, legs, residual, met), jnp.max(jnp.abs(change)), jnp.max(jnp.abs(x)))
+    return found._replace(x=found.x._replace(met=met | _negligible(newton, found)))
+
+
+def _negligible(newton: Newton, found: Corrected) -> Bool[Array, ""]:
+    """Whether the square of a correction is."""
+    return found.correction <= math.sqrt(newton.tolerance) * found.size + newton.floor
+
+
+def _left(problem: Problem, legs: TipLegs, needed: Float[Array, " n"]) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    """What is left of the equations of the ends, and whether it is rounding in each of them."""
+    target, met = jnp.concatenate([jnp.zeros(3), problem.ends]), jnp.ones((), bool)
     off = legs.mu_minus + needed - target
     size = jnp.abs(legs.mu_minus) + jnp.abs(needed) + jnp.abs(target)
     cuts = np.cumsum([3, *(factor.dim for factor in problem.system.ends.values())])
     for part, whole in zip(jnp.split(off, cuts), jnp.split(size, cuts), strict=True):
         if part.size:
             met = met & (jnp.max(jnp.abs(part)) <= ROUNDING * jnp.max(whole))
-    residual = jnp.maximum(inner, jnp.max(jnp.abs(off)))
-    return Corrected(_Attempt(x, legs, more, residual, met), jnp.max(jnp.abs(change)), jnp.max(jnp.abs(x)))
+    return jnp.max(jnp.abs(off)), met
+
+
+def _checked(problem: Problem, xi: Velocities, legs: TipLegs, diagonal: Any) -> tuple[Any, Any]:
+    """What is left of all equations, and whether it is rounding, with the `diagonal` of the nodes' for their size."""
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, speed = system.wound(g, t), system.reel_speed(xi.ends, t, h)
+
+    def element(node, one):
+        near, near_rate = node
+        index, far, far_rate, momentum = one
+        legs = element_legs(problem, index, Span(near, far, s), Span(near_rate, far_rate, speed))
+        return (far, far_rate), momentum - legs.near, -legs.far, (legs.s, jnp.max(jnp.abs(momentum)))
+
+    begin = system.outlet(t), system.outlet_rate(t, h)
+    each = system.numbers(), jnp.asarray(g.q), xi.rows, problem.nodes.before
+    off, last, (reel, sizes) = to_nodes(element, begin, each, jnp.zeros(3))
+    inner = jnp.max(jnp.abs(off[1:]), initial=0.0)
+    needed = jnp.zeros_like(legs.mu_minus).at[:3].set(-(problem.nodes.last + last)).at[3].set(jnp.sum(reel))
+    residual, met = _left(problem, legs, needed)
+    fits = inner <= ROUNDING * (jnp.max(sizes) + diagonal * jnp.max(jnp.abs(xi.tip)))
+    return jnp.maximum(inner, residual), met & fits
 
 
 def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[Array, "N 3"], Float[Array, "3"]]:
@@ -223,9 +257,9 @@ def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[
         x, y, d = near_rate, far_rate, near - far
         (_, momentum), (change, rise) = jax.jvp(forms, (speed,), (jnp.ones(()),))
         near_change, far_change = change.legs(rule.place, h, x, y, d)
-        near_slope, far_slope = momentum.slopes(x, y, d)
+        value, near_slope, far_slope = momentum.value_and_slopes(x, y, d)
         to_near, to_far = (-near_change, near_slope), (-far_change, far_slope)
-        return (far, far_rate), to_near, to_far, (momentum.value(x, y, d), rise.value(x, y, d))
+        return (far, far_rate), to_near, to_far, (value, rise.value(x, y, d))
 
     begin, each = (system.outlet(t), system.outlet_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
     before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))
