@@ -10,7 +10,7 @@ from naiad.compiler import execute
 from naiad.models import HangingBody, Hooke, Reel, Rubber, StringPendulum, TensionOnly
 from naiad.strings import Span
 from naiad.strings.kinetic import KINETIC
-from naiad.strings.rules import RULES
+from naiad.strings.rules import RULES, moved
 from tests.strings.strings import BODY, INERTIA, moving_case, paper_case
 
 N = 4
@@ -63,6 +63,17 @@ def test_slopes_of_an_element_are_those_of_its_mean(kinetic, rule):
         expected = mean_by_rate.flat() - h * mean_by_at.flat()
         np.testing.assert_allclose(by_at.flat(), mean_by_at.flat(), rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(legs.flat(), expected, rtol=1e-12, atol=1e-13)
+        if rule.implicit:
+            return
+        _, by_s, by_speed = rule.forms(pendulum, 2.0, at.s, rate.s, h)
+        found = moved(by_speed, by_s, -h).value_and_slopes(rate.near, rate.far, at.near - at.far)
+
+        def of_the_reel(near, far):
+            return rule.element_slopes(pendulum, 2.0, at, Span(near, far, rate.s), t, h)[1].s
+
+        value, slopes = jax.value_and_grad(of_the_reel, argnums=(0, 1))(rate.near, rate.far)
+        np.testing.assert_allclose(found[0], value, rtol=1e-12)
+        np.testing.assert_allclose(found[1:], slopes, rtol=1e-12, atol=1e-13)
 
 
 def legendre_and_back(pendulum, state):

@@ -63,9 +63,7 @@ class Rule(Module):
         by_place = jax.tree.map(lambda T, a, b: T - (a + b), by_place, by_start, by_end)
         return by_place, moved(legs, by_start, h)
 
-    def forms(
-        self, system: StringSystem, index: Scalar, s: Any, speed: Any, h: Scalar
-    ) -> tuple[Form, Form, Form]:
+    def forms(self, system: StringSystem, index: Scalar, s: Any, speed: Any, h: Scalar) -> tuple[Form, Form, Form]:
         """T of an element where it is taken in a step that begins with s; and the derivatives in s and s', with the way
         at its start."""
 

@@ -23,10 +23,10 @@ class Lazy:
     """A large array: its element at an index is computed where it is needed, or read from its buffer.
 
     `reads` are the buffers that may still change, `elsewhere` those of them that are read at other places than that of
-    the element; `shaped` has the same elements in the same order, and is indexed with less work; `holders` counts the variables bound to the array, so that a buffer
-    may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes;
-    `known` says that it may consist of constants, since all that it is computed from does; `by_columns` that the
-    columns of a matrix lie one after the other in memory.
+    the element; `shaped` has the same elements in the same order, and is indexed with less work; `holders` counts the
+    variables bound to the array, so that a buffer may be changed in place when nobody else will look at it; `cost`
+    counts the operations that an element takes; `known` says that it may consist of constants, since all that it is
+    computed from does; `by_columns` that the columns of a matrix lie one after the other in memory.
     """
 
     def __init__(
@@ -110,7 +110,9 @@ class Arrays:
         made = Lazy(tuple(shape), type, at, reads=reads, view=view, cost=cost, known=all(map(is_known, sources)))
         if by_element:
             large = [source for source in sources if isinstance(source, Lazy)]
-            made.elsewhere = frozenset[Buffer]().union(*(s.elsewhere if s.shape == made.shape else s.reads for s in large))
+            made.elsewhere = frozenset[Buffer]().union(
+                *(s.elsewhere if s.shape == made.shape else s.reads for s in large)
+            )
         self._register(made)
         return made
 
