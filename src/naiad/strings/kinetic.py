@@ -52,15 +52,20 @@ class Form(NamedTuple):
         bend = time * run
         return Form(A + twice * E + bend, B + time * (F - E) - bend, C - twice * F + bend, E + run, F - run, G, H)
 
-    def legs(self, place: float, h: Any, x: Vector, y: Vector, d: Vector) -> tuple[Vector, Vector]:
-        """Of what `after(place * h)` makes of it, D_x - h D_d and D_y + h D_d: what cancels is left out."""
+    def couplings(self, place: float, h: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+        """Of what `after(place * h)` makes of it, D_x - h D_d and D_y + h D_d, by what x, y and d are multiplied with:
+        what cancels is left out."""
         A, B, C, E, F, G, _ = self
         before, after = place * h, (1.0 - place) * h
         lean, run = before - after, after * G
         bend = before * run
-        near = (A + lean * E - bend) * x + (B - (before * E + after * F) + bend) * y + (E - run) * d
-        far = (B + (after * E + before * F) + bend) * x + (C - lean * F - bend) * y + (F + run) * d
-        return near, far
+        near = A + lean * E - bend, B - (before * E + after * F) + bend, E - run
+        return near, (B + (after * E + before * F) + bend, C - lean * F - bend, F + run)
+
+    def legs(self, place: float, h: Any, x: Vector, y: Vector, d: Vector) -> tuple[Vector, Vector]:
+        """These at velocities and a way."""
+        (a, b, c), (p, q, r) = self.couplings(place, h)
+        return a * x + b * y + c * d, p * x + q * y + r * d
 
 
 def kinetic_form(kind: str, density: Any, length: Any, count: int, index: Scalar, speed: Any) -> Form:

@@ -20,7 +20,6 @@ from naiad.strings.landing import land
 from naiad.strings.nodes import to_nodes
 from naiad.strings.parts import Span
 from naiad.strings.problem import Problem, Solved, TipLegs, Velocities, element_legs, tip_legs
-from naiad.strings.rules import moved
 
 ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
 
@@ -250,12 +249,8 @@ def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[
         near, near_rate = node
         index, far, far_rate = one
 
-        def forms(speed):
-            form, by_s, by_speed = rule.forms(system, index, s, speed, h)
-            return form, moved(by_speed, by_s, -h)
-
         x, y, d = near_rate, far_rate, near - far
-        (_, momentum), (change, rise) = jax.jvp(forms, (speed,), (jnp.ones(()),))
+        _, momentum, change, rise = rule.by_speed(system, index, s, speed, h)
         near_change, far_change = change.legs(rule.place, h, x, y, d)
         value, near_slope, far_slope = momentum.value_and_slopes(x, y, d)
         to_near, to_far = (-near_change, near_slope), (-far_change, far_slope)

@@ -15,6 +15,12 @@ class Span(NamedTuple):
     far: Vector
     s: Any
 
+    @property
+    def length(self) -> Float[Array, ""]:
+        """The distance of the ends."""
+        way = self.far - self.near
+        return jnp.sqrt(jnp.dot(way, way))
+
     def flat(self) -> Float[Array, "7"]:
         """The numbers."""
         return jnp.concatenate([self.near, self.far, jnp.reshape(jnp.asarray(self.s, float), (1,))])

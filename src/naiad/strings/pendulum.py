@@ -212,11 +212,11 @@ class StringPendulum(StringSystem):
         """l W(strain)."""
         return self.element_length(at.s) * self.law.energy(self.strain(at))
 
-    def stiff_between(self, index: Scalar, at: Span, end: Span, t: Scalar) -> Float[Array, ""]:
+    def stiff_between(self, length: Any, s: Any, end_length: Any, end_s: Any) -> Float[Array, ""]:
         """l W at the mean of both strains: it pulls along the element as that is at each end of the step, and becomes
         RATTLE as the string gets stiffer; half-way an element that turns would seem too short."""
-        length = self.element_length(0.5 * (at.s + end.s))
-        return length * self.law.energy(0.5 * (self.strain(at) + self.strain(end)))
+        total = length * (1.0 / self.element_length(s)) + end_length * (1.0 / self.element_length(end_s))
+        return self.element_length(0.5 * (s + end_s)) * self.law.energy(0.5 * total - 1.0)
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
         """That of the reel and of the body."""
@@ -259,8 +259,7 @@ class StringPendulum(StringSystem):
 
     def strain(self, at: Span) -> Float[Array, ""]:
         """That of an element."""
-        d = at.far - at.near
-        return jnp.sqrt(jnp.dot(d, d)) * (1.0 / self.element_length(at.s)) - 1.0
+        return at.length * (1.0 / self.element_length(at.s)) - 1.0
 
     def inner_strains(self, g: Any, t: Scalar = 0.0) -> Float[Array, " M"]:
         """Those of the elements inside, from the drum's end on."""

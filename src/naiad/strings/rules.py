@@ -43,7 +43,11 @@ class Rule(Module):
     ) -> Float[Array, ""]:
         """The part of L_d / h that is not a potential at the nodes, of an element."""
         T = system.element_kinetic(index, moved(at, rate, self.place * h), rate)
-        return T - system.stiff_between(index, at, moved(at, rate, h), t + 0.5 * h) if self.implicit else T
+        return T - self.stiff_between(system, at, moved(at, rate, h)) if self.implicit else T
+
+    def stiff_between(self, system: StringSystem, at: Span, end: Span) -> Float[Array, ""]:
+        """The stiff part of V of an element for a step between two places."""
+        return system.stiff_between(at.length, at.s, end.length, end.s)
 
     def element_slopes(
         self, system: StringSystem, index: Scalar, at: Span, rate: Span, t: Scalar, h: Scalar
@@ -59,7 +63,7 @@ class Rule(Module):
         if not self.implicit:
             return by_place, legs
         end = moved(at, rate, h)
-        by_start, by_end = jax.grad(system.stiff_between, argnums=(1, 2))(index, at, end, t + 0.5 * h)
+        by_start, by_end = jax.grad(self.stiff_between, argnums=(1, 2))(system, at, end)
         by_place = jax.tree.map(lambda T, a, b: T - (a + b), by_place, by_start, by_end)
         return by_place, moved(legs, by_start, h)
 
@@ -76,6 +80,19 @@ class Rule(Module):
         s, speed, one = jnp.asarray(s, float), jnp.asarray(speed, float), jnp.ones(())
         by_s = jax.jvp(lambda s: whole(s, speed), (s,), (one,))[1]
         return form(s, speed), by_s, jax.jvp(lambda speed: whole(s, speed), (speed,), (one,))[1]
+
+    def by_speed(
+        self, system: StringSystem, index: Scalar, s: Any, speed: Any, h: Scalar
+    ) -> tuple[Form, Form, Form, Form]:
+        """T of an element where it is taken in a step, and what it makes of the momentum of s at the start, D_{s'} - h
+        D_s; and the derivatives of both in s'."""
+
+        def forms(speed):
+            form, by_s, by_speed = self.forms(system, index, s, speed, h)
+            return form, moved(by_speed, by_s, -h)
+
+        values, slopes = jax.jvp(forms, (jnp.asarray(speed, float),), (jnp.ones(()),))
+        return *values, *slopes
 
     def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, t: Scalar, h: Scalar) -> Float[Array, ""]:
         """The same of the ends."""

@@ -79,9 +79,9 @@ class StringSystem(LagrangianSystem):
     def stiff_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The stiff part of V of an element: its elastic energy."""
 
-    def stiff_between(self, index: Scalar, at: Span, end: Span, t: Scalar) -> Float[Array, ""]:
-        """The stiff part of V of an element for a step between two places: half-way, if not given."""
-        return self.stiff_potential(index, jax.tree.map(lambda a, b: 0.5 * (a + b), at, end), t)
+    @abc.abstractmethod
+    def stiff_between(self, length: Any, s: Any, end_length: Any, end_s: Any) -> Float[Array, ""]:
+        """The stiff part of V of an element for a step between two of its lengths, with s on the reel at each."""
 
     @abc.abstractmethod
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
