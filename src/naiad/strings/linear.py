@@ -210,24 +210,20 @@ def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[
     The equations of an element are found on the way: each elimination waits for the quotient of the one before, which
     leaves the time for it. The guide way has an infinite diagonal: it is not an unknown.
     """
-    system, t, h = problem.system, problem.t, problem.h
-    s, speed, axis = system.wound(problem.g, t), system.reel_speed(x0[3:], t, h), jnp.array((1.0, 0.0, 0.0))
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
+    s, speed = system.wound(problem.g, t), system.reel_speed(x0[3:], t, h)
 
     def element(carry, one):
         near, right, diagonal, inverse, z, coupling, back = carry
         index, far, momentum = one
         rate = jnp.zeros(3) if system.guide is None else jnp.where(index > 0, 0.0, system.outlet_rate(t, h))
-
-        def legs(a, c):
-            return element_legs(problem, index, Span(near, far, s), Span(rate + a * axis, c * axis, speed))
-
-        value, by_near = jax.jvp(lambda a: legs(a, 0.0), (0.0,), (1.0,))
-        _, by_far = jax.jvp(lambda c: legs(0.0, c), (0.0,), (1.0,))
-        ahead, back_next = by_far.near[0], by_near.far[0]
-        inverse = 1.0 / (diagonal + by_near.near[0] - coupling * inverse)
+        form = rule.forms(system, index, s, speed, h)[0]
+        (own, ahead, _), (back_next, far_own, _) = form.couplings(rule.place, h)
+        to_near, to_far = form.legs(rule.place, h, rate, jnp.zeros(3), near - far)
+        inverse = 1.0 / (diagonal + own - coupling * inverse)
         lower = inverse * back
-        z = inverse * (right + momentum - value.near) - lower * z
-        after = far, -value.far, by_far.far[0], inverse, z, ahead * back_next, back_next
+        z = inverse * (right + momentum - to_near) - lower * z
+        after = far, -to_far, far_own, inverse, z, ahead * back_next, back_next
         return after, (inverse, lower, inverse * ahead, z)
 
     zero, nothing = jnp.zeros(()), jnp.zeros(3)
