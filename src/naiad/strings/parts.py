@@ -34,13 +34,14 @@ class Span(NamedTuple):
 class Tip(NamedTuple):
     """The end of the string, the length s on the reel, the attitude of the body (None if it has none), the guide way
     (None if it rests at the origin) and the ways from there to the nodes inside (None if nothing stretches there); or
-    their rates, R' being the matrix."""
+    their rates, R' being the matrix, in space or in the `frame` that is given with it."""
 
     q: Vector
     s: Any
     R: Any
     start: Any = None
     w: Any = None
+    frame: Any = None
 
 
 def pairs(first: Any, rows: Any) -> tuple[Any, Any]:

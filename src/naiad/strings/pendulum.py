@@ -220,7 +220,7 @@ class StringPendulum(StringSystem):
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
         """That of the reel and of the body."""
-        T = jnp.zeros(()) if self.body is None else self.body.kinetic(rate.q, rate.R)
+        T = jnp.zeros(()) if self.body is None else self.body.kinetic(rate.q, rate.R, rate.frame)
         if self.reel is None:
             return T
         lumped = self.kinetic == "lumped"

@@ -144,25 +144,27 @@ def _bordered(own: Any, column: Any, row: Any, corner: Any) -> Float[Array, "7 7
 def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
     """The legs of the ends at a velocity, with the forces on them at the start of the step.
 
-    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d.
+    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d. That of the
+    attitude is taken in the frame at the start, of which the momenta in r then need no turn.
     """
     system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
     increment = TAU.increment(group, h * x)
     rate = jax.tree.map(lambda each: each * (1.0 / h), increment)
-    if system.turning:
-        rate = rate._replace(R=at.R @ rate.R)
+    frame, local = (at.R, at._replace(R=jnp.eye(3))) if system.turning else (None, at)
 
     def mean(element, rate):
-        return problem.rule.tip_mean(system, system.tip_place(element, t), system.tip_rate(rate, t, h), t, h)
+        moving = system.tip_rate(rate, t, h)._replace(frame=frame)
+        return problem.rule.tip_mean(system, system.tip_place(element, t), moving, t, h)
 
     by_g, by_rate = jax.grad(mean, argnums=(0, 1))(at, rate)
-    by_g = jax.tree.map(lambda g: h * g, by_g)
-    leg = jax.tree.map(jnp.subtract, by_rate, by_g)
-    if system.turning:
-        by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
+    minus = pull_back(group, at, jax.tree.map(lambda g: h * g, by_g))
     push = problem.rule.force * h * tip_forces(system, problem.g, x, t)
-    return TipLegs(pull_back(group, at, leg) - push, pull_back(group, at, by_g) + push)
+    mu_minus = pull_back(group, local, by_rate) - minus - push
+    if system.turning:
+        turned = jax.tree.map(jnp.zeros_like, by_rate)._replace(R=by_rate.R @ increment.R.T)
+        minus = minus + pull_back(group, local, turned)
+    return TipLegs(mu_minus, minus + push)
 
 
 def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:

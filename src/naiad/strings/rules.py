@@ -95,8 +95,8 @@ class Rule(Module):
         return *values, *slopes
 
     def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, t: Scalar, h: Scalar) -> Float[Array, ""]:
-        """The same of the ends."""
-        middle = moved(at, rate, self.place * h)
+        """The same of the ends. Of the attitude it has the rate alone, on which T depends."""
+        middle = moved(at._replace(R=None), rate._replace(R=None, frame=None), self.place * h)
         T = system.tip_kinetic(middle, rate)
         return T - system.inner_energy(middle, t + 0.5 * h) if self.implicit else T
 
