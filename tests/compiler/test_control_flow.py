@@ -504,6 +504,34 @@ HAZARDS = {
         LONG,
     ),
     "read late": (lambda x: (lambda a, late: (a.at[0].set(late[1]), late))(changed(x), 2.0 * changed(x)[::-1]), LONG),
+    "elements by their own": (
+        lambda x: lax.fori_loop(0, 5, lambda i, a: jnp.where(a > 0.5, 0.5 * a, a + x), changed(x)),
+        LONG,
+    ),
+    "elements by a mirror": (
+        lambda x: lax.fori_loop(0, 5, lambda i, a: jnp.where(a > 0.5, 0.5 * a[::-1], a), changed(x)),
+        LONG,
+    ),
+    "elements by those of another": (
+        lambda x: lax.fori_loop(
+            0, 5, lambda i, c: (jnp.where(c[0] > c[1], c[1], 2 * c[0]), c[0] - c[1]), (changed(x), x)
+        ),
+        LONG,
+    ),
+    "elements by the first row": (
+        lambda m: lax.fori_loop(0, 5, lambda i, a: a + 0.5 * a[:1], m.at[0, 0].set(1.0)),
+        np.outer(SMALL, LONG),
+    ),
+    "elements in another order": (
+        lambda m: lax.fori_loop(0, 5, lambda i, a: a + 0.5 * a.T.reshape(a.shape), m.at[0, 0].set(1.0)),
+        np.outer(SMALL, LONG),
+    ),
+    "elements joined": (
+        lambda m: lax.fori_loop(
+            0, 5, lambda i, a: jnp.concatenate([a[3:].reshape(-1), a[:3].T.reshape(-1)]).reshape(a.shape), m
+        ),
+        np.outer(LONG, SMALL),
+    ),
     "a row of its own": (
         lambda m: (lambda a: a.at[1].set(a[0]).at[0].set(a[1]))(m.at[0, 0].set(1.0)),
         np.outer(SMALL, LONG),
@@ -676,6 +704,14 @@ def test_a_large_result_lies_where_it_was_made(function):
 
 def test_a_large_result_is_not_copied():
     compiled = nc.compile(lambda x: filled(x, jnp.zeros(100)), cache=False)
+    compiled(2.0)
+    assert "work" not in compiled.ir.partition("\n")[2]
+
+
+def test_elements_that_follow_from_their_own_are_changed_in_place():
+    compiled = nc.compile(
+        lambda x: lax.fori_loop(0, 5, lambda i, a: jnp.where(a > x, 0.5 * a, a), filled(x, jnp.zeros(100))), cache=False
+    )
     compiled(2.0)
     assert "work" not in compiled.ir.partition("\n")[2]
 

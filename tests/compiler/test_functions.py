@@ -657,7 +657,7 @@ def test_what_is_not_supported_is_refused(line):
 
 
 def test_what_a_product_reads_of_a_reshaped_part_is_found_once():
-    """The places of its elements take divisions, which rows of the other factor do not do again."""
+    """It is written once, in the order in which it lies: the places of its elements take no divisions."""
 
     def product(A, x):
         return A @ x[1:].reshape(-1)
@@ -667,7 +667,8 @@ def test_what_a_product_reads_of_a_reshaped_part_is_found_once():
     compiled = nc.compile(product, cache=False)
     np.testing.assert_allclose(compiled(A, x), A @ x[1:].reshape(-1), rtol=0, atol=1e-13)
     operations = compiled.stats["operations"]
-    assert (operations["irem"], operations["idiv"], operations["loop"]) == (1, 1, 2)
+    assert operations["loop"] == 2
+    assert not {"irem", "idiv"} & operations.keys()
 
 
 @pytest.mark.parametrize("shape", [(40,), (1, 40), (5, 8), (2, 1, 20), (2, 4, 5), (1, 2, 1, 4, 5, 1)])

@@ -10,7 +10,8 @@ from naiad.compiler import execute
 from naiad.models import HangingBody, Hooke, Reel, Rubber, StringPendulum, TensionOnly
 from naiad.strings import Span
 from naiad.strings.kinetic import KINETIC
-from naiad.strings.rules import RULES
+from naiad.strings.problem import Problem, element_legs, piece
+from naiad.strings.rules import RULES, moved
 from tests.strings.strings import BODY, INERTIA, moving_case, paper_case
 
 N = 4
@@ -63,6 +64,37 @@ def test_slopes_of_an_element_are_those_of_its_mean(kinetic, rule):
         expected = mean_by_rate.flat() - h * mean_by_at.flat()
         np.testing.assert_allclose(by_at.flat(), mean_by_at.flat(), rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(legs.flat(), expected, rtol=1e-12, atol=1e-13)
+        if rule.implicit:
+            return
+        _, by_s, by_speed = rule.forms(pendulum, 2.0, at.s, rate.s, h)
+        found = moved(by_speed, by_s, -h).value_and_slopes(rate.near, rate.far, at.near - at.far)
+
+        def of_the_reel(near, far):
+            return rule.element_slopes(pendulum, 2.0, at, Span(near, far, rate.s), t, h)[1].s
+
+        value, slopes = jax.value_and_grad(of_the_reel, argnums=(0, 1))(rate.near, rate.far)
+        np.testing.assert_allclose(found[0], value, rtol=1e-12)
+        np.testing.assert_allclose(found[1:], slopes, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("kinetic", "more"), [("paper", {}), ("exact", {"damping": 0.3}), ("lumped", {"law": Rubber(40.0)})]
+)
+@pytest.mark.parametrize("rule", RULES.values(), ids=[each.__name__ for each in RULES])
+def test_the_equations_of_an_element_have_the_derivatives_of_its_legs(rule, kinetic, more):
+    pendulum, state = moving_case(3, kinetic=kinetic)
+    problem = Problem(pendulum.replaced(**more), rule, state.g, None, None, 0.3, 0.02)
+    (near, far), (x, y, momentum) = state.g.q[1:3], np.random.default_rng(2).normal(size=(3, 3))
+    at, rate = Span(near, far, 90.0), Span(x, y, 0.7)
+
+    def legs(numbers):
+        return element_legs(problem, 2.0, at, Span.of(numbers)).flat()
+
+    with jax.enable_x64(True):
+        found = piece(problem, 2.0, (near, momentum, x), (far, momentum, y), 90.0, 0.7)
+        expected = legs(rate.flat()) - np.concatenate([np.zeros(3), momentum, np.zeros(1)])
+        np.testing.assert_allclose(found.residual, expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found.jacobian, jax.jacfwd(legs)(rate.flat()), rtol=1e-11, atol=1e-13)
 
 
 def legendre_and_back(pendulum, state):

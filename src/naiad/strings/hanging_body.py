@@ -46,13 +46,13 @@ class HangingBody(Module):
             )
         check_moments("The inertia about the mass centre", own)
 
-    def kinetic(self, v: Float[Array, "3"], R_rate: Any) -> Float[Array, ""]:
-        """T for the velocity v of the attachment and the rate R' of the attitude, a matrix."""
+    def kinetic(self, v: Float[Array, "3"], R_rate: Any, frame: Any = None) -> Float[Array, ""]:
+        """T for the velocity v of the attachment and the rate R' of the attitude, a matrix, in space or in a frame."""
         moving = 0.5 * self.mass * jnp.dot(v, v)
         if self.inertia is None:
             return moving
         turning = 0.5 * jnp.sum((R_rate @ self.second_moments()) * R_rate)
-        return moving + self.mass * jnp.dot(v, R_rate @ self.centre) + turning
+        return moving + self.mass * jnp.dot(v if frame is None else v @ frame, R_rate @ self.centre) + turning
 
     def second_moments(self) -> Float[Array, "3 3"]:
         """J_d = int r r^T dm about the attachment."""

@@ -61,7 +61,7 @@ def solve_links(newton: Newton, problem: Problem, guess: Velocities) -> Root:
 
 def _landed(problem: Problem, xi: Velocities, links: Float[Array, " N"]) -> Solved:
     nodes, reel = pulled(problem.system, problem.g, problem.nodes, links, problem.t)
-    landing = land(problem._replace(nodes=nodes), xi)[0]
+    landing = land(problem._replace(nodes=nodes), xi)
     return Solved(xi, tip_legs(problem, xi.tip), landing._replace(reel=landing.reel + reel))
 
 
@@ -104,7 +104,7 @@ def held(
     def pieces(index, near, far):
         def momentum(rate):
             at = Span(near[0], far[0], s)
-            return system.kinetic_slopes(index, at, Span.of(rate))[1].flat()
+            return system.kinetic_momenta(index, at, Span.of(rate)).flat()
 
         rate = Span(near[2], jnp.zeros(3), speed).flat()
         residual = momentum(rate) - jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])

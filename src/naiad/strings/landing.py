@@ -1,7 +1,7 @@
 """The elements of a string at both ends of a step: the potentials act on the momenta for half of it, and what the step
 itself does to them."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,16 +13,6 @@ from naiad.strings.parts import Span
 from naiad.strings.problem import Landing, Problem, Velocities, winding
 from naiad.strings.rules import Rule
 from naiad.strings.system import StringSystem
-
-
-class Mismatch(NamedTuple):
-    """What is left of the equations of a step without the ends: the largest residual of an inner node and the largest
-    momentum of one, the residual of the last node, and what the elements need of the reel's momentum."""
-
-    inner: Float[Array, ""]
-    scale: Float[Array, ""]
-    last: Float[Array, "3"]
-    reel: Float[Array, ""]
 
 
 def kicked(
@@ -42,9 +32,9 @@ def kicked(
     return Nodes(before, last), -time * jnp.sum(by_s)
 
 
-def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
+def land(problem: Problem, xi: Velocities) -> Landing:
     """The end of a step: the momenta at its start, D_g of the elements' action at constant increments, their forces and
-    half a step of the potentials there; and how far the momenta at the start are from what the velocities need."""
+    half a step of the potentials there."""
     system, rule, g, t, h = problem.system, problem.rule, problem.g, problem.t, problem.h
     s, s1, speed = winding(problem, xi.ends)
 
@@ -53,22 +43,17 @@ def land(problem: Problem, xi: Velocities) -> tuple[Landing, Mismatch]:
         index, far, far_rate, momentum = one
         far1 = far + h * far_rate
         at, end, rate = Span(near, far, s), Span(near1, far1, s1), Span(near_rate, far_rate, speed)
-        by_at, legs = rule.element_slopes(system, index, at, rate, t, h)
-        legs = _plus(legs, -rule.force * h, system.element_force, index, at, rate, t)
+        by_at, _ = rule.element_slopes(system, index, at, rate, t, h)
         push = _plus(jax.tree.map(lambda g: h * g, by_at), rule.force * h, system.element_force, index, at, rate, t)
         push = _plus(push, (1.0 - rule.force) * h, system.element_force, index, end, rate, t + h)
         by_end = jax.grad(rule.element_potential, argnums=2)(system, index, end, t + h)
         given = jax.tree.map(lambda p, v: p - 0.5 * h * v, push, by_end)
-        to_near, to_far = (momentum + given.near, momentum - legs.near), (given.far, -legs.far)
-        return (far, far_rate, far1), to_near, to_far, (far1, given.s, legs.s, jnp.max(jnp.abs(momentum)))
+        return (far, far_rate, far1), momentum + given.near, given.far, (far1, given.s)
 
     begin = system.outlet(t), system.outlet_rate(t, h), system.outlet(t + h)
     each = system.numbers(), jnp.asarray(g.q), xi.rows, problem.nodes.before
-    nothing = jnp.zeros(3), jnp.zeros(3)
-    (before, off), (last, last_off), (q, given, needed, sizes) = to_nodes(element, begin, each, nothing)
-    landing = Landing(q, Nodes(before, problem.nodes.last + last), jnp.sum(given))
-    inner = jnp.max(jnp.abs(off[1:]), initial=0.0)
-    return landing, Mismatch(inner, jnp.max(sizes), problem.nodes.last + last_off, jnp.sum(needed))
+    before, last, (q, given) = to_nodes(element, begin, each, jnp.zeros(3))
+    return Landing(q, Nodes(before, problem.nodes.last + last), jnp.sum(given))
 
 
 def _plus(slope: Span, part: Any, force: Any, *where: Any) -> Span:

@@ -20,7 +20,6 @@ from naiad.strings.landing import land
 from naiad.strings.nodes import to_nodes
 from naiad.strings.parts import Span
 from naiad.strings.problem import Problem, Solved, TipLegs, Velocities, element_legs, tip_legs
-from naiad.strings.rules import moved
 
 ROUNDING = 32 * 2.0**-52  # of an equation, in parts of what it is a sum of
 
@@ -76,52 +75,56 @@ class Swept(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """Velocities of the ends and the legs there, what else came of them, and what is left of the equations, together
-    with whether it is lost in rounding."""
+    """Velocities of the ends and of the nodes after the elements (None: they follow later), the legs of the ends, what
+    is left of the ends' equations, and whether all equations are met."""
 
     x: Float[Array, " n"]
+    rows: Any
     legs: TipLegs
-    more: Any
     residual: Float[Array, ""]
     met: Bool[Array, ""]
 
 
+class _Needed(NamedTuple):
+    """What the ends must have of momentum for the string, and its slope in their velocities."""
+
+    value: Float[Array, " n"]
+    slope: Float[Array, "n n"]
+
+
 def solve_chain(newton: Newton, problem: Problem, guess: Float[Array, " n"]) -> Root:
-    """The velocities for which every momentum is met, from a guess of those of the ends."""
+    """The velocities for which every momentum is met, from a guess of those of the ends; with what is left of the ends'
+    equations, for which the last correction takes the string's as linear."""
     if problem.system.reeled:
-        end = _repeated(newton, lambda x: _with_reel(problem, x), guess)
-        rows, landing = end.x.more
-        xi = Velocities(rows, end.x.x[3:])
+        end = _repeated(newton, lambda x: _with_reel(newton, problem, x), guess)
+        rows = end.x.rows
     else:
         chain, z, right = _eliminated(problem, guess)
-        inertia = jnp.zeros((guess.size, guess.size)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
-
-        def needed(x):
-            return jnp.zeros_like(x).at[:3].set(chain.diagonal * x[:3] - right)
-
-        def after(x):
-            return needed(x), 0.0, jnp.ones((), bool), None
-
-        end = _repeated(newton, lambda x: _attempt(problem, x, inertia, needed(x), after), guess)
-        xi = Velocities(chain.backward(z, end.x.x[:3]), end.x.x[3:])
-        landing = land(problem, xi)[0]
-    return end._replace(x=Solved(xi, end.x.legs, landing), memory=end.x.residual)
+        end = _repeated(newton, lambda x: _attempt(newton, problem, x, _needed(chain, x, right)), guess)
+        rows = chain.backward(z, end.x.x[:3])
+    xi = Velocities(rows, end.x.x[3:])
+    return end._replace(x=Solved(xi, end.x.legs, land(problem, xi)), memory=end.x.residual)
 
 
 def _repeated(newton: Newton, attempt: Callable[[Any], Corrected], guess: Float[Array, " n"]) -> Root:
-    """The attempt that meets the equations: to rounding, or after a correction whose square is negligible."""
-    negligible = math.sqrt(newton.tolerance)
+    """The attempt that meets the equations."""
 
     def stop(_, found, count):
         good = jnp.isfinite(found.x.residual)
-        met = found.x.met | (found.correction <= negligible * found.size + newton.floor)
-        return Verdict((), good & met, ~good)
+        return Verdict((), good & found.x.met, ~good)
 
     nothing = jax.tree.map(lambda made: jnp.zeros(made.shape, made.dtype), jax.eval_shape(attempt, guess).x)
     return newton.iterate(lambda last: attempt(last.x), stop, nothing._replace(x=guess))
 
 
-def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> Corrected:
+def _needed(chain: Swept, x: Float[Array, " n"], right: Float[Array, "3"]) -> _Needed:
+    """What the last node needs after the elimination."""
+    n = x.size
+    slope = jnp.zeros((n, n)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+    return _Needed(jnp.zeros(n).at[:3].set(chain.diagonal * x[:3] - right), slope)
+
+
+def _with_reel(newton: Newton, problem: Problem, x0: Float[Array, " n"]) -> Corrected:
     """Nodes that fit the velocities of the last one and of the reel in `x0`, a step of Newton's method for the ends,
     and nodes that follow it."""
     chain, z, right = _eliminated(problem, x0)
@@ -130,26 +133,24 @@ def _with_reel(problem: Problem, x0: Float[Array, " n"]) -> Corrected:
     z, taken = chain.forward(right_change)
     changes, shares, by_share, by_change = chain.responses(z, slope)
     by_share, by_change = by_share + last_slope, by_change + border_slope
-    n = x0.size
-    inertia = jnp.zeros((n, n)).at[:3, :3].set(chain.diagonal * jnp.eye(3))
+    value, inertia = _needed(chain, x0, right)
     inertia = inertia.at[:3, 3].set(taken - last_change).at[3, :3].set(by_share).at[3, 3].set(by_change)
-    needed = jnp.zeros(n).at[:3].set(chain.diagonal * x0[:3] - right).at[3].set(border)
+    found = _attempt(newton, problem, x0, _Needed(value.at[3].set(border), inertia))
+    x, _, legs, residual, met = found.x
 
-    def landed(x):
-        new = rows + shares[:, None] * (x - x0)[:3] + changes * (x - x0)[3]
-        landing, mismatch = land(problem, Velocities(new, x[3:]))
-        needed = jnp.zeros(n).at[:3].set(-mismatch.last).at[3].set(mismatch.reel)
-        met = mismatch.inner <= ROUNDING * (mismatch.scale + chain.diagonal * jnp.max(jnp.abs(x)))
-        return needed, mismatch.inner, met, (new, landing)
+    def follow():
+        return rows + shares[:, None] * (x - x0)[:3] + changes * (x - x0)[3]
 
-    return _attempt(problem, x0, inertia, needed, landed)
+    def checked():
+        return _checked(problem, Velocities(follow(), x[3:]), legs, chain.diagonal)
+
+    residual, met = jax.lax.cond(_negligible(newton, found), lambda: (residual, met), checked)
+    return found._replace(x=_Attempt(x, follow(), legs, residual, met))
 
 
-def _attempt(
-    problem: Problem, x0: Any, inertia: Any, needed: Any, after: Callable[[Any], tuple[Any, ...]]
-) -> Corrected:
-    """A step of Newton's method for mu_minus(x) + `needed` = (0, ends), `inertia` being the slope of what the string
-    needs; `after` gives what it needs then."""
+def _attempt(newton: Newton, problem: Problem, x0: Float[Array, " n"], needed: _Needed) -> Corrected:
+    """A step of Newton's method for mu_minus(x) + `needed` = (0, ends). The equations are met to rounding, or after a
+    correction whose square is negligible."""
 
     def twice(x):
         mu = tip_legs(problem, x).mu_minus
@@ -157,86 +158,99 @@ def _attempt(
 
     jacobian, mu = jax.jacfwd(twice, has_aux=True)(x0)
     target = jnp.concatenate([jnp.zeros(3), problem.ends])
-    change = solve(jacobian + inertia, target - mu - needed)
+    change = solve(jacobian + needed.slope, target - mu - needed.value)
     x = x0 + change
     legs = tip_legs(problem, x)
-    needed, inner, met, more = after(x)
+    residual, met = _left(problem, legs, needed.value + needed.slope @ change)
+    found = Corrected(_Attempt(x, None, legs, residual, met), jnp.max(jnp.abs(change)), jnp.max(jnp.abs(x)))
+    return found._replace(x=found.x._replace(met=met | _negligible(newton, found)))
+
+
+def _negligible(newton: Newton, found: Corrected) -> Bool[Array, ""]:
+    """Whether the square of a correction is."""
+    return found.correction <= math.sqrt(newton.tolerance) * found.size + newton.floor
+
+
+def _left(problem: Problem, legs: TipLegs, needed: Float[Array, " n"]) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    """What is left of the equations of the ends, and whether it is rounding in each of them."""
+    target, met = jnp.concatenate([jnp.zeros(3), problem.ends]), jnp.ones((), bool)
     off = legs.mu_minus + needed - target
     size = jnp.abs(legs.mu_minus) + jnp.abs(needed) + jnp.abs(target)
     cuts = np.cumsum([3, *(factor.dim for factor in problem.system.ends.values())])
     for part, whole in zip(jnp.split(off, cuts), jnp.split(size, cuts), strict=True):
         if part.size:
             met = met & (jnp.max(jnp.abs(part)) <= ROUNDING * jnp.max(whole))
-    residual = jnp.maximum(inner, jnp.max(jnp.abs(off)))
-    return Corrected(_Attempt(x, legs, more, residual, met), jnp.max(jnp.abs(change)), jnp.max(jnp.abs(x)))
+    return jnp.max(jnp.abs(off)), met
+
+
+def _checked(problem: Problem, xi: Velocities, legs: TipLegs, diagonal: Any) -> tuple[Any, Any]:
+    """What is left of all equations, and whether it is rounding, with the `diagonal` of the nodes' for their size."""
+    system, g, t, h = problem.system, problem.g, problem.t, problem.h
+    s, speed = system.wound(g, t), system.reel_speed(xi.ends, t, h)
+
+    def element(node, one):
+        near, near_rate = node
+        index, far, far_rate, momentum = one
+        legs = element_legs(problem, index, Span(near, far, s), Span(near_rate, far_rate, speed))
+        return (far, far_rate), momentum - legs.near, -legs.far, (legs.s, jnp.max(jnp.abs(momentum)))
+
+    begin = system.outlet(t), system.outlet_rate(t, h)
+    each = system.numbers(), jnp.asarray(g.q), xi.rows, problem.nodes.before
+    off, last, (reel, sizes) = to_nodes(element, begin, each, jnp.zeros(3))
+    inner = jnp.max(jnp.abs(off[1:]), initial=0.0)
+    needed = jnp.zeros_like(legs.mu_minus).at[:3].set(-(problem.nodes.last + last)).at[3].set(jnp.sum(reel))
+    residual, met = _left(problem, legs, needed)
+    fits = inner <= ROUNDING * (jnp.max(sizes) + diagonal * jnp.max(jnp.abs(xi.tip)))
+    return jnp.maximum(inner, residual), met & fits
 
 
 def _eliminated(problem: Problem, x0: Float[Array, " n"]) -> tuple[Swept, Float[Array, "N 3"], Float[Array, "3"]]:
-    """The nodes eliminated for the s' of `x0`: the chain, z, and the right side that is left at the last node."""
-    (right, diagonal), (last_right, last_diagonal), (ahead, back) = _equations(problem, x0)
+    """The nodes eliminated for the s' of `x0`: the chain, z, and the right side that is left at the last node.
 
-    def element(before, each):
-        inverse, z, coupling, back = before
-        right, diagonal, ahead, back_next = each
-        inverse = 1.0 / (diagonal - coupling * inverse)
-        lower = inverse * back
-        z = inverse * right - lower * z
-        return (inverse, z, ahead * back_next, back_next), (inverse, lower, inverse * ahead, z)
-
-    zero = jnp.zeros(())
-    each = right, diagonal, ahead, back
-    (inverse, z, coupling, back), made = jax.lax.scan(element, (zero, jnp.zeros(3), zero, zero), each)
-    chain = Swept(*made[:3], last_diagonal - coupling * inverse, back)
-    return chain, made[3], last_right - back * z
-
-
-def _equations(problem: Problem, x0: Float[Array, " n"]) -> tuple[Any, Any, Any]:
-    """Right side and diagonal of the node before each element, those of the last node, the couplings ahead and back.
-
-    The guide way has an infinite diagonal: it is not an unknown.
+    The equations of an element are found on the way: each elimination waits for the quotient of the one before, which
+    leaves the time for it. The guide way has an infinite diagonal: it is not an unknown.
     """
-    system, t, h = problem.system, problem.t, problem.h
-    s, speed, axis = system.wound(problem.g, t), system.reel_speed(x0[3:], t, h), jnp.array((1.0, 0.0, 0.0))
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
+    s, speed = system.wound(problem.g, t), system.reel_speed(x0[3:], t, h)
 
-    def element(near, one):
+    def element(carry, one):
+        near, right, diagonal, inverse, z, coupling, back = carry
         index, far, momentum = one
         rate = jnp.zeros(3) if system.guide is None else jnp.where(index > 0, 0.0, system.outlet_rate(t, h))
+        form = rule.forms(system, index, s, speed, h)[0]
+        (own, ahead, _), (back_next, far_own, _) = form.couplings(rule.place, h)
+        to_near, to_far = form.legs(rule.place, h, rate, jnp.zeros(3), near - far)
+        inverse = 1.0 / (diagonal + own - coupling * inverse)
+        lower = inverse * back
+        z = inverse * (right + momentum - to_near) - lower * z
+        after = far, -to_far, far_own, inverse, z, ahead * back_next, back_next
+        return after, (inverse, lower, inverse * ahead, z)
 
-        def legs(a, c):
-            return element_legs(problem, index, Span(near, far, s), Span(rate + a * axis, c * axis, speed))
-
-        value, by_near = jax.jvp(lambda a: legs(a, 0.0), (0.0,), (1.0,))
-        _, by_far = jax.jvp(lambda c: legs(0.0, c), (0.0,), (1.0,))
-        to_near, to_far = (momentum - value.near, by_near.near[0]), (-value.far, by_far.far[0])
-        return far, to_near, to_far, (by_far.near[0], by_near.far[0])
-
+    zero, nothing = jnp.zeros(()), jnp.zeros(3)
+    begin = system.outlet(t), nothing, jnp.full((), jnp.inf), zero, nothing, zero, zero
     each = system.numbers(), jnp.asarray(problem.g.q), problem.nodes.before
-    first = jnp.zeros(3), jnp.full((), jnp.inf)
-    made, (right, diagonal), couplings = to_nodes(element, system.outlet(t), each, first)
-    return made, (problem.nodes.last + right, diagonal), couplings
+    (_, right, diagonal, inverse, z, coupling, back), made = jax.lax.scan(element, begin, each)
+    chain = Swept(*made[:3], diagonal - coupling * inverse, back)
+    return chain, made[3], problem.nodes.last + right - back * z
 
 
 def _by_speed(problem: Problem, rows: Float[Array, "N 3"], speed: Any) -> tuple[Any, Any, Any]:
     """How the equations change with s': the right sides for the changes of the nodes' velocities and the slope, in the
     nodes' velocities, of what the elements need of the reel's momentum, before each element and at the last node; that
     momentum, and its own slope."""
-    system, t, h = problem.system, problem.t, problem.h
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
     s = system.wound(problem.g, t)
 
     def element(node, one):
         near, near_rate = node
         index, far, far_rate = one
 
-        def slopes(s, speed):
-            at, rate = Span(near, far, s), Span(near_rate, far_rate, speed)
-            by_at, legs = problem.rule.element_slopes(system, index, at, rate, t, h)
-            return legs, moved(legs, by_at, h)
-
-        one = jnp.ones(())
-        (legs, _), (change, _) = jax.jvp(lambda speed: slopes(s, speed), (speed,), (one,))
-        _, (_, slope) = jax.jvp(slopes, (s, speed), (-h, one))  # that of legs.s, for second derivatives are symmetric
-        to_near, to_far = (-change.near, slope.near), (-change.far, slope.far)
-        return (far, far_rate), to_near, to_far, (legs.s, change.s)
+        x, y, d = near_rate, far_rate, near - far
+        _, momentum, change, rise = rule.by_speed(system, index, s, speed, h)
+        near_change, far_change = change.legs(rule.place, h, x, y, d)
+        value, near_slope, far_slope = momentum.value_and_slopes(x, y, d)
+        to_near, to_far = (-near_change, near_slope), (-far_change, far_slope)
+        return (far, far_rate), to_near, to_far, (value, rise.value(x, y, d))
 
     begin, each = (system.outlet(t), system.outlet_rate(t, h)), (system.numbers(), jnp.asarray(problem.g.q), rows)
     before, last, reel = to_nodes(element, begin, each, (jnp.zeros(3), jnp.zeros(3)))

@@ -23,6 +23,10 @@ class Nodes(NamedTuple):
         """The values at the nodes after the elements."""
         return jnp.concatenate([self.before[1:], self.last[None]])
 
+    def followed_by(self, ends: Float[Array, " m"]) -> Float[Array, " n"]:
+        """All numbers of the rows, then those of the ends."""
+        return jnp.concatenate([self.before[1:].reshape(-1), self.last, ends])
+
 
 def to_nodes(
     element: Callable[[Any, Any], tuple[Any, Any, Any, Any]], begin: Any, each: Any, first: Any

@@ -15,6 +15,12 @@ class Span(NamedTuple):
     far: Vector
     s: Any
 
+    @property
+    def length(self) -> Float[Array, ""]:
+        """The distance of the ends."""
+        way = self.far - self.near
+        return jnp.sqrt(jnp.dot(way, way))
+
     def flat(self) -> Float[Array, "7"]:
         """The numbers."""
         return jnp.concatenate([self.near, self.far, jnp.reshape(jnp.asarray(self.s, float), (1,))])
@@ -28,13 +34,14 @@ class Span(NamedTuple):
 class Tip(NamedTuple):
     """The end of the string, the length s on the reel, the attitude of the body (None if it has none), the guide way
     (None if it rests at the origin) and the ways from there to the nodes inside (None if nothing stretches there); or
-    their rates, R' being the matrix."""
+    their rates, R' being the matrix, in space or in the `frame` that is given with it."""
 
     q: Vector
     s: Any
     R: Any
     start: Any = None
     w: Any = None
+    frame: Any = None
 
 
 def pairs(first: Any, rows: Any) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ from naiad.strings.carnot import carnot_force
 from naiad.strings.fields import AbstractField, as_field
 from naiad.strings.hanging_body import HangingBody
 from naiad.strings.inside import InnerElements, inner_damping, inner_elastic, rubbing
-from naiad.strings.kinetic import KINETIC, element_kinetic, kinetic_slopes
+from naiad.strings.kinetic import KINETIC, Form, kinetic_form
 from naiad.strings.laws import AbstractLaw, Inextensible, as_law
 from naiad.strings.loads import AbstractLoad, StringPoint, checked_loads
 from naiad.strings.parts import Span, Tip
@@ -194,17 +194,10 @@ class StringPendulum(StringSystem):
         """l = (L - s)/N."""
         return (self.length - s) / self.elements
 
-    def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
+    def kinetic_form(self, index: Scalar, s: Any, speed: Any) -> Form:
         """T_a by the chosen rule."""
-        return element_kinetic(
-            self.kinetic, self.mass_per_length, self.element_length(at.s), self.elements, index, at, rate
-        )
-
-    def kinetic_slopes(self, index: Scalar, at: Span, rate: Span) -> tuple[Span, Span]:
-        """Its derivatives."""
-        return kinetic_slopes(
-            self.kinetic, self.mass_per_length, self.element_length(at.s), self.elements, index, at, rate
-        )
+        length = self.element_length(s)
+        return kinetic_form(self.kinetic, self.mass_per_length, length, self.elements, index, speed)
 
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The weight, and the energy in the field (Simpson's rule, exact for a quadratic one)."""
@@ -219,15 +212,15 @@ class StringPendulum(StringSystem):
         """l W(strain)."""
         return self.element_length(at.s) * self.law.energy(self.strain(at))
 
-    def stiff_between(self, index: Scalar, at: Span, end: Span, t: Scalar) -> Float[Array, ""]:
+    def stiff_between(self, length: Any, s: Any, end_length: Any, end_s: Any) -> Float[Array, ""]:
         """l W at the mean of both strains: it pulls along the element as that is at each end of the step, and becomes
         RATTLE as the string gets stiffer; half-way an element that turns would seem too short."""
-        length = self.element_length(0.5 * (at.s + end.s))
-        return length * self.law.energy(0.5 * (self.strain(at) + self.strain(end)))
+        total = length * (1.0 / self.element_length(s)) + end_length * (1.0 / self.element_length(end_s))
+        return self.element_length(0.5 * (s + end_s)) * self.law.energy(0.5 * total - 1.0)
 
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
         """That of the reel and of the body."""
-        T = jnp.zeros(()) if self.body is None else self.body.kinetic(rate.q, rate.R)
+        T = jnp.zeros(()) if self.body is None else self.body.kinetic(rate.q, rate.R, rate.frame)
         if self.reel is None:
             return T
         lumped = self.kinetic == "lumped"
@@ -266,8 +259,7 @@ class StringPendulum(StringSystem):
 
     def strain(self, at: Span) -> Float[Array, ""]:
         """That of an element."""
-        d = at.far - at.near
-        return jnp.sqrt(jnp.dot(d, d)) * (1.0 / self.element_length(at.s)) - 1.0
+        return at.length * (1.0 / self.element_length(at.s)) - 1.0
 
     def inner_strains(self, g: Any, t: Scalar = 0.0) -> Float[Array, " M"]:
         """Those of the elements inside, from the drum's end on."""
@@ -465,7 +457,7 @@ class StringPendulum(StringSystem):
 
     def _load_force(self, index: Scalar, at: Span, rate: Span, t: Scalar) -> Span:
         """The loads at the middle of the element, which moves at (q_a' + q_{a+1}')/2 + (N - a - 1/2) w (see
-        `element_kinetic`)."""
+        `kinetic_form`)."""
         d = at.far - at.near
         stretched = jnp.sqrt(jnp.dot(d, d))
         by_s = -(self.elements - 0.5 - index) / (self.length - at.s) * d

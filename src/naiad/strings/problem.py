@@ -7,11 +7,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.mechanics import Scalar, pull_back
+from naiad.numerics import outer
 from naiad.retractions import Cayley
 from naiad.strings.elimination import Piece
 from naiad.strings.nodes import Nodes
 from naiad.strings.parts import Span
-from naiad.strings.rules import Rule
+from naiad.strings.rules import Rule, moved
 from naiad.strings.system import StringSystem
 
 TAU = Cayley()
@@ -94,39 +95,76 @@ def element_legs(problem: Problem, index: Any, at: Span, rate: Span) -> Span:
 
 def piece(problem: Problem, index: Any, near: Any, far: Any, s: Any, speed: Any) -> Piece:
     """The equations of an element at the velocities of its nodes; data of a node are (q, momentum, velocity)."""
-    rate = Span(near[2], far[2], speed).flat()
-    target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])
+    system, rule, t, h = problem.system, problem.rule, problem.t, problem.h
+    at, rate = Span(near[0], far[0], s), Span(near[2], far[2], speed)
+    x, y, d = rate.near, rate.far, at.near - at.far
+    form, momentum, change, rise = rule.by_speed(system, index, s, speed, h)
+    value, *slopes = momentum.value_and_slopes(x, y, d)
+    legs = jnp.concatenate([*form.legs(rule.place, h, x, y, d), value[None]])
+    own = jnp.kron(jnp.array([row[:2] for row in form.couplings(rule.place, h)]), jnp.eye(3))
+    column = jnp.concatenate(change.legs(rule.place, h, x, y, d))
+    jacobian = _bordered(own, column, jnp.concatenate(slopes), rise.value(x, y, d))
+    if rule.implicit:
+        more, stiff = _stiff_legs(problem, at, rate)
+        legs, jacobian = legs + more, jacobian + stiff
+    if system.element_force is not None:
 
-    def twice(rate):
-        value = element_legs(problem, index, Span(near[0], far[0], s), Span.of(rate)).flat()
-        return value, value
+        def force(rate):
+            value = rule.force * h * system.element_force(index, at, Span.of(rate), t).flat()
+            return value, value
 
-    jacobian, value = jax.jacfwd(twice, has_aux=True)(rate)
-    return Piece(value - target, jacobian)
+        slope, value = jax.jacfwd(force, has_aux=True)(rate.flat())
+        legs, jacobian = legs - value, jacobian - slope
+    return Piece(legs - jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)]), jacobian)
+
+
+def _stiff_legs(problem: Problem, at: Span, rate: Span) -> tuple[Float[Array, "7"], Float[Array, "7 7"]]:
+    """h D U of the elastic energy U(|d|, s, |d'|, s') of a step, in the ends of an element and s at its start, and the
+    derivative of that in the rates: d and d' are the ways along it at the start and at the end."""
+    h, end = problem.h, moved(at, rate, problem.h)
+
+    def slopes(length, s):
+        values = jax.grad(problem.system.stiff_between, argnums=(0, 1))(at.length, jnp.asarray(at.s, float), length, s)
+        return values, values
+
+    derivatives, (pull, turn) = jax.jacfwd(slopes, argnums=(0, 1), has_aux=True)(end.length, jnp.asarray(end.s, float))
+    (by_length, by_s), (turn_by_length, turn_by_s) = jax.tree.map(lambda each: h * h * each, derivatives)
+    n, m = ((each.far - each.near) * (1.0 / each.length) for each in (at, end))
+    first, last = jnp.concatenate([-n, n]), jnp.concatenate([-m, m])
+    own = jnp.kron(jnp.array([[1.0, -1.0], [-1.0, 1.0]]), by_length * outer(n, m))
+    legs = h * jnp.concatenate([pull * first, turn[None]])
+    return legs, _bordered(own, by_s * first, turn_by_length * last, turn_by_s)
+
+
+def _bordered(own: Any, column: Any, row: Any, corner: Any) -> Float[Array, "7 7"]:
+    """A matrix of the nodes' equations with the column and the row of s."""
+    return jnp.zeros((7, 7)).at[:6, :6].set(own).at[:6, 6].set(column).at[6, :6].set(row).at[6, 6].set(corner)
 
 
 def tip_legs(problem: Problem, x: Float[Array, " n"]) -> TipLegs:
     """The legs of the ends at a velocity, with the forces on them at the start of the step.
 
-    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d.
+    In the ambient space the rate is r = (g_{k+1} - g_k)/h, so that - D_{g_k} L_d = D_r L_d / h - D_g L_d. That of the
+    attitude is taken in the frame at the start, of which the momenta in r then need no turn.
     """
     system, t, h = problem.system, problem.t, problem.h
     group, at = system.tip_group, system.tip_element(problem.g)
     increment = TAU.increment(group, h * x)
     rate = jax.tree.map(lambda each: each * (1.0 / h), increment)
-    if system.turning:
-        rate = rate._replace(R=at.R @ rate.R)
+    frame, local = (at.R, at._replace(R=jnp.eye(3))) if system.turning else (None, at)
 
     def mean(element, rate):
-        return problem.rule.tip_mean(system, system.tip_place(element, t), system.tip_rate(rate, t, h), t, h)
+        moving = system.tip_rate(rate, t, h)._replace(frame=frame)
+        return problem.rule.tip_mean(system, system.tip_place(element, t), moving, t, h)
 
     by_g, by_rate = jax.grad(mean, argnums=(0, 1))(at, rate)
-    by_g = jax.tree.map(lambda g: h * g, by_g)
-    leg = jax.tree.map(jnp.subtract, by_rate, by_g)
-    if system.turning:
-        by_g = by_g._replace(R=by_g.R + by_rate.R @ increment.R.T)
+    minus = pull_back(group, at, jax.tree.map(lambda g: h * g, by_g))
     push = problem.rule.force * h * tip_forces(system, problem.g, x, t)
-    return TipLegs(pull_back(group, at, leg) - push, pull_back(group, at, by_g) + push)
+    mu_minus = pull_back(group, local, by_rate) - minus - push
+    if system.turning:
+        turned = jax.tree.map(jnp.zeros_like, by_rate)._replace(R=by_rate.R @ increment.R.T)
+        minus = minus + pull_back(group, local, turned)
+    return TipLegs(mu_minus, minus + push)
 
 
 def tip_forces(system: StringSystem, g: Any, x: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:

@@ -8,12 +8,14 @@ ends instead, so that the step is not bound by the fastest wave.
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.rules import AbstractRule, Implicit, Left, Midpoint
 from naiad.mechanics import Scalar
 from naiad.numerics import Module, static
+from naiad.strings.kinetic import Form
 from naiad.strings.parts import Span, Tip
 from naiad.strings.system import StringSystem
 
@@ -41,25 +43,60 @@ class Rule(Module):
     ) -> Float[Array, ""]:
         """The part of L_d / h that is not a potential at the nodes, of an element."""
         T = system.element_kinetic(index, moved(at, rate, self.place * h), rate)
-        return T - system.stiff_between(index, at, moved(at, rate, h), t + 0.5 * h) if self.implicit else T
+        return T - self.stiff_between(system, at, moved(at, rate, h)) if self.implicit else T
+
+    def stiff_between(self, system: StringSystem, at: Span, end: Span) -> Float[Array, ""]:
+        """The stiff part of V of an element for a step between two places."""
+        return system.stiff_between(at.length, at.s, end.length, end.s)
 
     def element_slopes(
         self, system: StringSystem, index: Scalar, at: Span, rate: Span, t: Scalar, h: Scalar
     ) -> tuple[Span, Span]:
         """Of that mean, D_g at constant rates, and the momenta at the start of the step, D_r - h D_g = - D_{g_k} L_d:
         what cancels between the two is left out."""
-        by_place, by_rate = system.kinetic_slopes(index, moved(at, rate, self.place * h), rate)
-        legs = moved(by_rate, by_place, (self.place - 1.0) * h)
+        form, by_s, by_speed = self.forms(system, index, at.s, rate.s, h)
+        x, y, d = rate.near, rate.far, at.near - at.far
+        whole = form.after(self.place * h)
+        by_way = whole.by_way(x, y, d)
+        by_place = Span(by_way, -by_way, by_s.value(x, y, d))
+        legs = Span(*form.legs(self.place, h, x, y, d), moved(by_speed, by_s, -h).value(x, y, d))
         if not self.implicit:
             return by_place, legs
         end = moved(at, rate, h)
-        by_start, by_end = jax.grad(system.stiff_between, argnums=(1, 2))(index, at, end, t + 0.5 * h)
+        by_start, by_end = jax.grad(self.stiff_between, argnums=(1, 2))(system, at, end)
         by_place = jax.tree.map(lambda T, a, b: T - (a + b), by_place, by_start, by_end)
         return by_place, moved(legs, by_start, h)
 
+    def forms(self, system: StringSystem, index: Scalar, s: Any, speed: Any, h: Scalar) -> tuple[Form, Form, Form]:
+        """T of an element where it is taken in a step that begins with s; and the derivatives in s and s', with the way
+        at its start."""
+
+        def form(s, speed):
+            return system.kinetic_form(index, s + self.place * h * speed, speed)
+
+        def whole(s, speed):
+            return form(s, speed).after(self.place * h)
+
+        s, speed, one = jnp.asarray(s, float), jnp.asarray(speed, float), jnp.ones(())
+        by_s = jax.jvp(lambda s: whole(s, speed), (s,), (one,))[1]
+        return form(s, speed), by_s, jax.jvp(lambda speed: whole(s, speed), (speed,), (one,))[1]
+
+    def by_speed(
+        self, system: StringSystem, index: Scalar, s: Any, speed: Any, h: Scalar
+    ) -> tuple[Form, Form, Form, Form]:
+        """T of an element where it is taken in a step, and what it makes of the momentum of s at the start, D_{s'} - h
+        D_s; and the derivatives of both in s'."""
+
+        def forms(speed):
+            form, by_s, by_speed = self.forms(system, index, s, speed, h)
+            return form, moved(by_speed, by_s, -h)
+
+        values, slopes = jax.jvp(forms, (jnp.asarray(speed, float),), (jnp.ones(()),))
+        return *values, *slopes
+
     def tip_mean(self, system: StringSystem, at: Tip, rate: Tip, t: Scalar, h: Scalar) -> Float[Array, ""]:
-        """The same of the ends."""
-        middle = moved(at, rate, self.place * h)
+        """The same of the ends. Of the attitude it has the rate alone, on which T depends."""
+        middle = moved(at._replace(R=None), rate._replace(R=None, frame=None), self.place * h)
         T = system.tip_kinetic(middle, rate)
         return T - system.inner_energy(middle, t + 0.5 * h) if self.implicit else T
 

@@ -36,7 +36,7 @@ def solve(newton: Newton, problem: Problem, guess: Any) -> Root:
 
 
 def _landed(problem: Problem, xi: Velocities) -> Solved:
-    return Solved(xi, tip_legs(problem, xi.tip), land(problem, xi)[0])
+    return Solved(xi, tip_legs(problem, xi.tip), land(problem, xi))
 
 
 def _improve(problem: Problem, xi: Velocities) -> tuple[Velocities, Any, Any, Any]:

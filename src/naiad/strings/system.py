@@ -15,6 +15,7 @@ from naiad.mechanics.state import Scalar
 from naiad.mechanics.system import LagrangianSystem
 from naiad.numerics import Chain, Module, solve
 from naiad.strings.elimination import Piece, eliminate, substitute
+from naiad.strings.kinetic import Form
 from naiad.strings.parts import Span, Tip, Vector, pairs
 
 
@@ -59,12 +60,16 @@ class StringSystem(LagrangianSystem):
     definite = True
 
     @abc.abstractmethod
-    def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
-        """T of an element."""
+    def kinetic_form(self, index: Scalar, s: Any, speed: Any) -> Form:
+        """T of an element, which depends on its place by the way from node to node."""
 
-    def kinetic_slopes(self, index: Scalar, at: Span, rate: Span) -> tuple[Span, Span]:
-        """The derivatives of T of an element in the place and in the rates: by autodiff, if not given."""
-        return jax.grad(self.element_kinetic, argnums=(1, 2))(index, at, rate)
+    def element_kinetic(self, index: Scalar, at: Span, rate: Span) -> Float[Array, ""]:
+        """Its value."""
+        return self.kinetic_form(index, at.s, rate.s).value(rate.near, rate.far, at.near - at.far)
+
+    def kinetic_momenta(self, index: Scalar, at: Span, rate: Span) -> Span:
+        """Its derivatives in the rates."""
+        return jax.grad(self.element_kinetic, argnums=2)(index, at, rate)
 
     @abc.abstractmethod
     def element_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
@@ -74,9 +79,9 @@ class StringSystem(LagrangianSystem):
     def stiff_potential(self, index: Scalar, at: Span, t: Scalar) -> Float[Array, ""]:
         """The stiff part of V of an element: its elastic energy."""
 
-    def stiff_between(self, index: Scalar, at: Span, end: Span, t: Scalar) -> Float[Array, ""]:
-        """The stiff part of V of an element for a step between two places: half-way, if not given."""
-        return self.stiff_potential(index, jax.tree.map(lambda a, b: 0.5 * (a + b), at, end), t)
+    @abc.abstractmethod
+    def stiff_between(self, length: Any, s: Any, end_length: Any, end_s: Any) -> Float[Array, ""]:
+        """The stiff part of V of an element for a step between two of its lengths, with s on the reel at each."""
 
     @abc.abstractmethod
     def tip_kinetic(self, at: Tip, rate: Tip) -> Float[Array, ""]:
@@ -238,7 +243,7 @@ class StringSystem(LagrangianSystem):
         def pieces(index, near, far):
             def momentum(rate):
                 at = Span(near[0], far[0], s)
-                return self.kinetic_slopes(index, at, Span.of(rate))[1].flat()
+                return self.kinetic_momenta(index, at, Span.of(rate)).flat()
 
             rate = Span(near[2], jnp.zeros(3), speed).flat()
             target = jnp.concatenate([jnp.zeros(3), far[1], jnp.zeros(1)])

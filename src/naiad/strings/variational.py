@@ -110,7 +110,7 @@ class StringVariational(AbstractOneStepMethod):
         nodes, ends = _kicked_ends(system, rule, moved, nodes, landed[3:], solved.landing.reel, t + h, 0.5 * h)
         if system.constraint is not None:
             nodes, ends = held(system, moved, nodes, ends, t + h)
-        new = State(moved, jnp.concatenate([nodes.rows.reshape(-1), ends]))
+        new = State(moved, nodes.followed_by(ends))
         good = root.converged & system.admissible(g, t)
         end = jax.tree.map(lambda new, old: jnp.where(good, new, old), new, state)
         memory = Memory(solved.xi, memory.last) if isinstance(memory, Memory) else remember(memory, x)

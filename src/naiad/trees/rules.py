@@ -210,8 +210,11 @@ def _corrected(body: Turned, S: Matrix, rate: Float[Array, ""]) -> Matrix:
 
 
 def _half(C: Vector) -> tuple[Vector, Matrix]:
-    s = C / (1.0 + jnp.sqrt(1.0 + jnp.dot(C, C)))
-    return s, turn(cayley_factor(s), s)
+    """s = C/(1 + w), w = sqrt(1 + |C|^2), and cay(s), for which 2/(1 + |s|^2) = 1 + 1/w: by one quotient."""
+    w = jnp.sqrt(1.0 + jnp.dot(C, C))
+    share = 1.0 / (w * (1.0 + w))
+    s = w * share * C
+    return s, turn(1.0 + (1.0 + w) * share, s)
 
 
 RULES: dict[type[AbstractRule], type[AbstractBodyRule]] = {

@@ -22,10 +22,11 @@ Index = tuple[Node, ...]
 class Lazy:
     """A large array: its element at an index is computed where it is needed, or read from its buffer.
 
-    `reads` are the buffers that may still change; `holders` counts the variables bound to the array, so that a buffer
-    may be changed in place when nobody else will look at it; `cost` counts the operations that an element takes;
-    `known` says that it may consist of constants, since all that it is computed from does; `by_columns` that the
-    columns of a matrix lie one after the other in memory.
+    `reads` are the buffers that may still change, `elsewhere` those of them that are read at other places than that of
+    the element; `shaped` has the same elements in the same order, and is indexed with less work; `holders` counts the
+    variables bound to the array, so that a buffer may be changed in place when nobody else will look at it; `cost`
+    counts the operations that an element takes; `known` says that it may consist of constants, since all that it is
+    computed from does; `by_columns` that the columns of a matrix lie one after the other in memory.
     """
 
     def __init__(
@@ -43,7 +44,8 @@ class Lazy:
         self.shape = shape
         self.type = type
         self.at = at
-        self.reads = frozenset(reads)
+        self.reads = self.elsewhere = frozenset(reads)
+        self.shaped = self
         self.buffer = buffer
         self.view = view or buffer is not None
         self.holders = 0
@@ -91,12 +93,26 @@ class Arrays:
             nodes[index] = self.builder.const(values[index], type)
         return nodes
 
-    def lazy(self, shape: Sequence[int], type: str, at: Callable[[Index], Node], *sources: Value, view=False) -> Lazy:
-        """A large array by a function of the index, computed from `sources`."""
+    def lazy(
+        self,
+        shape: Sequence[int],
+        type: str,
+        at: Callable[[Index], Node],
+        *sources: Value,
+        view: bool = False,
+        by_element: bool = False,
+    ) -> Lazy:
+        """A large array by a function of the index, computed from `sources`, if `by_element` from the element of those
+        of the same shape that has the same index."""
         reads = frozenset[Buffer]().union(*(source.reads for source in sources if isinstance(source, Lazy)))
         view = view and all(_is_view(s) for s in sources)
         cost = sum(source.cost for source in sources if isinstance(source, Lazy)) + (0 if view else 1)
         made = Lazy(tuple(shape), type, at, reads=reads, view=view, cost=cost, known=all(map(is_known, sources)))
+        if by_element:
+            large = [source for source in sources if isinstance(source, Lazy)]
+            made.elsewhere = frozenset[Buffer]().union(
+                *(s.elsewhere if s.shape == made.shape else s.reads for s in large)
+            )
         self._register(made)
         return made
 
@@ -110,6 +126,7 @@ class Arrays:
             buffer=buffer,
             known=buffer.values is not None,
         )
+        made.elsewhere = frozenset()
         self._register(made)
         return made
 
@@ -198,6 +215,7 @@ class Arrays:
             for position, node in enumerate(value.reshape(-1)):
                 b.store(buffer, b.op("iadd", offset, b.integer(position)), node)
             return
+        value = value.shaped
         self.each(
             value.shape,
             lambda index: b.store(buffer, b.op("iadd", offset, self.flat(index, value.shape)), value.at(index)),

@@ -21,7 +21,7 @@ def _map(tracer: Tracer, eqn: Any, function: Callable[..., Node], inputs: Sequen
         def element(index):
             return function(*(at(x, index if x.shape else ()) for x in inputs))
 
-        return tracer.arrays.lazy(aval.shape, kind(aval.dtype), element, *inputs)
+        return tracer.arrays.lazy(aval.shape, kind(aval.dtype), element, *inputs, by_element=True)
     return np.frompyfunc(function, len(inputs), 1)(*inputs)
 
 

@@ -214,7 +214,7 @@ class _Carry:
             if not isinstance(old, Lazy):
                 nodes += list(arrays.small(new).reshape(-1))
             elif not (isinstance(new, Lazy) and new.buffer is old.buffer):
-                careful = isinstance(new, Lazy) and not new.reads.isdisjoint(self._buffers)
+                careful = isinstance(new, Lazy) and not new.reads & self._buffers <= {old.buffer} - new.elsewhere
                 writes.append((old.buffer, arrays.copied(new) if careful else new))
         for buffer, value in writes:
             arrays.before_change(buffer)

@@ -56,6 +56,8 @@ def _reshape(tracer: Tracer, eqn: Any, x: Value) -> Value:
         x = arrays.copied(x)
     if isinstance(x, Lazy) and x.buffer is not None:
         return shrunk(tracer, eqn, arrays.whole(x.buffer, shape))
+    if len(x.shape) == 1:
+        return shrunk(tracer, eqn, view(tracer, eqn, x, lambda index: [arrays.flat(index, shape)]))
     axes = _kept_axes(x.shape, shape)
     if axes is not None:  # only axes of length 1 come or go
         zero = tracer.builder.integer(0)
@@ -64,7 +66,9 @@ def _reshape(tracer: Tracer, eqn: Any, x: Value) -> Value:
     def at(index: tuple[Node, ...]) -> Node:
         return arrays.at(x, arrays.unflat(arrays.flat(index, shape), x.shape))
 
-    return shrunk(tracer, eqn, arrays.lazy(shape, element_type(x), at, x))  # no view: an element takes divisions
+    made = arrays.lazy(shape, element_type(x), at, x)  # no view: an element takes divisions
+    made.shaped = x.shaped if isinstance(x, Lazy) else made
+    return shrunk(tracer, eqn, made)
 
 
 def _kept_axes(old: Sequence[int], new: Sequence[int]) -> list[int | None] | None:
@@ -160,7 +164,10 @@ def _concatenate(tracer: Tracer, eqn: Any, *inputs: Value) -> Value:
             moved = [b.add(i, b.integer(start)) if k == axis else i for k, i in enumerate(index)]
             b.store(buffer, arrays.flat(moved, shape), arrays.at(x, index))
 
-        arrays.each(x.shape, write)
+        if axis == 0:
+            arrays.fill(buffer, x, b.integer(start * math.prod(shape[1:])))
+        else:
+            arrays.each(x.shape, write)
         start += x.shape[axis]
     return arrays.whole(buffer, shape)
 
