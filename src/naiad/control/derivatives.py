@@ -1,11 +1,10 @@
 """First and second derivatives of a Lagrange function, direction by direction in a loop."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.extend import core
 from jaxtyping import Array, Float
 
@@ -56,16 +55,10 @@ def derivatives(
     z: Float[Array, " z"],
     y: Float[Array, " y"],
     curvature: Any,
-    sizes: Sequence[int],
 ) -> Derivatives:
-    """The derivatives of a function of z, which has parts of these sizes, and y."""
+    """The derivatives of a function of z and y along all unknowns."""
     found = Directional(function, z, y, curvature)
-    parts = [
-        jax.lax.map(found.along(begin, size), jnp.arange(size))
-        for begin, size in zip(np.cumsum([0, *sizes]).tolist(), sizes, strict=False)
-        if size
-    ]
-    return Derivatives(found.equations, *jax.tree.map(lambda *each: jnp.concatenate(each), *parts))
+    return Derivatives(found.equations, *jax.lax.map(found.along(0, z.size), jnp.arange(z.size)))
 
 
 def unit(index: Any, size: int) -> Float[Array, " size"]:

@@ -138,8 +138,7 @@ def end_blocks(problem: Problem, end: End, weights: Weights, steps: Duals) -> tu
     def lagrange(x, nu):
         return end_cost(problem, end, x) + nu @ conditions(problem, end, x)
 
-    x = jnp.zeros(sizes.state)
-    miss, second, slopes, slope = derivatives(lagrange, x, end.nu, weights.curvature, x.shape)
+    miss, second, slopes, slope = derivatives(lagrange, jnp.zeros(sizes.state), end.nu, weights.curvature)
     dual = slope + slopes @ end.nu
     below, above = end.gaps
     stiff = jnp.concatenate([none, end.least / below + end.most / above, none])

@@ -87,13 +87,11 @@ def _frame_unknowns(problem: Problem, at: Frame) -> tuple[Any, Any]:
 
 
 def _stage_derivatives(problem: Problem, at: Stage, curvature: Any) -> Any:
-    given = (*_stage_unknowns(problem, at), curvature, _stage_sizes(problem))
-    return derivatives(lambda z, y: stage_lagrange(problem, at, z, y), *given)
+    return derivatives(lambda z, y: stage_lagrange(problem, at, z, y), *_stage_unknowns(problem, at), curvature)
 
 
 def _frame_derivatives(problem: Problem, at: Frame, curvature: Any) -> Any:
-    given = (*_frame_unknowns(problem, at), curvature, 3 * (problem.group.dim,))
-    return derivatives(lambda z, y: frame_lagrange(problem, at, z, y), *given)
+    return derivatives(lambda z, y: frame_lagrange(problem, at, z, y), *_frame_unknowns(problem, at), curvature)
 
 
 def _stage_values(problem: Problem, at: Stage) -> Any:
