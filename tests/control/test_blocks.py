@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import naiad as nd
 from naiad.compiler import execute_rows
@@ -10,7 +11,7 @@ from naiad.control import interval
 from naiad.control.blocks import blocks
 from naiad.control.problem import Problem
 from naiad.control.riccati import Sizes
-from naiad.control.transcription import VariationalSteps
+from naiad.control.transcription import GaussSteps, VariationalSteps
 from naiad.control.units import Units
 
 ROWS = 3
@@ -43,12 +44,13 @@ def model(system, theta):
     return Floating(system.mass * theta[0])
 
 
-def test_blocks_are_the_dense_elimination():
+@pytest.mark.parametrize("steps", [VariationalSteps(nd.Variational()), GaussSteps(nd.VPRK("gauss2"))])
+def test_blocks_are_the_dense_elimination(steps):
     """With a free duration and a parameter, inequalities, forces and costs that depend on everything, and units."""
     given = (push, cost, path, None, None, model, None, Units(1.5, 0.7, 2.0))
-    problem = Problem(Floating(np.ones(())), VariationalSteps(nd.Variational()), *given, 3, 2, 1, True, True)
+    problem = Problem(Floating(np.ones(())), steps, *given, 3, 2, 1, True, True)
     group, sizes, rng = problem.group, Sizes.of(problem), np.random.default_rng(2)
-    n, inner, c, own, q = 6, 6, 2, 3, 2
+    n, inner, c, own, q = 6, 6 * steps.inner, 2, 3 * steps.stages, 2 * steps.stages
 
     def drawn(*shape):
         return 0.5 * rng.normal(size=(ROWS, *shape))
@@ -67,14 +69,14 @@ def test_blocks_are_the_dense_elimination():
             m=drawn(n),
             m_next=drawn(n),
             theta=1.0 + 0.2 * drawn(c),
-            K=drawn(1, n),
-            U=drawn(1, own),
-            sigma=drawn(1, n),
+            K=drawn(steps.inner, n),
+            U=drawn(steps.stages, 3),
+            sigma=drawn(steps.inner, n),
             lam=drawn(n),
             gamma=drawn(n),
             rho=np.exp(drawn(q)),
             slack=np.exp(drawn(q)),
-            **dict.fromkeys(("low", "high", "lower", "upper"), drawn(1, own)),
+            **dict.fromkeys(("low", "high", "lower", "upper"), drawn(steps.stages, 3)),
         )
         barrier, curvature = 0.1, 0.7
         swept, kept = execute_rows(blocks, problem, at, np.full(ROWS, barrier), np.full(ROWS, curvature), parameters=())
@@ -96,7 +98,7 @@ def test_blocks_are_the_dense_elimination():
             x, plain = n + c, n + c + own
             # z less K by y = (x, U), and what comes in with m
             wide, entering = np.zeros((plain, sizes.state + own)), np.zeros((inner, sizes.state + own))
-            wide[:x, :x], wide[x:, -own:], entering[:, x : x + n] = np.eye(x), np.eye(own), np.eye(inner)
+            wide[:x, :x], wide[x:, -own:], entering[-n:, x : x + n] = np.eye(x), np.eye(own), np.eye(n)
             by_K = J[:inner, plain:]
             E = np.linalg.solve(by_K, entering - J[:inner, :plain] @ wide)
             alone = -np.linalg.solve(by_K, miss[:inner])

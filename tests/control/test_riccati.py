@@ -5,9 +5,21 @@ import pytest
 
 from naiad.compiler.tables import Fields, OverTables, Table
 from naiad.control.riccati import Barrier, Bounded, Sizes, Swept, Value, backward, forward
-from naiad.control.stages import swept_rows
 
 BARRIER, SHIFT = 0.3, 0.1
+
+
+def swept_rows(sizes, lead, H, slope):
+    """What the sweeps take: where steps lead to, of (x, 1, U), and the slopes of the model of the cost in (x, U)."""
+    nx, own = sizes.state, sizes.control
+    apart = ((0, 0), (0, 0), (0, sizes.columns - nx - 1 - own))
+
+    def spread(by_y, one):
+        return np.concatenate([np.pad(np.dstack([by_y[..., :nx], one]), apart), by_y[..., nx:]], axis=2)
+
+    one = np.eye(1, sizes.columns, nx)
+    leads = spread(lead[:, :-1].transpose(0, 2, 1), lead[:, -1])
+    return Swept(np.concatenate([leads, np.repeat(one[None], len(leads), axis=0)], axis=1), spread(H, slope))
 
 
 @pytest.mark.parametrize(("nx", "nu", "lanes"), [(4, 2, 1), (4, 6, 1), (12, 6, 1), (6, 12, 1), (12, 6, 4), (6, 12, 4)])

@@ -1,4 +1,4 @@
-"""The blocks of steps with several stages, put together from those of one stage, against the derivatives of a step."""
+"""Derivatives of steps with several stages, put together from those of one stage, against those of a whole step."""
 
 import jax
 import jax.numpy as jnp
@@ -6,9 +6,10 @@ import numpy as np
 
 import naiad as nd
 from naiad.compiler import execute_rows
-from naiad.control import interval, stages
-from naiad.control.blocks import blocks
+from naiad.control import interval
+from naiad.control.derivatives import Directional
 from naiad.control.problem import Problem
+from naiad.control.stages import Staged, values_of
 from naiad.control.transcription import GaussSteps
 from naiad.control.units import Units
 
@@ -36,7 +37,7 @@ class Swing(nd.LagrangianSystem):
         return 0.5 * v @ v * (1.0 + x @ x) + jnp.cos(x[0])
 
 
-def test_blocks_from_stages_are_those_of_the_whole_step():
+def test_derivatives_from_stages_are_those_of_the_whole_step():
     """With a free duration, inequalities, forces that depend on place and time, and scaled multipliers."""
     problem = Problem(
         Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, Units(1.5, 0.7, 2.0), 1, 1, 0, True, True
@@ -64,14 +65,21 @@ def test_blocks_from_stages_are_those_of_the_whole_step():
         slack=np.exp(drawn(4)),
         **dict.fromkeys(("low", "high", "lower", "upper"), drawn(2, 1)),
     )
-    barrier, curvature = np.full(ROWS, 0.1), np.full(ROWS, 0.7)
-    whole = execute_rows(blocks, problem, at, barrier, curvature, parameters=())
-    found = stages.staged_blocks(problem, at, barrier, curvature)
-    for own, other in zip(found, whole, strict=True):
-        for name in own._fields:
-            one, two = getattr(own, name), getattr(other, name)
-            np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-11, err_msg=name)
-    values = execute_rows(interval.values, problem, at, parameters=())
-    staged = stages.staged_values(problem, at)
-    for one, other in zip(jax.tree.leaves(staged), jax.tree.leaves(values), strict=True):
+    curvature = np.full(ROWS, 0.7)
+
+    def of(function):
+        def rows(problem, at, curvature):
+            found, size = function(problem, at, curvature), interval.unknowns(problem, at).size
+            return found.equations, jax.lax.map(found.along(1, size - 1), jnp.arange(size - 1))
+
+        return execute_rows(rows, problem, at, curvature, parameters=())
+
+    def whole(problem, at, curvature):
+        z, y = interval.unknowns(problem, at), interval.multipliers(at)
+        return Directional(lambda z, y: interval.lagrange(problem, at, z, y), z, y, curvature)
+
+    for one, other in zip(jax.tree.leaves(of(Staged)), jax.tree.leaves(of(whole)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-11)
+    values = (execute_rows(each, problem, at, parameters=()) for each in (values_of, interval.values))
+    for one, other in zip(*map(jax.tree.leaves, values), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)

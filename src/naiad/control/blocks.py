@@ -9,6 +9,7 @@ from naiad.control.derivatives import Directional, Row, unit
 from naiad.control.interval import Interval, lagrange, misses, multipliers, unknowns
 from naiad.control.problem import Problem
 from naiad.control.riccati import Sizes, Swept
+from naiad.control.stages import Staged
 from naiad.numerics.linalg import solver
 
 
@@ -46,17 +47,24 @@ class Condensed(NamedTuple):
         )
 
 
+def derivatives_of(problem: Problem, at: Interval, curvature: Any) -> Directional | Staged:
+    """The derivatives of the Lagrange function of a step."""
+    if problem.staged:
+        return Staged(problem, at, curvature)
+    return Directional(lambda z, y: lagrange(problem, at, z, y), unknowns(problem, at), multipliers(at), curvature)
+
+
 def blocks(problem: Problem, at: Interval, barrier: Any, curvature: Any) -> tuple[Swept, Kept]:
     """The blocks of a step; `curvature` scales what the equations add to the second derivatives of the cost: 1 is
     Newton's method, 0 that of Gauss and Newton."""
     sizes, n, inner, c = Sizes.of(problem), problem.group.dim, problem.inner_size, problem.constants
     own, nx, q = sizes.control, sizes.state, at.rho.size
     plain, ny = n + c + own, nx + own
-    found = Directional(lambda z, y: lagrange(problem, at, z, y), unknowns(problem, at), multipliers(at), curvature)
+    found = derivatives_of(problem, at, curvature)
     second, first, slope = jax.lax.map(found.along(plain, inner), jnp.arange(inner))
     by_y, by_K = second[:, :plain], second[:, plain:]
     balance, leading, paths = first[:, :inner], first[:, inner : inner + 2 * n], first[:, inner + 2 * n :]
-    solution = solver(balance.T)
+    solution = solver(balance.T, pivoted=problem.staged)
     inverse = jax.lax.map(lambda index: solution(unit(index, inner)), jnp.arange(inner))
 
     def condensed(e: Any, mixed: Any, row: Row) -> Condensed:

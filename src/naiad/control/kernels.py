@@ -12,16 +12,16 @@ from naiad.control.blocks import Kept, blocks
 from naiad.control.ending import End, EndBlocks, EndStep, Errors, conditions, end_blocks, end_stepped, end_tried
 from naiad.control.first_node import First, Start, begun
 from naiad.control.geodesic import Route, along
-from naiad.control.interval import Interval, Values, values
+from naiad.control.interval import Interval
 from naiad.control.iterate import Rows
 from naiad.control.measures import Duals, Measured, duals, joined, measured, summed
 from naiad.control.problem import Problem
 from naiad.control.riccati import Barrier, Bounded, Change, Gains, Sizes, Swept, Value, backward, forward
+from naiad.control.stages import values_of
 from naiad.control.step import Lengths, Step, Weights, bounded, stepped, taken
-from naiad.control.transcription import GaussSteps
 from naiad.mechanics import State
 
-MOST_SCALARS = 128  # larger arrays of a step live in memory: what is written out takes long to compile
+MOST_SCALARS = 64  # larger arrays of a step live in memory: what is written out takes long to compile
 
 
 class Forms(NamedTuple):
@@ -50,7 +50,6 @@ class Forms(NamedTuple):
     change: Fields
     gains: Fields
     barrier: Fields
-    values: Fields
 
     @classmethod
     def of(cls, problem: Problem) -> "Forms":
@@ -95,7 +94,6 @@ class Forms(NamedTuple):
             Change(zeros(nx), zeros(nx), zeros(own), zeros(nx)),
             Gains(zeros((own, columns))),
             Barrier(one, one),
-            Values(one, zeros(inner), zeros(n), zeros(n), zeros(q), zeros(own + n + c + inner)),
         )
         return cls(*map(Fields.of, forms))
 
@@ -107,7 +105,6 @@ class Kernels:
         self.forms, self.width = (forms := Forms.of(problem)), default_lanes()
         self.spare: dict[int, list[Any]] = {}  # tables that nobody uses, for so many steps
         self.sizes, self.rows = Sizes.of(problem), Rows(forms.at, forms.end)
-        self.staged = isinstance(problem.steps, GaussSteps)
         f = forms
 
         def steps(function: Any, *fields: Fields, apart: tuple[str, ...] = ()) -> OverTables:
@@ -119,6 +116,8 @@ class Kernels:
             return OverTables(function, shared, *fields, lanes=1, **options)
 
         makers: dict[str, Callable[[], OverTables]] = {
+            "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2")),
+            "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1", "out2")),
             "backward": lambda: alone(backward, self.sizes, f.value, f.swept, f.bounded, f.barrier, level=1),
             "stepped": lambda: steps(stepped, f.at, f.weights, f.kept, f.change, apart=("in4", "out1")),
             "forward": lambda: alone(forward, self.sizes, f.x, f.swept, f.gains, f.value),
@@ -128,17 +127,6 @@ class Kernels:
             "end_stepped": lambda: alone(end_stepped, problem, f.end, f.weights, f.end_blocks, f.x, f.x, level=SELDOM),
             "end_tried": lambda: alone(end_tried, problem, f.end, f.end_step, f.lengths, f.measured, level=SELDOM),
         }
-        if self.staged:
-            makers |= {
-                "bounded": lambda: steps(_bounded, f.at, apart=("out0",)),
-                "taken": lambda: steps(_taken, f.at, f.step, f.lengths),
-                "measured": lambda: steps(_measured, f.at, f.values, apart=("in2", "out0", "out1")),
-            }
-        else:
-            makers |= {
-                "blocks": lambda: steps(_blocks, f.at, f.weights, apart=("out0", "out2")),
-                "tried": lambda: steps(_tried, f.at, f.step, f.lengths, apart=("out1", "out2")),
-            }
         makers["along"] = lambda: steps(along, f.route, f.index)
         makers["end_blocks"] = lambda: alone(end_blocks, problem, f.end, f.weights, f.duals, level=SELDOM)
         self.over = dict(zip(makers, together(list(makers.values())), strict=True))
@@ -178,16 +166,5 @@ def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Ke
 
 def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval, Measured, Duals]:
     trial = taken(problem, at, step, lengths)
-    return trial, *_measured(problem, trial, values(problem, trial))
-
-
-def _bounded(_: Problem, at: Interval) -> tuple[Bounded]:
-    return (bounded(at),)
-
-
-def _taken(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval]:
-    return (taken(problem, at, step, lengths),)
-
-
-def _measured(problem: Problem, at: Interval, missed: Values) -> tuple[Measured, Duals]:
-    return measured(at, missed), duals(problem, at, missed.dual)
+    missed = values_of(problem, trial)
+    return trial, measured(trial, missed), duals(problem, trial, missed.dual)

@@ -11,14 +11,13 @@ from naiad.compiler import execute_rows
 from naiad.compiler.tables import Table, chained, numbers_of
 from naiad.control.ending import EndBlocks, Errors
 from naiad.control.geodesic import Route
-from naiad.control.interval import Interval, Values, values
+from naiad.control.interval import Values
 from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
 from naiad.control.riccati import Change
-from naiad.control.stages import staged_blocks, staged_values
-from naiad.control.transcription import GaussSteps
+from naiad.control.stages import values_of
 
 LARGEST_SPARE = 2**25  # bytes of tables that are kept
 MOST_SPARE = 4  # of the same size
@@ -107,8 +106,6 @@ class NewtonTables:
         self.end_blocks, self.start, self.wrong, self.pivot = tables(
             1, 1, forms.end_blocks, forms.start, forms.errors, forms.pivot
         )
-        if k.staged:
-            (self.staged_values,) = tables(1, room, forms.values)
         self.closing = self.values.part(N, N + 1)
         self.bytes = sum(table.memory.nbytes for table in vars(self).values() if isinstance(table, Table))
         parts = forms.duals.parts
@@ -134,25 +131,12 @@ class NewtonTables:
         (at, trial), (end, end_trial) = (self.at, self.trial), (self.end, self.end_trial)
         if swapped:
             at, trial, end, end_trial = trial, at, end_trial, end
-        N, weights = self.N, self.alone
-        measured, ends = [self.measured, self.duals], over["end_blocks"]
-        if self.kernels.staged:  # functions that do not know this object: it goes when nobody uses it any more
-            blocks, missed = [self.swept, self.kept], self.staged_values
-            made: list[Call] = [
-                lambda: _fill_blocks(shared.thing, at.rows(N), weights, *blocks),
-                over["bounded"].over(shared, [at], [self.bounded]),
-            ]
-            tried: list[Call] = [
-                over["taken"].over(shared, [at, self.step, self.lengths], [trial]),
-                lambda: missed.fill(staged_values(shared.thing, trial.rows(N))),
-                over["measured"].over(shared, [trial, missed], measured),
-            ]
-        else:
-            made = [over["blocks"].over(shared, [at, self.weights], [self.swept, self.kept, self.bounded])]
-            tried = [over["tried"].over(shared, [at, self.step, self.lengths], [trial, *measured])]
+        N = self.N
+        made = [over["blocks"].over(shared, [at, self.weights], [self.swept, self.kept, self.bounded])]
+        tried = [over["tried"].over(shared, [at, self.step, self.lengths], [trial, self.measured, self.duals])]
         joined = over["joined"].scan(self.sizes, self.joined, [self.duals], [])
         given = [end, self.alone, self.joined.part(N, N + 1)]
-        closed = ends.over(shared, given, [self.end_blocks, self.closing, self.start, self.wrong])
+        closed = over["end_blocks"].over(shared, given, [self.end_blocks, self.closing, self.start, self.wrong])
         given = [end, self.alone, self.end_blocks, self.x.part(0, 1), self.x.part(N, N + 1)]
         step = [
             over["stepped"].over(shared, [at, self.weights, self.kept, self.change], [self.step, self.limits]),
@@ -289,14 +273,4 @@ def in_units(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Iterate, 
 def step_values(problem: Problem, at: Iterate, numbers: Numbers) -> Values:
     """The equations of the steps of an iterate, in rows, in the units of the problem."""
     at, numbers = in_units(problem, at, numbers)
-    intervals = at.intervals(numbers)
-    if isinstance(problem.steps, GaussSteps):
-        return staged_values(problem, intervals)
-    return execute_rows(values, problem, intervals, parameters=())
-
-
-def _fill_blocks(problem: Problem, at: Interval, weights: Table, *tables: Table) -> None:
-    """The blocks of steps with several stages, which NumPy puts together."""
-    found = staged_blocks(problem, at, *np.repeat(weights.memory[0], len(at.K), axis=1))
-    for table, rows in zip(tables, found, strict=True):
-        table.fill(rows)
+    return execute_rows(values_of, problem, at.intervals(numbers), parameters=())

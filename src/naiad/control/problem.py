@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from naiad.control.transcription import AbstractTranscription, Controlled
+from naiad.control.transcription import AbstractTranscription, Controlled, GaussSteps
 from naiad.control.units import Units
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar, State
@@ -57,6 +57,11 @@ class Problem(Module):
     def inner_size(self) -> int:
         """Inner unknowns of a step."""
         return self.steps.inner * self.group.dim
+
+    @property
+    def staged(self) -> bool:
+        """Whether steps have stages, of which one stands for all."""
+        return isinstance(self.steps, GaussSteps)
 
     @property
     def control_size(self) -> int:

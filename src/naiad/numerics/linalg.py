@@ -26,10 +26,12 @@ def solve(A: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n .
     return solver(A)(b)
 
 
-def solver(A: Float[Array, "n n"]) -> Callable[[Float[Array, "n ..."]], Float[Array, "n ..."]]:
-    """The map from b to the solution of A x = b; A is factorised once."""
+def solver(
+    A: Float[Array, "n n"], *, pivoted: bool = False
+) -> Callable[[Float[Array, "n ..."]], Float[Array, "n ..."]]:
+    """The map from b to the solution of A x = b; A is factorised once, `pivoted` whatever n is."""
     A = jnp.asarray(A)
-    substitute = _unrolled(A) if A.shape[0] <= UNROLLED else _pivoted(A)
+    substitute = _pivoted(A) if pivoted or A.shape[0] > UNROLLED else _unrolled(A)
 
     def solution(b):
         b = jnp.asarray(b)
@@ -41,7 +43,7 @@ def solver(A: Float[Array, "n n"]) -> Callable[[Float[Array, "n ..."]], Float[Ar
 def solve_in_loops(A: Float[Array, "n n"], b: Float[Array, "n m"]) -> Float[Array, "n m"]:
     """The solution with partial pivoting whatever n is: for matrices without zeros and many right sides, of which
     `solve` makes long programs."""
-    return _pivoted(jnp.asarray(A))(jnp.asarray(b))
+    return solver(A, pivoted=True)(b)
 
 
 def inverse(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
