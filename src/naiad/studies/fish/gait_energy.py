@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+MORE = 2  # harmonics with which the error is estimated: by symmetry one more may be zero
 REACH = 2.5  # rad: the largest angle of the map where links are alone in the fluid
 
 
@@ -48,6 +49,7 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
     centre: Vector | None = parameter((0.0, 0.0), unit="rad", size=2, help="mean shape of the loop; none: free")
     period: float = parameter(2.0 * np.pi, unit="s", above=0.0, help="the period T")
     harmonics: int = parameter(3, at_least=1, at_most=12, help="harmonics of the Fourier series")
+    steps: int = parameter(48, at_least=4, help="steps of the integration in a period")
     hydro: str = parameter("decoupled", choices=HYDRO, help="model of the fluid")
     span: float = parameter(
         1.5, unit="rad", above=0.0, below=np.pi, help="the largest angle that a gait may take, where links are coupled"
@@ -56,36 +58,45 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
     def run(self, progress: Progress) -> Findings:
         swimmer = three_links(self)
         if self.hydro == "coupled":
-            swimmer = tabulated(swimmer, -self.span, self.span, progress=progress.part(0, 2, "table"))
+            swimmer = tabulated(swimmer, -self.span, self.span, progress=progress.part(0, 3, "table"))
         limit = small_gait(swimmer, self.distance, centre=self.centre, period=self.period)
-        best = self._best(swimmer, progress)
+        best = self._best(swimmer, progress.part(1, 3, "search"), harmonics=self.harmonics, steps=self.steps)
         if not best.converged:
             raise RunError(f"no cheapest gait was found ({best.ending}); try a shorter distance or other harmonics")
         return Findings(
-            self._results(swimmer, best, limit),
+            self._results(swimmer, best, limit, self._error(swimmer, best, progress)),
             lambda: _dataset(swimmer, best, limit),
             self._figures(swimmer, best, limit),
             notes=_NOTES,
             units=_UNITS,
         )
 
-    def _best(self, swimmer: Swimmer, progress: Progress) -> CheapestGait:
+    def _error(self, swimmer: Swimmer, best: CheapestGait, progress: Progress) -> float | None:
+        """How much the cost changes from there with more harmonics and steps, if a gait is found with them."""
+        more = {"harmonics": self.harmonics + MORE, "steps": 2 * self.steps, "start": best.gait}
+        try:
+            finer = self._best(swimmer, progress.part(2, 3, "finer search"), **more)
+        except RunError:
+            return None
+        return abs(finer.cost - best.cost) if finer.converged else None
+
+    def _best(self, swimmer: Swimmer, progress: Progress, **how: Any) -> CheapestGait:
         try:
             return cheapest_gait(
                 swimmer,
                 self.distance,
                 cost=self.cost,
                 centre="free" if self.centre is None else self.centre,
-                harmonics=self.harmonics,
                 period=self.period,
                 progress=progress,
+                **how,
             )
         except InputError as error:  # of links that touch, or beyond the table
             raise RunError(
                 f"the search left the shapes that the fish can take ({error}); try a shorter distance, or a larger span"
             ) from None
 
-    def _results(self, swimmer: Swimmer, best: CheapestGait, limit: SmallGait) -> dict[str, Any]:
+    def _results(self, swimmer: Swimmer, best: CheapestGait, limit: SmallGait, error: float | None) -> dict[str, Any]:
         net = np.array([float(best.g.beta), *np.asarray(best.g.x)])
         power = gait_torques(swimmer, best.gait, np.linspace(0.0, self.period, 97)).torques
         return {
@@ -96,6 +107,7 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
             "time": self.period,
             "status": "solved",
             "iterations": len(best.history),
+            "error_estimate": error,
             "displacement": float(np.hypot(*net[1:])),
             "turning": float(net[0]),
             "net_motion": net,
@@ -178,7 +190,8 @@ _UNITS = {
 _NOTES = (
     "`cost` is the action [J s] or the positive work of the joints [J] in a period, `limit` the action of the best "
     "small loop for this distance and `over_limit` the ratio, which tends to 1 as the distance goes to 0 (about a "
-    "`centre` where small loops do not turn the fish). `work` is the positive work, whatever is least; the net work of "
-    "a period is zero, since the fluid is ideal. `mean`, `cosines`, `sines` are the coefficients of the gait; a shift "
+    "`centre` where small loops do not turn the fish). `error_estimate` is how much the cost changes with two "
+    "harmonics more and twice as many steps. `work` is the positive work, whatever is least; the net work of a period "
+    "is zero, since the fluid is ideal. `mean`, `cosines`, `sines` are the coefficients of the gait; a shift "
     "of time changes nothing."
 )
