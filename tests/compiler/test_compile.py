@@ -19,6 +19,7 @@ from jax import lax
 
 import naiad as nd
 import naiad.compiler as nc
+import naiad.compiler.compiled as compiled_module
 from naiad.compiler import engine
 from naiad.compiler.backends import LLVM, Resident
 from naiad.compiler.backends.llvm import backend, machine
@@ -107,10 +108,15 @@ def test_any_number_of_lanes_gives_the_same(lanes):
     )
 
 
-@pytest.mark.parametrize(("arm", "operations", "registers"), [(True, 20, 2), (False, 20, 1), (True, 3000, 1)])
-def test_short_programs_have_two_registers_on_arm(arm, operations, registers, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("there", "operations", "cores", "registers"), [(32, 20, 1, 2), (16, 20, 1, 1), (32, 3000, 1, 1), (32, 20, 50, 1)]
+)
+def test_short_programs_have_two_registers_where_there_are_many(
+    there, operations, cores, registers, monkeypatch, tmp_path
+):
     """Also when their code comes from the disk; single calls and batches agree whatever there is."""
-    monkeypatch.setattr(backend, "processor", lambda: machine.processor()._replace(arm=arm))
+    monkeypatch.setattr(backend, "processor", lambda: machine.processor()._replace(registers=there))
+    monkeypatch.setattr(compiled_module, "available", lambda: cores)
     monkeypatch.setenv("NAIAD_CACHE_DIR", str(tmp_path))
 
     def function(x):
@@ -125,6 +131,24 @@ def test_short_programs_have_two_registers_on_arm(arm, operations, registers, mo
         assert compiled._last_call()[0].kernel.lanes == registers * LLVM().lanes
         assert_same(rows, [np.stack([compiled(each) for each in x])])
     assert len(list(tmp_path.rglob("*.bin"))) == 2
+
+
+@pytest.mark.parametrize(("operations", "codes"), [(20, 2), (3000, 1)])
+@pytest.mark.parametrize("sizes", [(3, 40), (40, 3)])
+def test_few_rows_and_many_share_code_of_long_programs(operations, codes, sizes, monkeypatch, tmp_path):
+    monkeypatch.setattr(backend, "processor", lambda: machine.processor()._replace(registers=32))
+    monkeypatch.setattr(compiled_module, "available", lambda: 1)
+    monkeypatch.setenv("NAIAD_CACHE_DIR", str(tmp_path))
+
+    def function(x):
+        for number in range(operations):
+            x = 0.3 * x * x + 0.1 / (number + 1.0)
+        return x
+
+    compiled = nc.compile(function)
+    rows = [compiled.batch(np.linspace(0.5, 1.0, size)) for size in sizes]
+    assert_same(rows[0][[0, -1]], [rows[1][[0, -1]]])
+    assert len(list(tmp_path.rglob("*.bin"))) == codes
 
 
 # -- what cannot be compiled
@@ -455,6 +479,7 @@ USER = """
 import sys
 import jax, jax.numpy as jnp, numpy as np
 import naiad.compiler as nc
+import naiad.compiler.compiled as compiled_module
 from naiad.compiler.backends import LLVM, Resident
 
 def forbidden(*args, **kwargs):
@@ -547,6 +572,7 @@ import mmap
 import jax.numpy as jnp
 
 import naiad.compiler as nc
+import naiad.compiler.compiled as compiled_module
 from naiad.compiler.backends.llvm import machine
 
 compiled = nc.compile(lambda x, i: jnp.linspace(0.0, 1.0, 100)[i] + jnp.sin(x) * 0.123, cache=False)
@@ -615,7 +641,7 @@ def test_only_work_that_takes_a_while_goes_to_other_cores(monkeypatch):
     assert len(handed) > 1
     handed.clear()
     assert len(np.unique(compiled.batch(many))) == 1
-    assert sum(last - first for *_, first, last in handed) == 64 // LLVM().lanes_of(compiled._program())
+    assert sum(last - first for *_, first, last in handed) == 64 // compiled._last_call()[0].kernel.lanes
 
 
 def test_listeners_are_told_that_code_is_made():

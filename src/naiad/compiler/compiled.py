@@ -26,6 +26,7 @@ from naiad.compiler.backends import (
     wasm_module,
 )
 from naiad.compiler.cache import default_cache
+from naiad.compiler.cores import available
 from naiad.compiler.device import Device, check_device, placed
 from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
@@ -51,6 +52,11 @@ class Entry(NamedTuple):
     tree: Any
     stats: dict[str, Any]
     alone: Callable[[list[Any]], list[Any]]
+
+    @property
+    def length(self) -> int:
+        """How many operations the program has."""
+        return sum(self.stats["operations"].values())
 
     @classmethod
     def of(cls, kernel: Kernel, tree: Any, stats: dict[str, Any]) -> "Entry":
@@ -157,9 +163,15 @@ class Compiled:
             number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if is_number(leaf)
         ]
         same = tuple(not each for each in own)
-        kernel, tree, *_ = self._entry(signature, examples, self._lanes, same)
+        kernel, tree, *_ = self._entry(signature, examples, self._lanes or self._lanes_of(size), same)
         given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
         return jax.tree.unflatten(tree, kernel(given, own, size))
+
+    def _lanes_of(self, rows: int) -> int | None:
+        """How many rows of so many go side by side; None where that depends on the program. Each core gets some, before
+        one gets many."""
+        usual, most = self._backend.lanes, self._backend.lanes_of(0)
+        return usual if most == usual or rows < most * available() else None
 
     def over_tables(self, shared: Any, *rows: Any, lanes: int, apart: frozenset[str] = frozenset()) -> Entry:
         """The code for tables of rows like these, so many side by side, every argument and result in one of its own;
@@ -248,7 +260,15 @@ class Compiled:
     ) -> Entry:
         made, *forms = signature
         version = made.version.current()
-        entry = made.entries.get((version, *forms, lanes, shared, apart))
+
+        def code(lanes: int | None) -> Entry | Unsupported | None:
+            return made.entries.get((version, *forms, lanes, shared, apart))
+
+        entry = code(lanes)
+        if entry is None and lanes in (None, usual := self._backend.lanes):
+            other = code(usual if lanes is None else None)
+            if isinstance(other, Entry) and self._backend.lanes_of(other.length) == usual:
+                entry = other  # few rows and many take the same
         if entry is None:
             try:
                 entry = self._make(version, signature, args, lanes, shared, apart)
@@ -280,7 +300,7 @@ class Compiled:
         started = time.perf_counter()
         with making():
             program, tree, traced = self._traced(signature, args, apart=apart)
-            lanes = lanes or self._backend.lanes_of(program)
+            lanes = lanes or self._backend.lanes_of(program.length)
             source = self._backend.source(program, lanes, shared)
             scalarised = time.perf_counter()
             code = outside(self._backend.build, source)
@@ -350,9 +370,9 @@ def compile(
 
     `fma=False` keeps products and sums apart; of the arguments with the numbers in `parameters`, elements that are
     exactly 0 or 1 are part of the code, which is compiled again when they change; `lanes` is the number of rows that
-    `batch` treats at once (what fits the processor's vector registers if not given, and on ARM twice that for short
-    programs); `cache=False` keeps nothing on disk; `backend` makes the code (an object of `naiad.compiler.backends`;
-    `LLVM()` if not given).
+    `batch` treats at once (what fits a vector register of the processor if not given, and where there are many of them
+    twice that for large batches by short programs); `cache=False` keeps nothing on disk; `backend` makes the code (an
+    object of `naiad.compiler.backends`; `LLVM()` if not given).
     """
     if function is None:
         return lambda f: compile(f, fma=fma, parameters=parameters, lanes=lanes, cache=cache, backend=backend)

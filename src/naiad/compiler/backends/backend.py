@@ -42,8 +42,8 @@ class Backend(ABC):
     def lanes(self) -> int:
         """How many rows of tables go side by side, if nobody says otherwise."""
 
-    def lanes_of(self, program: Program) -> int:
-        """The same for batches of a finished program."""
+    def lanes_of(self, length: int) -> int:
+        """The same for batches of many rows, by a program of so many operations."""
         return self.lanes
 
     @abstractmethod

@@ -12,6 +12,7 @@ from naiad.compiler.ir.program import Layout, Program
 from naiad.compiler.passes.split import split
 
 SHORT = 2500  # operations
+MANY = 32  # vector registers
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class LLVM(Backend):
         """The doubles that fit a vector register."""
         return processor().width
 
-    def lanes_of(self, program: Program) -> int:
-        """On ARM twice as many for short programs: registers of two doubles leave its units waiting for each other."""
-        return self.lanes * (2 if processor().arm and program.length <= SHORT else 1)
+    def lanes_of(self, length: int) -> int:
+        """Twice as many for short programs where there are registers for them: else units wait for each other."""
+        return self.lanes * (2 if processor().registers >= MANY and length <= SHORT else 1)
 
     def tag(self) -> tuple[Any, ...]:
         """The processor, LLVM's version, and how much it does."""

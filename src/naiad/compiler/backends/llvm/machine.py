@@ -16,13 +16,14 @@ SELDOM = -1  # for code that runs so seldom that it need not be good: it is made
 
 
 class Processor(NamedTuple):
-    """The processor: its name, its features, the doubles that fit a vector register, whether it has fused multiply-add,
-    and whether it is an ARM."""
+    """The processor: its name, its features, the doubles that fit a vector register, how many of these there are,
+    whether it has fused multiply-add, and whether it is an ARM."""
 
     triple: str
     name: str
     features: str
     width: int
+    registers: int
     fma: bool
     arm: bool
 
@@ -36,8 +37,9 @@ def processor() -> Processor:
     triple = llvm.get_default_triple()
     arm = triple.startswith(("aarch64", "arm64"))
     width = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    registers = 32 if arm or width == 8 else 16
     fma = arm or bool(features.get("fma"))
-    return Processor(triple, llvm.get_host_cpu_name(), features.flatten(), width, fma, arm)
+    return Processor(triple, llvm.get_host_cpu_name(), features.flatten(), width, registers, fma, arm)
 
 
 def versions() -> tuple[Any, ...]:
