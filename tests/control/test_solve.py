@@ -267,10 +267,10 @@ def test_a_state_that_was_sound_is_looked_at_again_when_a_number_in_it_has_chang
     again = nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2)
     assert again.cost == nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2).cost
     goal.g[0, 0] += 1e-3
-    with pytest.raises(InputError, match="goal: The initial configuration is off the group"):
+    with pytest.raises(InputError, match="goal: The configuration is off the group"):
         nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2)
     goal.g[0, 0] = np.nan
-    with pytest.raises(InputError, match="goal: The initial state holds NaN"):
+    with pytest.raises(InputError, match="goal: The state holds NaN"):
         nd.control.solve(BODY, BODY.state(), goal, 2.0, 8, order=2)
 
 

@@ -217,12 +217,12 @@ def check_state(system: LagrangianSystem, state: State, t: Scalar) -> State:
 def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
     """Raise an `InputError` that says why a motion cannot start at a state, if it cannot."""
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)):
-        raise InputError("The initial state holds NaN or infinite values; give finite numbers.")
+        raise InputError("The state holds NaN or infinite values; give finite numbers.")
     found = execute(_examination, system, state, t, parameters=(0,))
     error = float(found.group_error)
     if error > GROUP_TOLERANCE:
         raise InputError(
-            f"The initial configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
+            f"The configuration is off the group by {error:.3g} (Frobenius norm of R^T R - I); expected at "
             f"most {GROUP_TOLERANCE:g}. Orthonormalise it first, or build it with group.exp."
         )
     for R in system.group.rotations(state.g):

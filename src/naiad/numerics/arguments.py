@@ -97,9 +97,12 @@ class Door:
         try:
             bound = signature.bind(*range(count), **{name: name for name in names})
         except TypeError as error:
-            known = {name: each for name, each in signature.parameters.items() if name not in ("self", "cls")}
-            takes = ", ".join(f"{name}=" * (each.kind is each.KEYWORD_ONLY) or name for name, each in known.items())
-            raise InputError(f"{self.name}: {error}; it takes {takes or 'nothing'}.") from None
+            known = list(signature.parameters.items())
+            if not set(names) <= {name for name, _ in known}:  # it is none of those that are there already
+                known = [(name, each) for name, each in known[count:] if name not in names]
+            known = [(name, each) for name, each in known if name not in ("self", "cls")]
+            takes = ", ".join(f"{name}=" * (each.kind is each.KEYWORD_ONLY) or name for name, each in known)
+            raise InputError(f"{self.name}: {error}; it takes {takes or 'nothing else'}.") from None
         plan = []
         for name, place in bound.arguments.items():
             parameter, kind = signature.parameters[name], self._kinds[name]
