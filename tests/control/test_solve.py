@@ -104,6 +104,17 @@ def test_least_time_is_found_off_the_axis():
     assert np.mean(np.abs(fine.u) > 0.99) > 0.95  # bang-bang
 
 
+@pytest.mark.parametrize(("order", "N", "closest"), [(2, 200, 1e-4), (4, 50, 1e-4)])
+def test_least_fuel_is_a_push_and_a_brake(order, N, closest):
+    """A radian in 3 s, torques up to 1: as long as tau (T - tau) = 1 says."""
+    found = nd.control.solve(
+        UNIT, UNIT.state(), turned(UNIT, 1.0, np.array([0.0, 0.0, 1.0])), 3.0, N, order=order,
+        actuation=lambda g, u, t: u[:3] - u[3:], controls=6, cost=lambda g, xi, u, t: jnp.sum(u), bounds=(0.0, 1.0),
+    )  # fmt: skip
+    assert found.solved
+    assert 0 < found.cost - (3.0 - np.sqrt(5.0)) < closest
+
+
 def test_a_solution_begins_another():
     cold = turn(2, 16)
     warm = turn(2, 24, guess=cold)
