@@ -8,7 +8,10 @@ import jax.numpy as jnp
 from jax.extend import core
 from jaxtyping import Array, Float
 
+from naiad.compiler.front.jaxprs import operations_of
+
 Row = tuple[Any, Any, Any]
+LONG = 8000  # operations of a gradient, whose derivative is not written out for each part of z
 
 
 class Derivatives(NamedTuple):
@@ -23,7 +26,8 @@ class Derivatives(NamedTuple):
 
 
 class Directional:
-    """The derivatives along single unknowns. One derivative of the gradient in z and y has Hessian and Jacobian."""
+    """The derivatives along single unknowns. One derivative of the gradient in z and y has Hessian and Jacobian. Where
+    that is long there is code for it once, for all parts of z, whose rows are kept."""
 
     def __init__(
         self,
@@ -37,9 +41,19 @@ class Directional:
         gradient = core.jaxpr_as_fun(traced)  # which is differentiated sooner than the function
         self._by_z, self.equations = gradient(z)
         self._along = jax.jit(lambda direction: jax.jvp(gradient, (z,), (direction,))[1])  # traced once for all parts
+        self._rows = None
+        if operations_of(traced.jaxpr) > LONG:
+            self._rows = jax.lax.map(self._row(0, z.size), jnp.arange(z.size))
 
     def along(self, begin: int, size: int) -> Callable[[Any], Row]:
-        """The rows of `Derivatives` for an index in a part of z: what does not depend on that part is no code."""
+        """The rows of `Derivatives` for an index in a part of z."""
+        rows = self._rows
+        if rows is None:
+            return self._row(begin, size)
+        return lambda index: jax.tree.map(lambda array: array[begin + index], rows)
+
+    def _row(self, begin: int, size: int) -> Callable[[Any], Row]:
+        """The same, differentiated there: what does not depend on that part is no code."""
         before, behind = jnp.zeros(begin), jnp.zeros(self._size - begin - size)
 
         def row(index: Any) -> Row:

@@ -21,7 +21,7 @@ from naiad.control.stages import values_of
 from naiad.control.step import Lengths, Step, Weights, bounded, stepped, taken
 from naiad.mechanics import State
 
-MOST_SCALARS = 64  # larger arrays of a step live in memory: what is written out takes long to compile
+MOST_SCALARS, IN_STAGES = 128, 64  # larger arrays of a step live in memory: what is written out takes long to compile
 
 
 class Forms(NamedTuple):
@@ -108,7 +108,8 @@ class Kernels:
         f = forms
 
         def steps(function: Any, *fields: Fields, apart: tuple[str, ...] = ()) -> OverTables:
-            options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": MOST_SCALARS}
+            most = IN_STAGES if problem.staged else MOST_SCALARS
+            options: dict[str, Any] = {"lanes": self.width, "apart": apart, "most_scalars": most}
             return OverTables(function, problem, *fields, **options)
 
         def alone(function: Any, shared: Any, *fields: Fields, level: int = 0) -> OverTables:
