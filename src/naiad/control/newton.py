@@ -11,7 +11,7 @@ from naiad.compiler import execute_rows
 from naiad.compiler.tables import Table, chained, numbers_of
 from naiad.control.ending import EndBlocks, Errors
 from naiad.control.geodesic import Route
-from naiad.control.interval import Values
+from naiad.control.interval import Interval, Values
 from naiad.control.iterate import Iterate, Numbers, Packed
 from naiad.control.kernels import Kernels, kernels
 from naiad.control.measures import Duals, Measured
@@ -271,6 +271,10 @@ def in_units(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Iterate, 
 
 
 def step_values(problem: Problem, at: Iterate, numbers: Numbers) -> Values:
-    """The equations of the steps of an iterate, in rows, in the units of the problem."""
+    """The equations of the steps of an iterate, in rows, in the units of the problem; without the gradient."""
     at, numbers = in_units(problem, at, numbers)
-    return execute_rows(values_of, problem, at.intervals(numbers), parameters=())
+    return execute_rows(_equations, problem, at.intervals(numbers), parameters=())
+
+
+def _equations(problem: Problem, at: Interval) -> Values:
+    return values_of(problem, at)._replace(dual=None)
