@@ -660,3 +660,28 @@ def test_listeners_are_told_of_the_end_of_what_cannot_be_made():
     with telling(told.append), pytest.raises(nc.Unsupported):
         nd.compile(lambda x: jnp.sort(x), cache=False)(np.ones(3))
     assert told == [True, False]
+
+
+@pytest.mark.parametrize("size", [1, 19, 40])
+def test_results_that_are_left_as_they_lie_are_those_of_a_batch(size):
+    """Of every type; a part of them; and given again, to code of as many lanes and of others."""
+
+    def made(x):
+        table = jnp.outer(jnp.arange(24.0), x).reshape(4, 8, 3)
+        return table, table > 1.0, jnp.arange(40) + jnp.floor(x[0]).astype(int), x.sum()
+
+    def summed(table, above, count, total):
+        return jnp.where(above, table, 0.0).sum() + count.sum() + total
+
+    x = np.random.default_rng(3).normal(size=(size, 4, 3))
+    compiled = Compiled(made, cache=False)
+    again = [Compiled(summed, cache=False), Compiled(summed, cache=False, lanes=1)]
+    rows, left = compiled.batch(x[:, :, 0]), compiled.batch_left(x[:, :, 0])
+    assert [isinstance(each, Resident) for each in left] == [True, True, True, False]
+    for each in again:
+        assert_same(each.batch(*left), [each.batch(*rows)])
+    for one, other in zip(left, rows, strict=True):
+        if one.ndim > 1:
+            np.testing.assert_array_equal(one[:, :3], other[:, :3])
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)

@@ -150,7 +150,7 @@ def test_class_methods_are_checked_at_the_door():
         nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0))
     with pytest.raises(InputError, match=r"reference: too many positional arguments; it takes system, state, t1=, t0="):
         nd.diagnostics.reference(None, None, 1.0)
-    with pytest.raises(InputError, match=r"ellipsoid: got an unexpected keyword argument 'heavy'; it takes nothing else"):
+    with pytest.raises(InputError, match=r"ellipsoid: got an unexpected keyword .* 'heavy'; it takes nothing else"):
         nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0), 1.0, heavy=True)
     with pytest.raises(InputError, match=r"KirchhoffBody.ellipsoid: density = 'heavy'; expected a number"):
         nd.models.KirchhoffBody.ellipsoid((1.0, 2.0, 3.0), "heavy")

@@ -154,7 +154,14 @@ class Compiled:
         backend = gpu_backend(remember=self._caches)
         return Compiled(self.function, fma=self._fma, parameters=self._parameters, cache=self._caches, backend=backend)
 
-    def _batch(self, args: tuple[Any, ...], shared: Sequence[int]) -> Any:
+    def batch_left(self, *args: Any, shared: Sequence[int] = (), device: Device = "cpu") -> Any:
+        """The same, whose large results may stay as they lie on the processor too, until someone asks for their numbers
+        (`Resident`)."""
+        if check_device(device) == "cpu":
+            return self._batch(args, shared, left=True)
+        return self.batch(*args, shared=shared, device=device)
+
+    def _batch(self, args: tuple[Any, ...], shared: Sequence[int], left: bool = False) -> Any:
         _check_numbers("batch: shared", shared, len(args))
         examples, size = _first_rows(args, shared, self._parameters)
         signature, _ = self._signature(examples)
@@ -164,8 +171,10 @@ class Compiled:
         ]
         same = tuple(not each for each in own)
         kernel, tree, *_ = self._entry(signature, examples, self._lanes or self._lanes_of(size), same)
-        given = [leaf if self._backend.keeps and isinstance(leaf, Resident) else _numbers(leaf) for leaf in leaves]
-        return jax.tree.unflatten(tree, kernel(given, own, size))
+        takes = getattr(kernel, "takes", Resident if self._backend.keeps else ())
+        given = [leaf if isinstance(leaf, takes) else _numbers(leaf) for leaf in leaves]
+        run = getattr(kernel, "left", kernel) if left else kernel
+        return jax.tree.unflatten(tree, run(given, own, size))
 
     def _lanes_of(self, rows: int) -> int | None:
         """How many rows of so many go side by side; None where that depends on the program. Each core gets some, before

@@ -56,14 +56,16 @@ def execute_rows(
     parameters: Sequence[int],
     engine: Engine = "auto",
     device: Device = "cpu",
+    left: bool = False,
 ) -> Any:
     """function(first, *row) for every row of the other arguments, whose arrays have a leading axis, except those whose
     numbers are `shared`; `first` is argument 0. `parameters` and `engine` are those of `execute`, `device` that of
-    `Compiled.batch`; XLA has the processor only."""
+    `Compiled.batch`; XLA has the processor only. Results that may be `left` as they lie are `Resident`."""
     same = (0, *shared)
     if engine != "xla":
         try:
-            return _compiled(function, tuple(parameters)).batch(first, *rows, shared=same, device=device)
+            made = _compiled(function, tuple(parameters))
+            return (made.batch_left if left else made.batch)(first, *rows, shared=same, device=device)
         except Unsupported as reason:
             if engine == "compiled":
                 raise

@@ -183,8 +183,8 @@ def _rows(job: Job, function: Callable[..., Any], rows: Any, *others: Any) -> An
     """A function of the program, the runs' own numbers, rows, and others that are the same for all (numbers) or one for
     each (arrays)."""
     shared = [3 + i for i, other in enumerate(others) if not any(map(np.ndim, jax.tree.leaves(other)))]
-    args = (job.program, job.own, rows, *others)
-    return execute_rows(function, *args, parameters=(0,), shared=shared, engine=job.engine, device=job.device)
+    how: dict[str, Any] = {"parameters": (0,), "shared": shared, "engine": job.engine, "device": job.device}
+    return execute_rows(function, job.program, job.own, rows, *others, **how, left=True)
 
 
 class _Leg(NamedTuple):

@@ -16,6 +16,7 @@ from naiad.compiler.backends.llvm.chain import Link
 from naiad.compiler.backends.llvm.inputs import Inputs, arranged
 from naiad.compiler.backends.llvm.machine import Loaded
 from naiad.compiler.backends.places import WHOLE, Place, address, empty
+from naiad.compiler.backends.resident import Resident
 from naiad.compiler.cores import all_cores, available
 from naiad.compiler.ir.program import Layout
 
@@ -24,6 +25,7 @@ QUICK = 2e-3  # seconds of work that are not worth the way to other cores
 FEW = 16  # groups that are not worth it in any case
 COLD = 1e-4  # seconds that code may take to come into the caches
 LARGE = 256  # numbers in an array that others should not keep in memory
+SHORT = 32  # numbers in a row that are brought into order at once
 
 _bytes = operator.methodcaller("tobytes")
 
@@ -51,9 +53,28 @@ class Pace:
         self._seconds = max(0.0, spent - COLD) / groups
 
 
+class LaneRows(Resident):
+    """Rows that lie side by side in the memory of lanes, `part`: they are brought into order when someone asks for
+    their numbers, so that of large ones, of which little is filled, only that is moved."""
+
+    def __init__(self, part: np.ndarray, place: Place, size: int):
+        super().__init__((size, *place.row[1:]), place.outside)
+        self.part = part
+
+    def fetched(self, most: int | None = None) -> np.ndarray:
+        """The numbers, rows first."""
+        groups, _, lanes = self.part.shape
+        row = self.shape[1:] if most is None else (most, *self.shape[2:])
+        part = self.part if most is None else self.part[:, : math.prod(row)]
+        rows = part.transpose(0, 2, 1).reshape(groups * lanes, math.prod(row))[: len(self)]
+        return rows.reshape(len(self), *row).astype(self.dtype, copy=False)
+
+
 class LaneKernel:
     """Compiled code. In memory every element has `lanes` places side by side, one a trajectory; what all trajectories
     share is there once."""
+
+    takes = LaneRows
 
     def __init__(self, code: bytes, layout: Layout, lanes: int):
         self.lanes = lanes
@@ -64,15 +85,22 @@ class LaneKernel:
         self._loaded = Loaded(code)
         self._pace = Pace()
 
-    def __call__(self, leaves: list[np.ndarray], own: Sequence[bool], size: int) -> list[np.ndarray]:
+    def __call__(self, leaves: list[Any], own: Sequence[bool], size: int) -> list[np.ndarray]:
         """The results of `size` trajectories; a leaf that is not their `own` is the same for all."""
+        return [rows.fetched() for rows in self._rows(leaves, own, size)]
+
+    def left(self, leaves: list[Any], own: Sequence[bool], size: int) -> list[Any]:
+        """The same, large ones as the code left them."""
+        return [rows if math.prod(rows.shape[1:]) > SHORT else rows.fetched() for rows in self._rows(leaves, own, size)]
+
+    def _rows(self, leaves: list[Any], own: Sequence[bool], size: int) -> list["LaneRows"]:
         groups = -(-size // self.lanes)
         packed = self._packed(leaves, own, groups, size)
         results = np.empty((groups, self._out_size, self.lanes))
         self._pace.run(functools.partial(self._task, packed, results), groups)
-        return [_gathered(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
+        return [LaneRows(results.view(place.inside)[:, place.elements], place, size) for place in self._outputs]
 
-    def _packed(self, leaves: list[np.ndarray], own: Sequence[bool], groups: int, size: int) -> np.ndarray:
+    def _packed(self, leaves: list[Any], own: Sequence[bool], groups: int, size: int) -> np.ndarray:
         """What is shared, then the rows in groups of lanes."""
         if tuple(own) not in self._arranged:
             inputs = arranged(self._slots, [not each for each in own])
@@ -85,7 +113,7 @@ class LaneKernel:
                 target = rows.view(place.inside)[:, place.elements]
                 target[...] = _spread(leaf, target, size)
             else:
-                together.view(place.inside)[place.elements] = leaf.reshape(-1)
+                together.view(place.inside)[place.elements] = np.asarray(leaf).reshape(-1)
         return packed
 
     def alone(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
@@ -182,19 +210,15 @@ class TableKernel:
         return call
 
 
-def _spread(leaf: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:
+def _spread(leaf: Any, target: np.ndarray, size: int) -> np.ndarray:
     """Rows as they lie in the target; the last row fills the lanes that are left."""
     groups, count, lanes = target.shape
-    rows = leaf.reshape(size, count)
+    if isinstance(leaf, LaneRows) and leaf.part.shape == target.shape:
+        return leaf.part
+    rows = np.asarray(leaf).reshape(size, count)
     if size < groups * lanes:
         rows = rows[np.minimum(np.arange(groups * lanes), size - 1)]
     return rows.reshape(groups, lanes, count).transpose(0, 2, 1)
-
-
-def _gathered(part: np.ndarray, place: Place, size: int) -> np.ndarray:
-    groups, count, lanes = part.shape
-    rows = part.transpose(0, 2, 1).reshape(groups * lanes, count)[:size]
-    return rows.reshape(size, *place.row[1:]).astype(place.outside, copy=False)
 
 
 @functools.cache
