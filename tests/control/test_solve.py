@@ -243,7 +243,7 @@ def test_derivatives_are_those_of_jax():
         np.testing.assert_allclose(found.second, jax.hessian(function)(z, 0.5 * y), rtol=1e-13)
         np.testing.assert_allclose(found.first, jax.jacobian(jax.grad(function, 1))(z, y).T, rtol=1e-13)
         np.testing.assert_allclose(found.slope, jax.grad(function)(z, 0.0 * y), rtol=1e-13)
-        np.testing.assert_allclose(found.dual, jax.grad(function)(z, y), rtol=1e-13)
+        np.testing.assert_allclose(found.equations, jax.grad(function, 1)(z, y), rtol=1e-13)
 
 
 @pytest.mark.long
