@@ -24,7 +24,8 @@ def angle(versines: Any) -> float:
     """The largest angle of some `versine`; 0 of none."""
     versines = np.asarray(versines)
     largest = float(np.maximum.reduce(versines, axis=None, initial=0.0))
-    return 2.0 * math.asin(math.sqrt(0.5 * largest)) if largest <= 2.0 else largest - 2.0 + math.pi
+    # NumPy's arcsine, as of many: that of `math` may differ by a bit
+    return 2.0 * float(np.arcsin(math.sqrt(0.5 * largest))) if largest <= 2.0 else largest - 2.0 + math.pi
 
 
 def angles(versines: Any) -> np.ndarray:
