@@ -10,7 +10,8 @@ Kernel = Callable[[list[Any], Sequence[bool], int], list[Any]]
 """kernel(leaves, own, size): the results of `size` rows, with a leading axis. `leaves` are the arguments, in the order
 of the inputs; those that are the rows' `own` have a leading axis, the others are the same for all rows. All are NumPy
 arrays, or `Resident` where the back end `keeps` them. A kernel may have a method `alone(leaves)` as well, which gives
-the results of one row without leading axes: it is called where the code is for one row at a time."""
+the results of one row without leading axes: it is called where the code is for one row at a time; and a method `left`,
+as the kernel itself, whose large results are `Resident`, of the class `takes`, which it accepts as arguments."""
 
 
 class Backend(ABC):

@@ -56,15 +56,16 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
     )
 
     def run(self, progress: Progress) -> Findings:
-        swimmer = three_links(self)
+        swimmer, stages = three_links(self), 3 if self.hydro == "coupled" else 2
         if self.hydro == "coupled":
-            swimmer = tabulated(swimmer, -self.span, self.span, progress=progress.part(0, 3, "table"))
+            swimmer = tabulated(swimmer, -self.span, self.span, progress=progress.part(0, stages, "table"))
         limit = small_gait(swimmer, self.distance, centre=self.centre, period=self.period)
-        best = self._best(swimmer, progress.part(1, 3, "search"), harmonics=self.harmonics, steps=self.steps)
+        search, finer = progress.part(stages - 2, stages, "search"), progress.part(stages - 1, stages, "finer search")
+        best = self._best(swimmer, search, harmonics=self.harmonics, steps=self.steps)
         if not best.converged:
             raise RunError(f"no cheapest gait was found ({best.ending}); try a shorter distance or other harmonics")
         return Findings(
-            self._results(swimmer, best, limit, self._error(swimmer, best, progress)),
+            self._results(swimmer, best, limit, self._error(swimmer, best, finer)),
             lambda: _dataset(swimmer, best, limit),
             self._figures(swimmer, best, limit),
             notes=_NOTES,
@@ -75,7 +76,7 @@ class GaitEnergy(Study, Links, LinkMass, name="gait-energy"):
         """How much the cost changes from there with more harmonics and steps, if a gait is found with them."""
         more = {"harmonics": self.harmonics + MORE, "steps": 2 * self.steps, "start": best.gait}
         try:
-            finer = self._best(swimmer, progress.part(2, 3, "finer search"), **more)
+            finer = self._best(swimmer, progress, **more)
         except RunError:
             return None
         return abs(finer.cost - best.cost) if finer.converged else None
