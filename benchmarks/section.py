@@ -1,4 +1,4 @@
-"""The section p_z = 0 of the Kirchhoff equations: naiad's splittings, heyoka's Taylor method, DOP853, and RK4 in C.
+"""The section p_z = 0 of the Kirchhoff equations: naiad, the same splittings in C, heyoka's Taylor method, DOP853, RK4.
 
 Time for T = 1e4 with every rising crossing located and kept, at a wanted error of the energy.
 
@@ -14,7 +14,9 @@ import numpy as np
 
 import naiad as nd
 from benchmarks.compare import table
+from benchmarks.peers import splitting
 from benchmarks.peers.build import build, compiler
+from naiad.compiler.backends.llvm.machine import processor
 from naiad.numerics.splittings import BLANES_MOAN_RKN_4
 
 INERTIA, MASS = np.array([1.5, 2.0, 3.0]), np.array([2.0, 3.0, 4.0])
@@ -203,6 +205,24 @@ def runge_kutta(wanted: float) -> Work:
     return Work(call, START[None])
 
 
+def in_c(method: nd.Splitting, dt: float, lanes: int) -> Work:
+    """The same splitting in C by hand, one orbit or so many side by side; the crossings from Taylor polynomials."""
+    code = splitting.step(method.fitted(BODY, BODY.state(mu=START), dt), INERTIA, MASS, dt)
+    run = build("section_splitting.c", STEP=code, LANES=lanes, H=dt).run
+    run.argtypes = (ctypes.c_void_p,) * 3 + (ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p)
+    run.restype = None
+    first = starts(lanes) if lanes > 1 else START[None]
+    room = np.empty((lanes, 4_000, 6))
+
+    def call() -> list[np.ndarray]:
+        mu, count = np.ascontiguousarray(first.T), np.zeros(lanes, np.int64)
+        run(mu.ctypes.data, INERTIA.ctypes.data, MASS.ctypes.data, round(T / dt), room.ctypes.data, 4_000,
+            count.ctypes.data)  # fmt: skip
+        return [rows[:each].copy() for rows, each in zip(room, count, strict=True)]
+
+    return Work(call, first)
+
+
 def report() -> str:
     """The table; peers that are not installed are left out."""
     makers: dict[str, Callable[[float], Work]] = {
@@ -211,6 +231,9 @@ def report() -> str:
         "DOP853 (SciPy)": dop853,
     }
     if compiler() is not None:
+        lanes = 2 * processor().width
+        makers["the same splitting in C, one orbit"] = lambda wanted: in_c(*SPLITTINGS[wanted], 1)
+        makers[f"the same splitting in C, {lanes} lanes"] = lambda wanted: in_c(*SPLITTINGS[wanted], lanes)
         makers["RK4 in C, one orbit"] = runge_kutta
     try:
         import heyoka  # noqa: F401

@@ -15,7 +15,7 @@ def compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def build(source: str, **definitions: int) -> ctypes.CDLL:
+def build(source: str, **definitions: int | float | str) -> ctypes.CDLL:
     """The shared library of a file in this folder, with macros defined; it is made in a temporary folder."""
     command = compiler()
     if command is None:

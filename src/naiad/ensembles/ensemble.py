@@ -243,7 +243,7 @@ class Ensemble(Sequence[Trajectory]):
         number = np.asarray(self.met["crossing_section"][1])
         found = {}
         for index, name in enumerate(self.job.program.sections):
-            own = number == index
+            own = number == index if len(self.job.program.sections) > 1 else slice(None)
             rows = {
                 key.removeprefix("crossing_"): (dims, np.asarray(x)[own], self.about.get(key, {}))
                 for key, (dims, x) in self.met.items()

@@ -17,6 +17,7 @@ from naiad.mechanics import Scalar, State
 from naiad.numerics import Module, cross, hat, static, stumpff, stumpff_below, times_stumpff_below
 
 Vector = Float[Array, " n"]
+Axes = tuple[int, int, int]
 Moved = tuple[State, Scalar]
 """The state after a flow, and the square of the angle that it turned by, over that of the pace."""
 
@@ -133,18 +134,26 @@ class AlongAxis(AbstractFlow):
 
 
 class Kick(AbstractFlow):
-    """p . m p / 2 on se(3)*: p stays, Pi gains h p x m p, of which only the traceless part of m counts."""
+    """p . m p / 2 on se(3)*: p stays, Pi gains h p x m p, of which only the traceless part of m counts. `first` are the
+    axes in the order in which the components of p are known, when it follows a turn."""
 
     m: Float[Array, "3 3"]
+    first: Axes = static(default=(0, 1, 2))
 
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
         (x, y, z), (p, q, r), m = state.mu[:3], state.mu[3:], h * self.m
         qr, rp, pq = q * r, r * p, p * q
+
+        def gained(i: int, j: int) -> Scalar:
+            """(m_jj - m_ii) p_i p_j, which waits for the later of the two."""
+            soon, late = sorted((i, j), key=self.first.index)
+            return ((m[j, j] - m[i, i]) * state.mu[3 + soon]) * state.mu[3 + late]
+
         Pi = jnp.stack(
             [
-                x + (m[2, 2] - m[1, 1]) * qr + m[0, 2] * pq - m[0, 1] * rp + m[1, 2] * (q * q - r * r),
-                y + (m[0, 0] - m[2, 2]) * rp + m[0, 1] * qr - m[1, 2] * pq + m[0, 2] * (r * r - p * p),
-                z + (m[1, 1] - m[0, 0]) * pq + m[1, 2] * rp - m[0, 2] * qr + m[0, 1] * (p * p - q * q),
+                x + gained(1, 2) + m[0, 2] * pq - m[0, 1] * rp + m[1, 2] * (q * q - r * r),
+                y + gained(2, 0) + m[0, 1] * qr - m[1, 2] * pq + m[0, 2] * (r * r - p * p),
+                z + gained(0, 1) + m[1, 2] * rp - m[0, 2] * qr + m[0, 1] * (p * p - q * q),
             ]
         )
         shift = Pose(jnp.zeros((3, 3)), m @ state.mu[3:])
@@ -158,17 +167,21 @@ class Kick(AbstractFlow):
 
 
 class Sphere(AbstractFlow):
-    """rate |Pi|^2 / 2 on so(3)* and se(3)*: Pi stays, p turns about it."""
+    """rate |Pi|^2 / 2 on so(3)* and se(3)*: Pi stays, p turns about it. `first` are the axes in the order in which the
+    components of Pi are known."""
 
     rate: Scalar
+    first: Axes = static(default=(0, 1, 2))
 
     def flow(self, turns: Turns, state: State, h: Scalar) -> Moved:
         Pi, p, s = state.mu[:3], state.mu[3:], self.pace(h)
+        v = sum(Pi[i] * Pi[i] for i in self.first)
         if len(p):
-            v, turn = jnp.dot(Pi, Pi), s * Pi
+            turn = s * Pi
             turned = cross(turn, p)
             p = p - turns.c(1, s, v) * turned + turns.c(2, s, v) * cross(turn, turned)
-        return turns.moved(state, s, 1.0, jnp.concatenate([Pi, jnp.zeros_like(p)]), jnp.concatenate([Pi, p]))
+        along = jnp.concatenate([Pi, jnp.zeros_like(p)])
+        return turns.moved(state, s, 1.0, along, jnp.concatenate([Pi, p]))[0], v
 
     def pace(self, h: Scalar) -> Scalar:
         return h * self.rate

@@ -177,8 +177,8 @@ class Splitting(AbstractOneStepMethod):
         if self.parts == "axes":
             return [(AlongAxis(i, A) if spatial else Screw(A[i, i], unit[i]),) for i in range(3)]
         s, k, b = self.axes
-        kick: list[Part] = [(Kick(A[3:, 3:]),)] if spatial else []
-        top: Part = (Sphere(A[s, s]), Screw(A[k, k] - A[s, s], unit[k]))
+        kick: list[Part] = [(Kick(A[3:, 3:], (b, k, s)),)] if spatial else []
+        top: Part = (Sphere(A[s, s], (k, s, b)), Screw(A[k, k] - A[s, s], unit[k]))
         rest: Part = (Screw(A[b, b] - A[s, s], unit[b]),)
         return [*kick, rest, top] if self.parts == "kicked-top" else [rest, *kick, top]
 

@@ -78,6 +78,12 @@ class Lines:
         bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
         return self.emit(f"icmp ne i{self.lanes} {bits}, 0")
 
+    def holds(self, mask: str, lane: int) -> str:
+        """Whether a truth value holds in a lane."""
+        bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
+        own = self.emit(f"and i{self.lanes} {bits}, {1 << lane}")
+        return self.emit(f"icmp ne i{self.lanes} {own}, 0")
+
     def all(self, mask: str) -> str:
         """Whether a truth value holds in every lane."""
         bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")

@@ -6,6 +6,7 @@ counters, indices into tables, arguments that all rows share) stay scalars.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from naiad.compiler.backends.llvm.lines import Lines, bits
 from naiad.compiler.backends.llvm.memory import Memory, Stretch
@@ -31,6 +32,18 @@ def print_llvm(program: Program, lanes: int = 1, shared: Sequence[bool] = ()) ->
     return _Printer(program, lanes, shared).module()
 
 
+class _Scattered(NamedTuple):
+    """A store whose place differs from lane to lane: the buffer, the places in it, all in lanes or the `same`, and what
+    is stored."""
+
+    at: Stretch
+    base: str
+    places: str
+    same: bool
+    stored: str
+    type: str
+
+
 class _Printer:
     def __init__(self, program: Program, lanes: int, shared: Sequence[bool]):
         self.program = program
@@ -44,6 +57,7 @@ class _Printer:
         self.buffers: dict[tuple[str, int], int] = {}  # of this function, with their marks
         self.functions = [self.buffers]
         self.plain_loops: list[int] = []
+        self.scattered: list[_Scattered] = []
 
     # -- the module
 
@@ -122,6 +136,8 @@ class _Printer:
 
     def _region(self, region: Region, mask: str | None) -> None:
         for node in region.items:
+            if self.scattered and (type(node) is not Node or node.op == "load"):
+                self._scatter(mask)
             if isinstance(node, Loop):
                 self._loop(node, mask)
             elif isinstance(node, Branch):
@@ -137,6 +153,8 @@ class _Printer:
             elif node.op not in ("param", "result"):
                 wide = not self._same(node)
                 self._define(node, write(self.lines, node, wide, [self._use(a, wide) for a in node.args]))
+        if self.scattered:
+            self._scatter(mask)
 
     def _loop(self, loop: Loop, mask: str | None) -> None:
         masked = self.lanes > 1 and not self._same(loop.predicate)
@@ -354,20 +372,17 @@ class _Printer:
         if self._same(index) and (at.lane == 1 or self._same(node)):
             pointer = self._pointer(base, self._use(index, False), at.element)
             return self._read(pointer, node.type, not self._same(node), self._alone(buffer))
-        return self._gather(base, self._lane_places(at, index), node.type)
+        same = self._same(index)
+        places = self._use(index, not same)
+        found = [self._lane_place(at, places, lane, same=same) for lane in range(self.lanes)]
+        return self._gather(base, found, node.type)
 
-    def _lane_places(self, at: Stretch, index: Node) -> list[str]:
-        """Where an element of a buffer is, for every lane."""
-        same, found = self._same(index), []
-        given = self._use(index, not same)
-        for lane in range(self.lanes):
-            place = given if same else self.lines.emit(f"extractelement {self.lines.type('i64')} {given}, i64 {lane}")
-            if at.element > 1:
-                place = self.lines.emit(f"mul i64 {place}, {at.element}")
-            if at.lane:
-                place = self.lines.emit(f"add i64 {place}, {lane * at.lane}")
-            found.append(place)
-        return found
+    def _lane_place(self, at: Stretch, places: str, lane: int, *, same: bool) -> str:
+        """Where an element of a buffer is, for a lane; `same`: its place is a scalar."""
+        place = places if same else self.lines.emit(f"extractelement {self.lines.type('i64')} {places}, i64 {lane}")
+        if at.element > 1:
+            place = self.lines.emit(f"mul i64 {place}, {at.element}")
+        return self.lines.emit(f"add i64 {place}, {lane * at.lane}") if at.lane else place
 
     def _gather(self, base: str, places: list[str], kind: str) -> str:
         type, value = SCALARS[kind], "poison"
@@ -385,23 +400,35 @@ class _Printer:
             pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {self._use(index, False)}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8{self._alone(node.value)}")
         elif self._same(index) and at.lane == 1:
+            if self.scattered:
+                self._scatter(mask)
             pointer = self._pointer(base, self._use(index, False))
             if mask is not None:
                 old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
                 stored = self.lines.emit(f"select {self.lines.type('i1')} {mask}, {type} {stored}, {type} {old}")
             self.lines.say(f"store {type} {stored}, ptr {pointer}, align 8")
         else:
-            self._scatter(base, self._lane_places(at, index), stored, MEMORY[value.type], mask)
+            places = self._use(index, not self._same(index))
+            self.scattered.append(_Scattered(at, base, places, self._same(index), stored, MEMORY[value.type]))
 
-    def _scatter(self, base: str, places: list[str], stored: str, type: str, mask: str | None) -> None:
-        for lane, place in enumerate(places):
-            pointer = self.lines.emit(f"getelementptr i64, ptr {base}, i64 {place}")
-            one = self.lines.emit(f"extractelement {self.lines.type(type)} {stored}, i64 {lane}")
+    def _scatter(self, mask: str | None) -> None:
+        """The stores of this region whose places differ from lane to lane, one lane after the other; of those under a
+        mask mostly few lanes have any."""
+        stores, self.scattered = self.scattered, []
+        for lane in range(self.lanes):
+            after = ""
             if mask is not None:
-                taken = self.lines.emit(f"extractelement {self.lines.type('i1')} {mask}, i64 {lane}")
-                old = self.lines.emit(f"load {type}, ptr {pointer}, align 8")
-                one = self.lines.emit(f"select i1 {taken}, {type} {one}, {type} {old}")
-            self.lines.say(f"store {type} {one}, ptr {pointer}, align 8")
+                inside, after = self.lines.label("lane"), self.lines.label("next")
+                self.lines.fork(self.lines.holds(mask, lane), inside, after)
+                self.lines.start(inside)
+            for each in stores:
+                place = self._lane_place(each.at, each.places, lane, same=each.same)
+                pointer = self.lines.emit(f"getelementptr i64, ptr {each.base}, i64 {place}")
+                one = self.lines.emit(f"extractelement {self.lines.type(each.type)} {each.stored}, i64 {lane}")
+                self.lines.say(f"store {each.type} {one}, ptr {pointer}, align 8")
+            if after:
+                self.lines.jump(after)
+                self.lines.start(after)
 
     def _in_memory_form(self, node: Node) -> tuple[str, str]:
         value, type = self._use(node, True), self.lines.type(MEMORY[node.type])
