@@ -1,5 +1,6 @@
 """Mistakes in the functions that a user writes: one line that names the function, the place and the remedy."""
 
+import functools
 import re
 
 import jax
@@ -9,6 +10,7 @@ import pytest
 
 import naiad as nd
 from naiad.errors import InputError
+from naiad.mechanics.functions import takes_system
 
 
 def system(lagrangian, **others):
@@ -174,3 +176,46 @@ def test_an_error_of_a_user_s_own_progress_is_left_alone():
 
     with pytest.raises(EnoughError):
         nd.simulate(own, own.state(q=(0.5, 0.2), v=(1.0, 0.0)), t1=0.1, dt=0.05, progress=progress)
+
+
+def observed(system, state, t):
+    return t
+
+
+@functools.wraps(observed)
+def wrapped(*args):
+    return observed(*args)
+
+
+class Observer:
+    def __call__(self, state, t):
+        return t
+
+    def of_all(self, system, state, t):
+        return t
+
+    @staticmethod
+    def of_any(state, t, *rest, unit=1.0):
+        return t
+
+
+@pytest.mark.parametrize(
+    ("function", "takes"),
+    [
+        (observed, True),
+        (lambda state, t: t, False),
+        (lambda system, state, t: t, True),
+        (lambda state, t, scale=2.0: t, False),
+        (lambda system, state, t, scale=2.0: t, True),
+        (lambda *given: given[-1], False),
+        (lambda system, state, t, *, unit=1.0: t, True),
+        (functools.partial(observed, None), False),
+        (wrapped, True),
+        (Observer(), False),
+        (Observer().of_all, True),
+        (Observer.of_any, False),
+        (jax.jit(observed), True),
+    ],
+)
+def test_a_function_of_three_arguments_takes_the_system(function, takes):
+    assert takes_system(function) is takes

@@ -5,6 +5,7 @@ import inspect
 import pathlib
 import sysconfig
 import traceback
+import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
@@ -77,6 +78,8 @@ def with_system(function: Callable[..., Any], system: Any) -> Callable[..., Any]
 
 def takes_system(function: Callable[..., Any]) -> bool:
     """Whether a function takes three arguments: system, state and time."""
+    if type(function) is types.FunctionType and not vars(function):  # as nearly all are: the rest takes longer
+        return function.__code__.co_argcount - len(function.__defaults__ or ()) == 3
     try:
         given = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
