@@ -205,6 +205,18 @@ def test_numbers_that_are_none_are_not_called_infeasible(options, words):
     assert re.search(words, lost.message), lost.message
 
 
+@pytest.mark.parametrize("options", [{}, {"times": (0.5, 1e6)}])
+def test_a_free_duration_that_runs_away_is_told(options):
+    """Effort alone falls with the duration: there is no least one."""
+    away = turn(2, 8, free_time=True, **options)
+    assert away.T > 100.0 * turn(2, 8).T
+    assert "the cost may fall with the duration for ever; bound it (times)" in away.message
+    kept = turn(2, 8, free_time=True, times=(0.5, 10.0))
+    assert (kept.solved, kept.message) == (True, "")
+    timed = turn(2, 8, free_time=True, cost=lambda g, xi, u, t: 1.0 + u @ u)
+    assert (timed.solved, timed.message) == (True, "")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -25,6 +25,7 @@ from naiad.numerics.checks import generator
 
 WARM_BARRIER = 1e-4
 ASIDE = 0.4  # how far other starts are moved off the geodesic, relative to its length
+RUN_AWAY = 100.0  # times the duration that is given: one that is longer has run away
 ANOTHER = 0.1  # costs of two grids that differ by more, relatively, may be those of different optima
 
 
@@ -221,12 +222,20 @@ def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -
 def _solution(task: Task, numbers: Numbers, outcome: Ended, seconds: float) -> Solution:
     """An outcome as a result."""
     problem, status = task.problem, outcome.status
+    T = float(outcome.at.theta[0]) if problem.free_time else task.T
+    if T > RUN_AWAY * task.T:
+        message = (
+            f"{status}: after {outcome.iterations} iterations T is {T:.3g} s where {task.T:.3g} s was given: the cost "
+            "may fall with the duration for ever; bound it (times), or add nd.control.elapsed to the cost."
+        )
+    else:
+        message = "" if status is Status.SOLVED else complaint(problem, outcome, numbers)
     return Solution(
         cost=outcome.cost,
         status=status,
-        message="" if status is Status.SOLVED else complaint(problem, outcome, numbers),
+        message=message,
         iterations=outcome.iterations,
-        T=float(outcome.at.theta[0]) if problem.free_time else task.T,
+        T=T,
         primal_error=outcome.primal,
         dual_error=outcome.dual,
         seconds=seconds,
