@@ -76,8 +76,11 @@ def test_short_series_are_exact_to_round_off(k, limit):
     with jax.enable_x64(True):
         np.testing.assert_allclose(stumpff_below(k, u, 1.0, limit), stumpff(k, u), rtol=5e-16, atol=0)
         np.testing.assert_allclose(stumpff_below(k, u / 0.3, 0.3, limit), stumpff(k, u), rtol=1e-15, atol=0)
+        np.testing.assert_allclose(stumpff_below(k, u, 1.0, limit, 0.3), 0.3 * stumpff(k, u), rtol=1e-15, atol=0)
         product = times_stumpff_below(0.7, k, u / 0.3, 0.3, limit)
         np.testing.assert_allclose(product, 0.7 * stumpff(k, u), rtol=1e-15, atol=0)
+        product = times_stumpff_below(0.7, k, u / 0.3, 0.3, limit, -0.2)
+        np.testing.assert_allclose(product, -0.14 * stumpff(k, u), rtol=1e-15, atol=0)
     assert len(stumpff_polynomial(k, limit)) <= {0.01: 5, 0.25: 6, 4.0: 9}[limit]
 
 

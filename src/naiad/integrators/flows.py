@@ -33,9 +33,12 @@ class Turns(Module):
         d, v = self._increment(s, x, y)
         return State(self.group.advance(state.g, d), self._carried(d, state.mu) if mu is None else mu), v
 
-    def c(self, k: int, s: Scalar, v: Any) -> Float[Array, ""]:
-        """The Stumpff function c_k(s^2 v); powers of s, which many steps share, are left to the coefficients."""
-        return stumpff(k, s * s * v) if self.reach is None else stumpff_below(k, v, s * s, self.reach**2)
+    def c(self, k: int, s: Scalar, v: Any, factor: Scalar | float = 1.0) -> Float[Array, ""]:
+        """factor c_k(s^2 v), a Stumpff function; powers of s and the factor, which many steps share, are left to the
+        coefficients."""
+        if self.reach is None:
+            return factor * stumpff(k, s * s * v)
+        return stumpff_below(k, v, s * s, self.reach**2, factor)
 
     def _increment(self, s: Scalar, x: Scalar, y: Vector) -> tuple[Any, Scalar]:
         """exp(s x y) - e, and the square of the angle over s^2."""
@@ -50,14 +53,15 @@ class Turns(Module):
         return self.group.expm1(s * x * y), jnp.zeros(())
 
     def _rotation(self, s: Scalar, x: Scalar, Omega: Float[Array, "3"]) -> tuple[Float[Array, "3 3"], Scalar]:
-        v, turn, X = jnp.dot(Omega, Omega) * (x * x), s * x, hat(Omega)
-        return self._sine(turn, s, v) * X + (self.c(2, s, v) * (turn * turn)) * (X @ X), v
+        square, X = x * x, hat(Omega)
+        v = jnp.dot(Omega, Omega) * square
+        return self._sine(x, s, v) * X + (self.c(2, s, v, s * s) * square) * (X @ X), v
 
-    def _sine(self, turn: Any, s: Scalar, v: Any) -> Float[Array, ""]:
-        """turn c_1(s^2 v), where turn is there before v."""
+    def _sine(self, x: Any, s: Scalar, v: Any) -> Float[Array, ""]:
+        """s x c_1(s^2 v), where x is there before v."""
         if self.reach is None:
-            return turn * stumpff(1, s * s * v)
-        return times_stumpff_below(turn, 1, v, s * s, self.reach**2)
+            return s * x * stumpff(1, s * s * v)
+        return times_stumpff_below(x, 1, v, s * s, self.reach**2, s)
 
     def _carried(self, d: Any, mu: Vector) -> Vector:
         """Ad*_{e + d} mu."""
@@ -177,9 +181,8 @@ class Sphere(AbstractFlow):
         Pi, p, s = state.mu[:3], state.mu[3:], self.pace(h)
         v = sum(Pi[i] * Pi[i] for i in self.first)
         if len(p):
-            turn = s * Pi
-            turned = cross(turn, p)
-            p = p - turns.c(1, s, v) * turned + turns.c(2, s, v) * cross(turn, turned)
+            turned = cross(Pi, p)
+            p = p - turns.c(1, s, v, s) * turned + turns.c(2, s, v, s * s) * cross(Pi, turned)
         along = jnp.concatenate([Pi, jnp.zeros_like(p)])
         return turns.moved(state, s, 1.0, along, jnp.concatenate([Pi, p]))[0], v
 

@@ -114,20 +114,22 @@ def stumpff_polynomial(k: int, limit: float) -> tuple[float, ...]:
     return tuple(float(c) for c in in_unit(np.polynomial.Polynomial([np.longdouble(-1), 1 / half])).coef)
 
 
-def stumpff_below(k: int, v: Scalar, scale: Scalar | float, limit: float) -> Scalar:
-    """c_k(scale v) for 0 <= scale v <= limit, where it is a short polynomial of v."""
-    return estrin(_scaled(stumpff_polynomial(k, limit), scale), v)
+def stumpff_below(k: int, v: Scalar, scale: Scalar | float, limit: float, factor: Scalar | float = 1.0) -> Scalar:
+    """factor c_k(scale v) for 0 <= scale v <= limit, where it is a short polynomial of v."""
+    return estrin(_scaled(stumpff_polynomial(k, limit), scale, factor), v)
 
 
-def times_stumpff_below(y: Scalar, k: int, v: Scalar, scale: Scalar | float, limit: float) -> Scalar:
-    """y c_k(scale v) for 0 <= scale v <= limit, as y c_k(0) and the rest, which y need not wait for."""
-    first, *others = _scaled(stumpff_polynomial(k, limit), scale)
+def times_stumpff_below(
+    y: Scalar | float, k: int, v: Scalar, scale: Scalar | float, limit: float, factor: Scalar | float = 1.0
+) -> Scalar:
+    """factor y c_k(scale v) for 0 <= scale v <= limit, as factor y c_k(0) and the rest, which y need not wait for."""
+    first, *others = _scaled(stumpff_polynomial(k, limit), scale, factor)
     return first * y + (y * v) * estrin(others, v)
 
 
-def _scaled(coefficients: Sequence[float], scale: Scalar | float) -> list[Any]:
-    """Those of p(scale v) as a polynomial of v."""
-    scaled, power = [], jnp.ones(())
+def _scaled(coefficients: Sequence[float], scale: Scalar | float, factor: Scalar | float) -> list[Any]:
+    """Those of factor p(scale v) as a polynomial of v."""
+    scaled, power = [], factor * jnp.ones(())
     for c in coefficients:
         scaled.append(c * power)
         power = power * scale
