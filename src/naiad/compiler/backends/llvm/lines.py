@@ -73,21 +73,22 @@ class Lines:
         self._splats[name] = wide
         return wide
 
+    def bits(self, mask: str) -> str:
+        """A truth value of all lanes as a number with a bit for each."""
+        return self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
+
     def any(self, mask: str) -> str:
         """Whether a truth value holds in some lane."""
-        bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
-        return self.emit(f"icmp ne i{self.lanes} {bits}, 0")
+        return self.emit(f"icmp ne i{self.lanes} {self.bits(mask)}, 0")
 
-    def holds(self, mask: str, lane: int) -> str:
-        """Whether a truth value holds in a lane."""
-        bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
+    def holds(self, bits: str, lane: int) -> str:
+        """Whether a truth value with these bits holds in a lane."""
         own = self.emit(f"and i{self.lanes} {bits}, {1 << lane}")
         return self.emit(f"icmp ne i{self.lanes} {own}, 0")
 
     def all(self, mask: str) -> str:
         """Whether a truth value holds in every lane."""
-        bits = self.emit(f"bitcast {self.type('i1')} {mask} to i{self.lanes}")
-        return self.emit(f"icmp eq i{self.lanes} {bits}, -1")
+        return self.emit(f"icmp eq i{self.lanes} {self.bits(mask)}, -1")
 
     def select(self, type: str, wide: bool, condition: str, yes: str, no: str) -> str:
         """One of two values, by a truth value."""

@@ -415,11 +415,12 @@ class _Printer:
         """The stores of this region whose places differ from lane to lane, one lane after the other; of those under a
         mask mostly few lanes have any."""
         stores, self.scattered = self.scattered, []
+        bits = None if mask is None else self.lines.bits(mask)
         for lane in range(self.lanes):
             after = ""
-            if mask is not None:
+            if bits is not None:
                 inside, after = self.lines.label("lane"), self.lines.label("next")
-                self.lines.fork(self.lines.holds(mask, lane), inside, after)
+                self.lines.fork(self.lines.holds(bits, lane), inside, after)
                 self.lines.start(inside)
             for each in stores:
                 place = self._lane_place(each.at, each.places, lane, same=each.same)
