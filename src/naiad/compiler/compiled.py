@@ -165,10 +165,11 @@ class Compiled:
         _check_numbers("batch: shared", shared, len(args))
         examples, size = _first_rows(args, shared, self._parameters)
         signature, _ = self._signature(examples)
-        leaves = [leaf for leaf in jax.tree.leaves(args) if is_number(leaf)]
-        own = [
-            number not in shared for number, arg in enumerate(args) for leaf in jax.tree.leaves(arg) if is_number(leaf)
-        ]
+        leaves, own = [], []
+        for number, arg in enumerate(args):
+            numbers = [leaf for leaf in jax.tree.leaves(arg) if is_number(leaf)]
+            leaves += numbers
+            own += [number not in shared] * len(numbers)
         same = tuple(not each for each in own)
         kernel, tree, *_ = self._entry(signature, examples, self._lanes or self._lanes_of(size), same)
         takes = getattr(kernel, "takes", Resident if self._backend.keeps else ())
