@@ -49,12 +49,12 @@ WATCHED = {
         "both": nd.Section(lambda state, t: state.mu[1], direction=0, pairs=True),
     },
 }
-END = {"sections": {"end": nd.Section(lambda state, t: t - 4010.0003, terminal=True)}}
+END = {"sections": {"end": nd.Section(lambda state, t: t - 20010.0003, terminal=True)}}
 NOISY = {"outputs": {"whole": TOP.energy}, "monitors": {"energy": TOP.energy}}
 START = BODY.state(Pi=(0.7, 0.8, -1.5))
 CASES = {
-    "watched": (BODY, START, {"t1": 600.0037, "save_every": 7, "output_every": 3}, WATCHED, nd.Variational()),
-    "ended": (BODY, START, {"t1": 9000.0, "save_every": 200}, END, nd.RK4()),
+    "watched": (BODY, START, {"t1": 1800.0037, "save_every": 7, "output_every": 3}, WATCHED, nd.Variational()),
+    "ended": (BODY, START, {"t1": 45000.0, "save_every": 1000}, END, nd.RK4()),
     "noisy": (
         TOP,
         TOP.state(R=(0.1, 0.2, 0.3), Omega=(0.3, 0.2, 2.0)),
@@ -62,7 +62,7 @@ CASES = {
         NOISY,
         nd.StochasticVariational(),
     ),
-    "alone": (BODY, START, {"t1": 2500.0, "save_every": 20, "reconstruct": False}, {}, nd.Variational()),
+    "alone": (BODY, START, {"t1": 10000.0, "save_every": 80, "reconstruct": False}, {}, nd.Variational()),
 }
 
 
