@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         RKMK,
         VPRK,
         Adjoint,
+        Collocation,
         Composition,
         EnergySteps,
         FastLieVerlet,
@@ -84,9 +85,9 @@ _HOMES = {
     "ensembles": "Cases Ensemble grid load_many resume_many sample simulate_many",
     "errors": "InputError NaiadError RunError RunWarning",
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
-    "integrators": "Adjoint Composition EnergySteps FastLieVerlet Implicit ImplicitEuler Krysl Left Midpoint "
-    "MidpointLieNewmark MoserVeselov Nystrom Projected RK4 RKMK Reduced ReversibleSteps Right SimoWong SimoWongPerp "
-    "Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
+    "integrators": "Adjoint Collocation Composition EnergySteps FastLieVerlet Implicit ImplicitEuler Krysl Left "
+    "Midpoint MidpointLieNewmark MoserVeselov Nystrom Projected RK4 RKMK Reduced ReversibleSteps Right SimoWong "
+    "SimoWongPerp Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangePoincareSystem LagrangianSystem RouthSystem "
     "SlicedSystem State",
     "numerics": "Chain Dense Newton Sparse double",
@@ -131,6 +132,7 @@ __all__ = [
     "Cases",
     "Cayley",
     "Chain",
+    "Collocation",
     "Composition",
     "Dense",
     "EnergySteps",

@@ -5,7 +5,7 @@ arms of branches). Every value has one of four types and six shapes, so that any
 line is dropped by putting another value in its place.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -236,7 +236,7 @@ class _Maker:
     def line(self) -> Line:
         """A line of values in scope."""
         outer, self.args, self.functions = (self.args, self.functions), [], []
-        makers = OPERATIONS if self.depth >= 2 or self.rng.random() < 0.8 else CONTROL
+        makers = self.makers()
         text, dtype, shape = makers[self.rng.integers(len(makers))](self)
         if dtype == "f" and self.tame:
             text = f"tame({text})"
@@ -244,6 +244,10 @@ class _Maker:
         line = Line(Value(f"v{self.made}", dtype, shape), text, self.args, self.functions)
         self.args, self.functions = outer
         return line
+
+    def makers(self) -> Sequence[Callable[["_Maker"], "Made"]]:
+        """What may make a line here."""
+        return OPERATIONS if self.depth >= 2 or self.rng.random() < 0.8 else CONTROL
 
     def choose(self, *options: Any) -> Any:
         """One of them."""
@@ -269,7 +273,10 @@ class _Maker:
         return self.use(dtype, self.choose(shape, shape, ()))
 
     def function(
-        self, parameters: list[tuple[str, tuple[int, ...]]], results: list[tuple[str, tuple[int, ...]]]
+        self,
+        parameters: list[tuple[str, tuple[int, ...]]],
+        results: list[tuple[str, tuple[int, ...]]],
+        most: int = 4,
     ) -> str:
         """The name of a function of these types, with a few lines."""
         self.made += 1
@@ -278,7 +285,7 @@ class _Maker:
         self.scope += values
         self.depth += 1
         lines = []
-        for _ in range(self.rng.integers(1, 5)):
+        for _ in range(self.rng.integers(1, most + 1)):
             line = self.line()
             lines.append(line)
             self.scope.append(line.value)
@@ -783,6 +790,150 @@ def _inner(m: _Maker) -> Made:
 
 
 CONTROL: list[Callable[[_Maker], Made]] = [_fori, _while, _many_whiles, _scan, _scan, _cond, _switch, _inner]
+
+
+class _Mapper(_Maker):
+    """Draws maps over a number of rows, and what goes on between and around them; `inside` a map, what is simple."""
+
+    def __init__(self, rng: np.random.Generator, *, tame: bool, rows: int):
+        super().__init__(rng, tame=tame)
+        self.rows = rows
+        self.inside = False
+        self.own = 0  # the first value in scope that the function at work has made
+
+    def makers(self) -> Sequence[Callable[..., Made]]:
+        """Half of the lines are maps."""
+        if self.inside:
+            return SIMPLE
+        return MAPS if self.depth >= 2 or self.rng.random() < 0.7 else AROUND
+
+    def shape(self) -> tuple[int, ...]:
+        """One of a row, or of all rows."""
+        if self.inside:
+            return self.choose((), (), (3,))
+        return (self.rows, *self.choose((), (3,)))
+
+    def use(self, dtype: str, shape: tuple[int, ...]) -> str:
+        """Rather a value of the function at work."""
+        fitting = [v.name for v in self.scope[self.own :] if v.dtype == dtype and v.shape == shape]
+        if not fitting or self.rng.random() < 0.1:
+            return super().use(dtype, shape)
+        self.args.append(self.choose(*fitting[-3:], fitting[-1]))
+        return "{" + str(len(self.args) - 1) + "}"
+
+    def function(self, *kinds: list[tuple[str, tuple[int, ...]]], most: int = 4) -> str:
+        """The name of a function, which has its own values."""
+        own, self.own = self.own, len(self.scope)
+        name = super().function(*kinds, most=most)
+        self.own = own
+        return name
+
+
+def draw_maps(seed: int, *, lines: int = 7) -> Program:
+    """A program of maps over up to 17 rows; every other one is tame."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.choice([2, 3, 4, 5, 7, 8, 8, 8, 16, 1, 17]))
+    maker = _Mapper(rng, tame=bool(seed % 2), rows=rows)
+    shapes = dict.fromkeys([*SHAPES, (rows,), (rows, 3)])
+    inputs = [Value(f"{d}{k}", d, shape) for d in DTYPES for k, shape in enumerate(shapes)]
+    maker.scope += inputs
+    made: list[Line] = []
+    while len(made) < lines:
+        made.append(maker.line())
+        maker.scope.append(made[-1].value)
+    return Program(inputs, made, maker.tame)
+
+
+def _map(m: _Mapper) -> Made:
+    """A map over rows of which some are known, or the same."""
+    kinds = [("f", ()), ("f", (3,)), ("b", ()), *m.choose([], [], [("i", ())], [("j", (3,))])]
+    result = m.choose(*kinds, kinds[0], kinds[1])
+    given = [_rows_of(m, *kind) for kind in kinds]
+    body = _inside(m, kinds, [result, ("b", ())])
+    mapped = f"lax.map(lambda t: {body}(*t), ({', '.join(given)},))"
+    spread = "[:, None]" if result[1] else ""
+    chosen = f"(lambda r: jnp.where(r[1]{spread}, r[0], r[0][::-1]))({mapped})"
+    return m.choose(f"{mapped}[0]", chosen), result[0], (m.rows, *result[1])
+
+
+def _rows_of(m: _Mapper, dtype: str, row: tuple[int, ...]) -> str:
+    shape = (m.rows, *row)
+    if m.rng.random() < 0.7:
+        return m.use(dtype, shape)
+    known = {"f": "np.arange({0}) / 2 - 1", "b": "np.arange({0}) % 3 == 1"}.get(
+        dtype, f"np.arange({{0}}, dtype='{DTYPES[dtype]}')"
+    )
+    return m.choose(
+        f"jnp.asarray({known.format(int(np.prod(shape)))}).reshape({shape})",
+        f"jnp.broadcast_to({m.use(dtype, row)}, {shape})",
+        f"{m.use(dtype, shape)}[np.arange({m.rows}) // 2]",
+    )
+
+
+def _turned(m: _Mapper) -> Made:
+    """Rows in another order."""
+    shape, dtype = m.shape(), m.choose("f", "f", "i", "b")
+    order = m.choose("[::-1]", "[np.arange(R) // 2 * 2 % R]", "[np.roll(np.arange(R), 1)]", ".at[0].set(x[R - 1])")
+    x = m.use(dtype, shape)
+    return x + order.replace("x", x).replace("R", str(m.rows)), dtype, shape
+
+
+def _from_memory(m: _Mapper) -> Made:
+    dtype, first = m.choose("f", "i", "b"), m.rng.integers(0, 20)
+    return m.use(dtype, (40,)) + f"[{first}:{first + m.rows}]", dtype, (m.rows,)
+
+
+def _one_row(m: _Mapper) -> Made:
+    dtype, row = m.choose("f", "i", "b"), m.choose((), (3,))
+    return m.use(dtype, (m.rows, *row)) + f"[{m.rng.integers(m.rows)}]", dtype, row
+
+
+def _joined(m: _Mapper) -> Made:
+    text = m.choose("jnp.concatenate([x[1:], y])[:3]", "jnp.stack([x[2], y[0], x[0]])", "jnp.where(x > y, x, y)[::-1]")
+    return _put(text, x=m.use("f", (3,)), y=m.use("f", (3,))), "f", (3,)
+
+
+def _product(m: _Mapper) -> Made:
+    text = m.choose("(whole(a) @ whole(x))[0] + y", "(whole(a) @ whole(x)).sum() * y", "whole(x) @ whole(x) - y")
+    return _put(text, a=m.use("f", (2, 3)), x=m.use("f", (3,)), y=m.use("f", ())), "f", ()
+
+
+def _round(m: _Mapper) -> Made:
+    """A loop around a map, or one and what its rows are turned into."""
+    kinds = [("f", ()), ("f", m.choose((), (3,))), m.choose(("b", ()), ("f", ()), ("i", ()))]
+    inits, count = ", ".join(_rows_of(m, *kind) for kind in kinds), f"{m.use('i', ())} & 3"
+    body, which = _inside(m, kinds, kinds), int(m.rng.integers(2))
+    again = m.choose("r", "r", "(r[0][::-1], *r[1:])", "(r[0].at[0].set(r[0][1]), *r[1:])", "(s[0] + r[0], *r[1:])")
+    step = f"lambda _, s: (lambda r: {again})(lax.map(lambda t: {body}(*t), s))"
+    dtype, row = kinds[which]
+    return f"lax.fori_loop(0, {count}, {step}, ({inits}))[{which}]", dtype, (m.rows, *row)
+
+
+def _inside(
+    m: _Mapper, parameters: list[tuple[str, tuple[int, ...]]], results: list[tuple[str, tuple[int, ...]]]
+) -> str:
+    m.inside = True
+    body = m.function(parameters, results, most=16)
+    m.inside = False
+    return body
+
+
+def _short_scan(m: _Mapper) -> Made:
+    kinds: list[tuple[str, tuple[int, ...]]] = [("f", (m.rows,)), ("f", (m.rows, 3))]
+    inits, xs = _tuple(_given(m, kinds)), m.use("f", (3,))
+    body = m.function([*kinds, ("f", ())], [*kinds, ("f", (3,))])
+    step = f"lambda s, t: (lambda r: (tuple(r[:-1]), r[-1]))({body}(*s, t))"
+    which = int(m.rng.integers(2))
+    return f"lax.scan({step}, {inits}, {xs}, reverse={m.choose(True, False)})[0][{which}]", *kinds[which]
+
+
+SIMPLE: list[Callable[..., Made]] = [
+    *(6 * [_unary, _binary]),
+    *(2 * [_where, _product, _compare, _joined]),
+    *(_integers, _test, _logic, _select_n, _convert, _shared_division),
+]
+MAPS: list[Callable[..., Made]] = [*(6 * [_map]), _turned, _turned, _from_memory, _one_row, _where]
+AROUND: list[Callable[..., Made]] = [_fori, _while, *(4 * [_round]), _short_scan, _cond]
 
 
 def _put(text: str, **names: str) -> str:

@@ -14,6 +14,7 @@ import naiad.compiler as nc
 from naiad.compiler.backends import Kernel, default_backend
 from naiad.compiler.front.trace import trace
 from naiad.compiler.passes.finish import finish
+from naiad.compiler.passes.packs import packed
 from naiad.errors import InputError
 from tests.compiler.compare import LANES, assert_same, xla
 from tests.compiler.programs import Program, draw
@@ -25,7 +26,8 @@ ROWS, JUDGED = LANES + 1, 2  # rows of a batch, and how many of them are held ag
 def kernel(closed, *, fma: bool, lanes: int) -> Kernel:
     """The machine code of a jaxpr, which is traced only once for single calls, lanes and the reference."""
     backend = default_backend()
-    program = finish(trace(closed, platform=backend.platform), fma=fma)
+    packs = lanes == 1 and backend.packs
+    program = finish(packed(trace(closed, platform=backend.platform, packs=packs)), fma=fma)
     source = backend.source(program, lanes)
     return backend.load(backend.build(source), program.layout, lanes)
 
@@ -70,9 +72,8 @@ def found(program: Program, seed: int, *, lanes: bool) -> tuple[str, int] | None
         return f"{type(error).__name__}: {error}", 0
 
 
-def check(seed: int, *, lanes: bool) -> None:
-    """Draw a program and try it; a failure is cut down to the lines that make it."""
-    program = draw(seed)
+def check(program: Program, seed: int, *, lanes: bool) -> None:
+    """Try a program on inputs that are drawn; a failure is cut down to the lines that make it."""
     wrong = found(program, seed, lanes=lanes)
     while wrong is not None:
         smaller = next((p for p in program.smaller() if found(p, seed, lanes=lanes)), None)
@@ -86,7 +87,7 @@ def check(seed: int, *, lanes: bool) -> None:
 @pytest.mark.parametrize("chunk", range(4))
 def test_programs(chunk):
     for seed in range(25 * chunk, 25 * (chunk + 1)):
-        check(seed, lanes=seed % 4 < 2 and seed % 3 == 0)
+        check(draw(seed), seed, lanes=seed % 4 < 2 and seed % 3 == 0)
 
 
 @pytest.mark.long
@@ -94,7 +95,7 @@ def test_programs(chunk):
 def test_many_programs(chunk):
     first = secrets.randbits(40)
     for seed in range(first, first + 500):
-        check(seed, lanes=seed % 4 < 2 and seed % 3 == 0)
+        check(draw(seed), seed, lanes=seed % 4 < 2 and seed % 3 == 0)
 
 
 @pytest.mark.parametrize("seeds", [range(1, 7, 2), pytest.param(range(7, 207, 2), marks=pytest.mark.long)])

@@ -73,6 +73,7 @@ def _up(state, t):
 METHODS: dict[type, list[Row]] = {
     nd.RK4: [row("free-body", tableau="heun2")],
     nd.RKMK: [row("free-body", tableau="heun2", retraction=nd.Cayley(), renormalise=False), CUT],
+    nd.Collocation: [row("free-body", {"stages": 2}, stages=3, retraction=nd.Cayley(), **SOLVER), CUT],
     nd.VPRK: [row("free-body", tableau="gauss1", **MAP, **SOLVER), CUT],
     nd.Adjoint: [
         row("free-body", {"method": nd.RKMK()}, method=nd.RKMK("heun2"), newton=[ONCE, CHORD, LOOSE]),

@@ -15,6 +15,7 @@ MAPS = {
     "variational": nd.Variational,
     "rkmk": lambda tau: nd.RKMK("rk4", tau),
     "vprk": lambda tau: nd.VPRK("gauss2", tau),
+    "collocation": lambda tau: nd.Collocation(2, tau),
     "implicit-euler": nd.ImplicitEuler,
     "tln": nd.TrapezoidalLieNewmark,
     "mln": nd.MidpointLieNewmark,
@@ -23,6 +24,7 @@ MAPS = {
 SOLVERS = {
     "variational": lambda newton: nd.Variational(newton=newton),
     "vprk": lambda newton: nd.VPRK("gauss2", newton=newton),
+    "collocation": lambda newton: nd.Collocation(2, newton=newton),
     "implicit-euler": lambda newton: nd.ImplicitEuler(newton=newton),
     "moser-veselov": lambda newton: nd.MoserVeselov(newton),
     "adjoint": lambda newton: nd.Adjoint(nd.RKMK(), newton),

@@ -91,6 +91,7 @@ CLOCKS = {
     "symmetrised": (nd.Symmetrised(variational(nd.Left())), in_turn((0.5, LEFT), (0.5, RIGHT))),
     "composition": (nd.Composition(variational(nd.Trapezoid())), in_turn(*((w, TRAPEZOID) for w in SUZUKI_4))),
     "gauss2": (nd.VPRK("gauss2"), at([0.5 - R3, 0.5 + R3], [0.5, 0.5])),
+    "collocation": (nd.Collocation(2), at([0.5 - R3, 0.5 + R3], [0.5, 0.5])),
     "rk4": (nd.RK4(), KUTTA),
     "rkmk4": (nd.RKMK(), KUTTA),
     "euler": (nd.RKMK("euler"), at([0], [1])),

@@ -1,7 +1,7 @@
 """The methods of the verification: a new one enters this table and inherits every measurement."""
 
 import naiad as nd
-from naiad.groups import S3, SO3
+from naiad.groups import S3, SO3, Rn
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem
 
@@ -28,6 +28,8 @@ METHODS: dict[str, AbstractMethod] = {
     "gauss2": nd.VPRK("gauss2", EXPONENTIAL),
     "gauss3": nd.VPRK("gauss3", CAYLEY),
     "lobatto3": nd.VPRK("lobatto3", CAYLEY),
+    "collocation1": nd.Collocation(1),
+    "collocation2": nd.Collocation(2, CAYLEY),
     "tree": nd.TreeVariational(),
     "tree-midpoint": nd.TreeVariational(nd.Midpoint()),
     "tree-one-sided": nd.TreeVariational(nd.Left(), correction=True),
@@ -105,7 +107,8 @@ def takes(method: str, problem: str) -> bool:
 # Whether it is symplectic and reversible it says itself.
 
 RUNGE_KUTTA = {name for name in METHODS if name.startswith("rk")}
-CONTROLS = RUNGE_KUTTA | {"implicit-euler", "projected", "projected-momentum"}
+COLLOCATION = {"collocation1", "collocation2"}
+CONTROLS = RUNGE_KUTTA | COLLOCATION | {"implicit-euler", "projected", "projected-momentum"}
 LEAVE_THE_GROUP = {"rk4"}
 
 
@@ -113,15 +116,17 @@ def keeps_momentum(name: str, system: LagrangianSystem) -> bool:
     """Whether the momentum in space, at the nodes, is kept to round-off.
 
     The Cayley map of SO(3) turns the momentum as the midpoint rule does, those of other groups do not; TLN and FLV
-    keep a momentum at half steps.
+    keep a momentum at half steps. Gauss's collocation keeps what is quadratic: on R^n.
     """
     if name in {"mln", "compose4-mln"}:
         return isinstance(system.group, SO3)
+    if name in COLLOCATION:
+        return isinstance(system.group, Rn)
     return name == "projected-momentum" or name not in CONTROLS | {"tln", "flv"}
 
 
 def keeps_energy(name: str, system: LagrangianSystem) -> bool:
     """Whether the energy of a free body, at the nodes, is kept to round-off."""
     on_rotations = isinstance(system.group, SO3 | S3)
-    kept = {"mln", "sw-perp", "kr", "compose4-mln", "projected", "projected-momentum"}
+    kept = {"mln", "sw-perp", "kr", "compose4-mln", "projected", "projected-momentum"} | COLLOCATION
     return name in kept or (name in {"new", "moser-veselov"} and on_rotations)

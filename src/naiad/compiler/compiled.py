@@ -222,7 +222,7 @@ class Compiled:
 
     def _program(self) -> Program:
         _, signature, args = self._last_call()
-        return self._traced(signature, args)[0]
+        return self._traced(signature, args, packs=self._backend.packs)[0]
 
     def _last_call(self) -> tuple[Entry, Signature, tuple[Any, ...]]:
         if self._last is None:
@@ -309,7 +309,7 @@ class Compiled:
                 return Entry.of(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
         with making():
-            program, tree, traced = self._traced(signature, args, apart=apart)
+            program, tree, traced = self._traced(signature, args, apart=apart, packs=lanes == 1 and self._backend.packs)
             lanes = lanes or self._backend.lanes_of(program.length)
             source = self._backend.source(program, lanes, shared)
             scalarised = time.perf_counter()
@@ -327,7 +327,13 @@ class Compiled:
         return Entry.of(self._backend.load(code, program.layout, lanes), tree, stats)
 
     def _traced(
-        self, signature: Signature, args: tuple[Any, ...], *, wasm: bool = False, apart: frozenset[str] | None = None
+        self,
+        signature: Signature,
+        args: tuple[Any, ...],
+        *,
+        wasm: bool = False,
+        apart: frozenset[str] | None = None,
+        packs: bool = False,
     ) -> tuple[Program, Any, float]:
         everything, structure = jax.tree.flatten(args)
         numbers = [_numbers(leaf) for leaf in everything if is_number(leaf)]
@@ -352,6 +358,7 @@ class Compiled:
             platform="cpu" if wasm else self._backend.platform,
             most_scalars=self._most_scalars or self._backend.most_scalars,
             fma=not wasm and self._fma and self._backend.fma,
+            packs=packs,
         )
         if apart is not None:
             program.memories = Memories(_starts(args, program.inputs), _starts(trees[0], program.outputs), apart)

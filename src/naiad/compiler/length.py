@@ -9,6 +9,7 @@ from naiad.compiler.front.rules import TooLong, Unsupported
 from naiad.compiler.front.trace import trace
 from naiad.compiler.ir.program import Program
 from naiad.compiler.passes.finish import finish
+from naiad.compiler.passes.packs import packed
 
 LONG = 10_000  # operations, above which the seconds that a back end takes for them count
 FEW = 64  # the elements of an array that are scalars in a program that would be longer
@@ -24,12 +25,14 @@ def finished(
     platform: str,
     most_scalars: int,
     fma: bool,
+    packs: bool = False,
 ) -> Program:
     """The program of a jaxpr in which arrays of up to `most_scalars` elements are scalars; if it is long, and much
     shorter where only those of up to `FEW` are, the shorter one. (The rest is that of `trace` and `finish`.)"""
 
     def made(most: int, longest: int | None = None) -> Program:
-        return finish(trace(jaxpr, known, platform=platform, most_scalars=most, longest=longest), fma=fma)
+        traced = trace(jaxpr, known, platform=platform, most_scalars=most, longest=longest, packs=packs)
+        return finish(packed(traced), fma=fma)
 
     def tried(most: int, longest: int | None = None) -> Program | None:
         try:

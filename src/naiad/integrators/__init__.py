@@ -1,6 +1,7 @@
 """Methods: from a system to a pure step."""
 
 from naiad.integrators.adjoint import Adjoint
+from naiad.integrators.collocation import Collocation
 from naiad.integrators.composition import Composition, Symmetrised
 from naiad.integrators.default import default_method
 from naiad.integrators.energy_steps import EnergySteps
@@ -45,6 +46,7 @@ __all__ = [
     "AbstractRule",
     "Adjoint",
     "AdjointRule",
+    "Collocation",
     "Composition",
     "EnergySteps",
     "FastLieVerlet",

@@ -175,13 +175,18 @@ def refuse_variable(method: AbstractMethod, caller: str) -> None:
 
 def refuse_truncated(method: AbstractMethod, retraction: AbstractRetraction) -> None:
     """Raise an `InputError` if dexp^-1 is to be cut in a method that does without it, where it would change nothing."""
-    parts = retraction.retractions if isinstance(retraction, PerFactor) else (retraction,)
-    if any(isinstance(part, Exponential) and part.order is not None for part in parts):
+    if truncated(retraction):
         name = type(method).__name__
         raise InputError(
             f"{name} was given {retraction!r}, which cuts dexp^-1, and {name} does without dexp^-1; leave order out, "
             "or use Variational, Reduced or RKMK."
         )
+
+
+def truncated(retraction: AbstractRetraction) -> bool:
+    """Whether dexp^-1 is to be cut."""
+    parts = retraction.retractions if isinstance(retraction, PerFactor) else (retraction,)
+    return any(isinstance(part, Exponential) and part.order is not None for part in parts)
 
 
 def velocity_floor(group: AbstractGroup, g: Any, h: Scalar) -> Float[Array, ""]:

@@ -76,12 +76,12 @@ class VPRK(AbstractOneStepMethod):
     def symmetric(self, system: LagrangianSystem) -> bool:
         """Where the charts at both nodes give the same stages; elsewhere the one at g_k makes the method one-sided."""
         by_exp = isinstance(self.retraction, Exponential)
-        same = _flat(system.group, by_exp=by_exp) or (by_exp and len(self.tableau.b) == 1)
+        same = flat(system.group, by_exp=by_exp) or (by_exp and len(self.tableau.b) == 1)
         return self._even(system) or (self.tableau.symmetric and same)
 
     def _even(self, system: LagrangianSystem) -> bool:
         """Whether L_d(x) is h ell of an odd function of x: one stage, no g."""
-        return len(self.tableau.b) == 1 and _reduced(system)
+        return len(self.tableau.b) == 1 and reduced(system)
 
     def balance(self, system: LagrangianSystem, g: Any, K: Slopes, t: Scalar, h: Scalar) -> StageBalance:
         """The derivatives of the action, and with them the virtual work of the forces."""
@@ -91,7 +91,7 @@ class VPRK(AbstractOneStepMethod):
         def stage(Theta_K, time):
             Theta, K = jnp.split(Theta_K, 2)
             Xi, pull = jax.vjp(lambda x, y: tau.dtau(group, -x, y), Theta, K)
-            if _reduced(system):
+            if reduced(system):
                 by_Theta, by_K = pull(jax.grad(system.reduced_lagrangian)(Xi))
                 return jnp.concatenate([by_Theta, by_K, jnp.zeros_like(K)])
             point = group.compose(g, tau.tau(group, Theta))
@@ -120,7 +120,7 @@ class VPRK(AbstractOneStepMethod):
             x, leaving = h * (jnp.asarray(self.tableau.b) @ K), state.mu + balance.node
             return x, leaving, (balance.stages - tau.dtau_dual(group, x, leaving)).reshape(-1)
 
-        floor = 0.0 if _reduced(system) else velocity_floor(system.group, state.g, h)
+        floor = 0.0 if reduced(system) else velocity_floor(system.group, state.g, h)
         root = self.newton.root(lambda unknowns: evaluated(unknowns)[2], extrapolate(memory), floor=floor)
         x, leaving, mismatch = evaluated(root.x)
         increment = tau.increment(group, x)
@@ -140,15 +140,15 @@ def _coefficients(tableau: Any) -> PartitionedTableau:
     return partitioned_tableau(*tableau)
 
 
-def _reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
+def reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
     """Whether neither the Lagrangian nor a force depends on g."""
     return isinstance(system, EulerPoincareSystem) and system.force is None
 
 
-def _flat(group: AbstractGroup, *, by_exp: bool) -> bool:
+def flat(group: AbstractGroup, *, by_exp: bool) -> bool:
     """Whether the charts are translates of each other: on R^n, and on circles by the exponential."""
     if isinstance(group, Product):
-        return all(_flat(factor, by_exp=by_exp) for factor in group.factors)
+        return all(flat(factor, by_exp=by_exp) for factor in group.factors)
     if isinstance(group, Power):
-        return _flat(group.base, by_exp=by_exp)
+        return flat(group.base, by_exp=by_exp)
     return isinstance(group, Rn) or (by_exp and isinstance(group, SO2))

@@ -1,5 +1,6 @@
 """Butcher tableaux of Runge-Kutta methods: explicit ones, and those of partitioned pairs."""
 
+import functools
 from collections.abc import Sequence
 from math import sqrt
 from typing import Any, NamedTuple
@@ -89,6 +90,20 @@ def partitioned_tableau(a: Any, b: Any, c: Any = None) -> PartitionedTableau:
 
 def _tableau(a: Sequence[Sequence[float]], b: Sequence[float], scale: float = 1.0) -> PartitionedTableau:
     return partitioned_tableau(np.asarray(a) / scale, np.asarray(b) / scale)
+
+
+@functools.cache
+def collocation(stages: int) -> PartitionedTableau:
+    """Gauss's method with so many stages, of order twice as many [hairer2006, section II.1.3]."""
+    x, w = np.polynomial.legendre.leggauss(stages)
+    c, others = 0.5 * (1 + x), ~np.eye(stages, dtype=bool)
+
+    def integral(j: int, end: float) -> float:
+        """Of the polynomial that is 1 at c_j and 0 at the others, from 0."""
+        at = end * c[:, None]
+        return end * 0.5 * w @ np.prod((at - c[others[j]]) / (c[j] - c[others[j]]), axis=1)
+
+    return partitioned_tableau([[integral(j, end) for j in range(stages)] for end in c], 0.5 * w, c)
 
 
 def _gauss3() -> PartitionedTableau:

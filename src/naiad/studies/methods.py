@@ -19,6 +19,7 @@ METHODS = {
     "gauss3": ("variational Runge-Kutta, Cayley map, Gauss with 3 stages, order 6", nd.VPRK("gauss3")),
     "lobatto2": ("variational Runge-Kutta, Cayley map, Lobatto IIIA-IIIB with 2 stages, order 2", nd.VPRK("lobatto2")),
     "lobatto3": ("variational Runge-Kutta, Cayley map, Lobatto IIIA-IIIB with 3 stages, order 4", nd.VPRK("lobatto3")),
+    "collocation": ("collocation with 8 stages of Gauss, order 16, symplectic on vector spaces only", nd.Collocation()),
     "rkmk4": ("Runge-Kutta-Munthe-Kaas, order 4", nd.RKMK("rk4")),
     "rk4": ("classical Runge-Kutta on the matrix entries", nd.RK4()),
 }
@@ -45,7 +46,8 @@ VARIABLE_METHODS = {
 
 CHOICES = {name: words for name, (words, _) in METHODS.items()}
 GENERAL = {
-    name: CHOICES[name] for name in ("cay", "exp", "midpoint", "compose4", "compose6", "compose8", "rkmk4", "rk4")
+    name: CHOICES[name]
+    for name in ("cay", "exp", "midpoint", "compose4", "compose6", "compose8", "collocation", "rkmk4", "rk4")
 }
 """Those that fit every group, for studies on products and powers."""
 SHAPE_CHOICES = GENERAL | {name: FREE_METHODS[name][0] for name in ("flv", "sw-perp")}

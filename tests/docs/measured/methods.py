@@ -76,6 +76,25 @@ def parts_of_splittings():
     return {'t = 4: # with "screws", # with "axes", # with "top"': off}
 
 
+@measured("collocation-of-a-vehicle")
+def collocation_of_a_vehicle():
+    state, found = vehicle_state(), []
+    exact = march(VEHICLE, nd.Collocation(), state, dt=0.2, steps=50).mu
+    loose = nd.Collocation(newton=nd.Newton(tolerance=1e-9))
+    cases = ((nd.Collocation(), 0.625), (nd.Collocation(), 1.0), (loose, 0.5), (nd.Splitting(6, "top"), 0.1))
+    for method, dt in cases:
+        run = nd.simulate(VEHICLE, state, t1=10.0, dt=dt, method=method, reconstruct=False, progress=False)
+        found.append(np.max(np.abs(run.final.mu - exact)))
+        energy = nd.diagnostics.energy_error(run).max()
+        if method == nd.Collocation():
+            assert energy < 1e-13
+        else:
+            found.append(energy)
+        if isinstance(method, nd.Collocation):
+            found.append(run.statistics["newton_iterations_mean"])
+    return found
+
+
 @measured("momentum-methods-on-a-torus")
 def momentum_methods_on_a_torus():
     vehicle = nd.models.KirchhoffBody(INERTIA, MASS)

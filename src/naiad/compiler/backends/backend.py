@@ -33,6 +33,9 @@ class Backend(ABC):
     keeps: bool = False
     """Whether its kernels leave their results where they are (`Resident`), and take them from there."""
 
+    packs: bool = False
+    """Whether programs for one row at a time may have values of several lanes (see `Node`)."""
+
     @property
     @abstractmethod
     def fma(self) -> bool:

@@ -57,7 +57,7 @@ def operations_of(jaxpr: core.Jaxpr) -> int:
     """About how many scalar operations a jaxpr makes."""
     total = 0
     for eqn in jaxpr.eqns:
-        inner = _inside(eqn)
+        inner = jaxprs_in(eqn)
         total += sum(map(operations_of, inner))
         if eqn.primitive.name == "while":
             total += UNROLLED_OPERATIONS
@@ -74,7 +74,7 @@ def is_straight(jaxpr: core.Jaxpr) -> bool:
 
 def has_loops(eqn: Any, kinds: tuple[str, ...] = LOOPS) -> bool:
     """Whether an equation is a loop or a branch, or has one within."""
-    return eqn.primitive.name in kinds or any(_loops_within(jaxpr, kinds) for jaxpr in _inside(eqn))
+    return eqn.primitive.name in kinds or any(_loops_within(jaxpr, kinds) for jaxpr in jaxprs_in(eqn))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -129,7 +129,7 @@ def stacks_of(jaxpr: core.Jaxpr) -> frozenset[int]:
     last."""
     found: set[int] = set()
     for eqn in jaxpr.eqns:
-        for inner in _inside(eqn):
+        for inner in jaxprs_in(eqn):
             found |= stacks_of(inner)
             length = eqn.params.get("length", 0)
             if _goes_through_rows(eqn) and length * operations_of(inner) > UNROLLED_OPERATIONS:
@@ -145,7 +145,7 @@ def _goes_through_rows(eqn: Any) -> bool:
     return any(v.aval.ndim > 1 for v in [*eqn.invars[consts + carried :], *eqn.outvars[carried:]])
 
 
-def _inside(eqn: Any) -> list[core.Jaxpr]:
+def jaxprs_in(eqn: Any) -> list[core.Jaxpr]:
     """The jaxprs of an equation."""
     if eqn.primitive.name in CALLS:
         return [_called(eqn)]

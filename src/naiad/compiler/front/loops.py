@@ -10,6 +10,7 @@ import numpy as np
 from naiad.compiler.front.arrays import UNROLLED, Arrays, Index, Lazy, Small, Value, element_type, is_known
 from naiad.compiler.front.invariant import divided
 from naiad.compiler.front.jaxprs import indexed_arguments, is_straight, rows_passed_on, scan_counts, stays_loop
+from naiad.compiler.front.packs import fits, side_by_side
 from naiad.compiler.front.rules import rule
 from naiad.compiler.front.tracer import Tracer, known_kind
 from naiad.compiler.ir.operations import BOOL
@@ -91,6 +92,8 @@ def _scan(tracer: Tracer, eqn: Any, *inputs: Value) -> list[Value]:
     slices = body.jaxpr.invars[m + n :]
     stacked = [variable.aval for variable in eqn.outvars[n:]]
     small = not any(isinstance(value, Lazy) for value in inputs) and not any(arrays.is_large(a.shape) for a in stacked)
+    if small and not n and tracer.packs and fits(arrays, body, length, inputs[m:]):
+        return side_by_side(tracer, body, length, inputs[:m], inputs[m:])
     if not length or (small and not stays_loop(eqn)):
         return _written_out(tracer, body, list(inputs[:m]), list(inputs[m : m + n]), inputs[m + n :], order, stacked)
     settled = tracer.settled(inputs)

@@ -22,11 +22,13 @@ def trace(
     platform: str = "",
     most_scalars: int = 1024,
     longest: int | None = None,
+    packs: bool = False,
 ) -> Program:
     """The scalar program of a jaxpr; `known` marks the elements of its arguments that are 0 or 1 (others with -1),
     `platform` is where it will run, for functions that have variants, and arrays of more elements than `most_scalars`
-    live in memory. One of more operations than `longest`, dead ones too, is refused (`TooLong`)."""
-    tracer = Tracer(stacks_of(closed.jaxpr), platform, most_scalars, longest)
+    live in memory; it may have `packs`. One of more operations than `longest`, dead ones too, is refused
+    (`TooLong`)."""
+    tracer = Tracer(stacks_of(closed.jaxpr), platform, most_scalars, longest, packs)
     b, arrays = tracer.builder, tracer.arrays
     inputs, in_size = _slots(closed.in_avals)
     args: list[Value] = []

@@ -24,7 +24,10 @@ SUMMING = {"reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general"} | {
 class Tracer:
     """Evaluates jaxprs over small arrays of nodes and large lazy ones."""
 
-    def __init__(self, stacks: frozenset[int], platform: str, most_scalars: int, longest: int | None = None):
+    def __init__(
+        self, stacks: frozenset[int], platform: str, most_scalars: int, longest: int | None = None, packs: bool = False
+    ):
+        self.packs = packs  # whether values may go side by side
         self.platform = platform  # where the code will run, in JAX's words
         self.longest = LONGEST if longest is None else min(longest, LONGEST)
         self.builder = Builder()

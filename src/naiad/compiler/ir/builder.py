@@ -105,6 +105,27 @@ class Builder:
         """a b; of truth values, whether both hold."""
         return self.op(_PRODUCT[a.type], a, b)
 
+    # -- packs
+
+    def pack(self, scalars: Sequence[Node]) -> Node:
+        """Scalars of one type side by side; one that is the same in all lanes stays a scalar."""
+        first = scalars[0]
+        if all(each is first for each in scalars):
+            return first
+        node = self._place("pack", tuple(scalars), first.type)
+        node.width = len(scalars)
+        return node
+
+    def lane(self, value: Node, lane: int) -> Node:
+        """The scalar in a lane."""
+        if value.width == 1:
+            return value
+        if value.op == "pack":
+            return value.args[lane]
+        node = self._place("lane", (value,), value.type, lane)
+        node.width = 1
+        return node
+
     # -- memory
 
     def buffer(self, size: int, type: str) -> Buffer:
@@ -345,18 +366,18 @@ class Builder:
             return args[1] if keeps else args[0]
         return self._place(name, args, OPERATIONS[name].type)
 
-    def _place(self, name: str, args: tuple[Node, ...], type: str) -> Node:
+    def _place(self, name: str, args: tuple[Node, ...], type: str, value: Any = None) -> Node:
         deepest = args[0].region
         for a in args[1:]:
             if a.region.depth > deepest.depth:
                 deepest = a.region
-        key = (name, *[a.number for a in args])
+        key = (name, value, *[a.number for a in args])
         once = name in ONCE and deepest is self.root and self.region.in_loop
-        return self._shared(self.root if once else self._home(deepest), deepest, key, name, args, type)
+        return self._shared(self.root if once else self._home(deepest), deepest, key, name, args, type, value)
 
     def _find(self, name: str, args: tuple[Node, ...]) -> Node | None:
         deepest = max((a.region for a in args), key=lambda region: region.depth)
-        return self._lookup(self._home(deepest), deepest, (name, *(a.number for a in args)))
+        return self._lookup(self._home(deepest), deepest, (name, None, *(a.number for a in args)))
 
     def _home(self, deepest: Region) -> Region:
         """The outermost region in which a node may be computed, given the deepest region of its arguments: out of

@@ -11,9 +11,13 @@ from typing import Any, NamedTuple
 
 
 class Node:
-    """A scalar value, or a statement. Nodes are shared: two equal expressions in one place are one node."""
+    """A value, or a statement. Nodes are shared: two equal expressions in one place are one node.
 
-    __slots__ = ("args", "number", "op", "region", "type", "value")
+    A value is a scalar, or a pack of `width` scalars that lie side by side in a vector register: `pack` makes one of
+    scalars, `lane` takes one of them out, and what is computed with a pack is one, scalars being in all its lanes.
+    """
+
+    __slots__ = ("args", "number", "op", "region", "type", "value", "width")
 
     def __init__(self, op: str, args: tuple["Node", ...], type: str, region: "Region", number: int, value: Any = None):
         self.op = op
@@ -22,6 +26,10 @@ class Node:
         self.region = region
         self.number = number
         self.value = value
+        self.width = 1
+        for a in args:
+            if a.width != 1:
+                self.width = a.width
 
     @property
     def constant(self) -> bool:
@@ -210,5 +218,6 @@ def _text(region: Region, margin: str) -> list[str]:
             owner, position = node.value
             lines.append(f"{margin}{_name(node)}: {node.type} = result {position} of %{owner.number}")
         elif node.op not in ("const", "input", "param"):
-            lines.append(f"{margin}{_name(node)}: {node.type} = {node.op} {names}")
+            wide, place = f"*{node.width}" if node.width > 1 else "", f" {node.value}" if node.op == "lane" else ""
+            lines.append(f"{margin}{_name(node)}: {node.type}{wide} = {node.op}{place} {names}")
     return lines

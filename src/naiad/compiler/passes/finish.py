@@ -98,7 +98,8 @@ def fuse(node: Node, uses: Counter[int]) -> None:
     """Make a sum with a product that nobody else uses one operation."""
     a, b = node.args
     for product, other, first in ((b, a, False), (a, b, True)):
-        if product.op == "mul" and uses[product.number] == 1 and product.region is node.region and product is not other:
+        alone = product.op == "mul" and uses[product.number] == 1 and product.region is node.region
+        if alone and product is not other and product.width == node.width:
             op = "fma" if node.op == "add" else "fms" if first else "fnma"
             node.op, node.args = op, (*product.args, other)
             uses[product.number] = 0

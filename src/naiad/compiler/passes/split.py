@@ -124,4 +124,4 @@ def _frame(program: Program, home: dict[int, Part | None], owner: Part | None, u
             continue
         if home[node.number] is not owner:
             program.frame[node.number] = program.work_size
-            program.work_size += 1
+            program.work_size += node.width

@@ -28,6 +28,7 @@ class LLVM(Backend):
 
     name = "llvm"
     platform = "cpu"
+    packs = True
 
     @property
     def fma(self) -> bool:

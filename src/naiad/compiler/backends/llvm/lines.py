@@ -1,6 +1,8 @@
 """The lines of a function in LLVM IR, as they are written: values, blocks, and the types of lanes."""
 
+import contextlib
 import struct
+from collections.abc import Iterator
 
 
 class Lines:
@@ -9,11 +11,12 @@ class Lines:
     def __init__(self, lanes: int):
         self.lanes = lanes
         self.text: list[str] = []
+        self.room: list[str] = []  # on the stack
         self.block = "entry"
         self.declared: set[str] = set()
         self.helpers: dict[str, str] = {}
         self._count = 0
-        self._splats: dict[str, str] = {}  # of the block
+        self._splats: dict[tuple[str, int], str] = {}  # of the block
 
     # -- lines
 
@@ -47,11 +50,30 @@ class Lines:
         """End a block."""
         self.say(f"br label %{label}{mark}")
 
+    def put(self, type: str, value: str) -> str:
+        """A place on the stack for a value, which is read from there and not, as LLVM would have it, from registers."""
+        place = self.fresh()
+        self.room.append(f"  {place} = alloca {type}, align 64")
+        self.say(f"store {type} {value}, ptr {place}, align 64")
+        self.say(f'call void asm sideeffect "", "r,~{{memory}}"(ptr {place})')
+        return place
+
+    def whole(self) -> list[str]:
+        """All lines of the function."""
+        return self.room + self.text
+
     def fork(self, condition: str, yes: str, no: str) -> None:
         """End a block, by a condition."""
         self.say(f"br i1 {condition}, label %{yes}, label %{no}")
 
     # -- lanes
+
+    @contextlib.contextmanager
+    def of(self, lanes: int) -> Iterator[None]:
+        """Meanwhile wide values have so many lanes."""
+        usual, self.lanes = self.lanes, lanes
+        yield
+        self.lanes = usual
 
     def type(self, scalar: str, wide: bool = True) -> str:
         """The type of a value."""
@@ -65,12 +87,13 @@ class Lines:
         """A scalar, in all lanes."""
         if self.lanes == 1:
             return name
-        if name in self._splats:
-            return self._splats[name]
+        key = (name, self.lanes)
+        if key in self._splats:
+            return self._splats[key]
         vector = self.type(scalar)
         one = self.emit(f"insertelement {vector} poison, {scalar} {name}, i64 0")
         wide = self.emit(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
-        self._splats[name] = wide
+        self._splats[key] = wide
         return wide
 
     def bits(self, mask: str) -> str:

@@ -83,14 +83,14 @@ def _by_library(name: str) -> Callable[..., str]:
         lines.declared.add(f"declare double @{name}({doubles}) nounwind willreturn memory(none)")
         called = name
         if wide and lines.lanes > 1:
-            called = f"lanes.{name}"
-            lines.helpers.setdefault(called, _lane_by_lane(lines.lanes, name, type, len(args)))
+            called = f"lanes{lines.lanes}.{name}"
+            lines.helpers.setdefault(called, _lane_by_lane(called, lines.lanes, name, type, len(args)))
         return lines.emit(f"call {type} @{called}({', '.join(f'{type} {a}' for a in args)})")
 
     return write
 
 
-def _lane_by_lane(lanes: int, name: str, type: str, count: int) -> str:
+def _lane_by_lane(called: str, lanes: int, name: str, type: str, count: int) -> str:
     """A function of vectors that calls one of scalars for each lane."""
     text, value = [], "poison"
     for lane in range(lanes):
@@ -100,7 +100,7 @@ def _lane_by_lane(lanes: int, name: str, type: str, count: int) -> str:
         text.append(f"  %y.{lane} = call double @{name}({given})")
         text.append(f"  %r.{lane} = insertelement {type} {value}, double %y.{lane}, i64 {lane}")
         value = f"%r.{lane}"
-    head = f"define internal {type} @lanes.{name}({', '.join(f'{type} %a{k}' for k in range(count))}) noinline {{"
+    head = f"define internal {type} @{called}({', '.join(f'{type} %a{k}' for k in range(count))}) noinline {{"
     return "\n".join([head, *text, f"  ret {type} {value}", "}"])
 
 

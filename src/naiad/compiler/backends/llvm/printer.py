@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from naiad.compiler.backends.llvm.lines import Lines, bits
+from naiad.compiler.backends.llvm.machine import processor
 from naiad.compiler.backends.llvm.memory import Memory, Stretch
 from naiad.compiler.backends.llvm.operations import SCALARS, write
 from naiad.compiler.ir.operations import BOOL, FLOAT, INT
 from naiad.compiler.ir.program import Branch, Buffer, Loop, Node, Part, Program, Region
+from naiad.compiler.passes.packs import spread
 from naiad.compiler.passes.split import given
 from naiad.compiler.passes.uniform import uniform
 
@@ -58,6 +60,8 @@ class _Printer:
         self.functions = [self.buffers]
         self.plain_loops: list[int] = []
         self.scattered: list[_Scattered] = []
+        self.spread = set[int]() if processor().arm else spread(program)
+        self.places: dict[int, str] = {}  # of this function, where these lie
 
     # -- the module
 
@@ -65,7 +69,7 @@ class _Printer:
         self._region(self.program.region, None)
         for offset, node in self.program.results:
             self._result(offset, node)
-        body = "\n".join(self.lines.text)
+        body = "\n".join(self.lines.whole())
         tables = [_table(buffer) for buffer in self.program.tables]
         given, apart = self.memory.arguments("noalias "), " noinline" if len(self.lines.text) > INLINED else ""
         one = f"define internal void @one({given}){apart} {ALIGNED} {{\nentry:\n{body}\n  ret void\n}}"
@@ -89,47 +93,59 @@ class _Printer:
     # -- names and types
 
     def _type_of(self, node: Node) -> str:
-        return self.lines.type(SCALARS[node.type], not self._same(node))
+        with self.lines.of(self._width(node)):
+            return self.lines.type(SCALARS[node.type])
+
+    def _width(self, node: Node) -> int:
+        """How many numbers a value has: a pack's, or one for each lane."""
+        return node.width if self._same(node) else self.lanes
+
+    def _as(self, node: Node, like: Node) -> str:
+        """The operand in the form of another."""
+        with self.lines.of(self._width(like)):
+            return self._use(node, not self._same(like) or like.width > 1)
 
     def _use(self, node: Node, wide: bool) -> str:
         """The operand, as a vector if wanted."""
         if node.constant:
             return self.lines.number(_constant(node), SCALARS[node.type], wide)
         name = self.names.get(node.number) or self._recalled(node)
-        return self.lines.splat(SCALARS[node.type], name) if wide and self._same(node) else name
+        return self.lines.splat(SCALARS[node.type], name) if wide and self._width(node) == 1 else name
 
     def _recalled(self, node: Node) -> str:
         """A value that another part has made, from the frame."""
         if node.op == "input":
-            name = self._input(node)
-        else:
-            pointer = self._pointer("%work", str(self.program.frame[node.number]))
-            name = self._read(pointer, node.type, not self._same(node))
-        return name
+            return self._input(node)
+        pointer = self._pointer("%work", str(self.program.frame[node.number]))
+        with self.lines.of(self._width(node)):
+            return self._read(pointer, node.type, True)
 
     def _define(self, node: Node, name: str) -> None:
         """The name of a value, which goes into the frame if another part uses it."""
         self.names[node.number] = name
+        if node.number in self.spread:
+            self.places[node.number] = self.lines.put(self._type_of(node), name)
         if node.number in self.program.frame:
             pointer = self._pointer("%work", str(self.program.frame[node.number]))
-            wide = not self._same(node)
-            memory = self.lines.type(MEMORY[node.type], wide)
-            if node.type == BOOL:
-                name = self.lines.emit(f"zext {self.lines.type('i1', wide)} {name} to {memory}")
-            self.lines.say(f"store {memory} {name}, ptr {pointer}, align 8")
+            with self.lines.of(self._width(node)):
+                memory = self.lines.type(MEMORY[node.type])
+                if node.type == BOOL:
+                    name = self.lines.emit(f"zext {self.lines.type('i1')} {name} to {memory}")
+                self.lines.say(f"store {memory} {name}, ptr {pointer}, align 8")
 
     def _part(self, part: Part, mask: str | None) -> None:
         """A function of its own, and a call of it."""
-        lines, around = self.lines, (self.lines.text, self.lines.block, self.names, self.buffers)
-        lines.text, lines.block, self.names, self.buffers = [], "entry", {}, {}
+        lines = self.lines
+        around = lines.text, lines.room, lines.block, self.names, self.buffers, self.places
+        lines.text, lines.room, lines.block, self.names, self.buffers, self.places = [], [], "entry", {}, {}, {}
         self.functions.append(self.buffers)
         self.names.update({value.number: self._recalled(value) for value in given(part)})
         self._region(part.body, None if mask is None else "%mask")
-        name, body = f"@part{len(self.parts)}", "\n".join(lines.text)
+        name, body = f"@part{len(self.parts)}", "\n".join(lines.whole())
         masked = "" if mask is None else f", {lines.type('i1')} "
         taken = self.memory.arguments("noalias ") + (masked and f"{masked}%mask")
         self.parts.append(f"define internal void {name}({taken}) noinline {ALIGNED} {{\nentry:\n{body}\n  ret void\n}}")
-        lines.text, lines.block, self.names, self.buffers = around
+        lines.text, lines.room, lines.block, self.names, self.buffers, self.places = around
         lines.say(f"call void {name}({self.memory.arguments()}{masked and masked + str(mask)})")
 
     # -- statements
@@ -150,16 +166,39 @@ class _Printer:
                 self._define(node, self._load(node))
             elif node.op == "input":
                 self._define(node, self._input(node))
-            elif node.op not in ("param", "result"):
+            elif node.op in ("param", "result"):
+                pass  # of which their owner takes care
+            elif node.width > 1 or node.op == "lane":
+                self._define(node, self._packed(node))
+            else:
                 wide = not self._same(node)
                 self._define(node, write(self.lines, node, wide, [self._use(a, wide) for a in node.args]))
         if self.scattered:
             self._scatter(mask)
 
+    def _packed(self, node: Node) -> str:
+        """A pack, or a lane of one."""
+        scalar, first = SCALARS[node.type], node.args[0]
+        if node.op == "lane" and first.number in self.places:
+            pointer = self.lines.emit(f"getelementptr double, ptr {self.places[first.number]}, i64 {node.value}")
+            return self.lines.emit(f"load double, ptr {pointer}, align 8")
+        if node.op == "lane":
+            return self.lines.emit(f"extractelement {self._type_of(first)} {self._use(first, False)}, i64 {node.value}")
+        if node.op == "pack":
+            type = self._type_of(node)
+            known = (_constant(each) if each.constant else "poison" for each in node.args)
+            value = f"<{', '.join(f'{scalar} {each}' for each in known)}>"
+            for lane, each in enumerate(node.args):
+                if not each.constant:
+                    one = self._use(each, False)
+                    value = self.lines.emit(f"insertelement {type} {value}, {scalar} {one}, i64 {lane}")
+            return value
+        with self.lines.of(node.width):
+            return write(self.lines, node, True, [self._use(a, True) for a in node.args])
+
     def _loop(self, loop: Loop, mask: str | None) -> None:
         masked = self.lanes > 1 and not self._same(loop.predicate)
-        wides = [not self._same(param) for param in loop.params]
-        inits = [self._use(init, wide) for init, wide in zip(loop.inits, wides, strict=True)]
+        inits = [self._as(init, param) for init, param in zip(loop.inits, loop.params, strict=True)]
         lanes = self.lines.type("i1")
         active = mask or self.lines.number("true", "i1")
         before = self.lines.block
@@ -186,7 +225,7 @@ class _Printer:
             self.lines.fork(self._use(loop.predicate, False), body, end)
         self.lines.start(body)
         self._region(loop.body, goes_on if masked else mask)
-        yields = [self._use(value, wide) for value, wide in zip(loop.yields, wides, strict=True)]
+        yields = [self._as(value, param) for value, param in zip(loop.yields, loop.params, strict=True)]
         if masked:
             yields = self._kept_where_done(loop.params, yields, goes_on)
         again = self.lines.block
@@ -241,13 +280,12 @@ class _Printer:
 
     def _uniform_branch(self, branch: Branch, mask: str | None) -> None:
         labels, end = (self.lines.label("then"), self.lines.label("else")), self.lines.label("end")
-        wides = [not self._same(result) for result in branch.results]
         self.lines.fork(self._use(branch.predicate, False), *labels)
         arrivals = []
         for label, arm, yields in zip(labels, branch.arms, branch.yields, strict=True):
             self.lines.start(label)
             self._region(arm, mask)
-            given = [self._use(y, wide) for y, wide in zip(yields, wides, strict=True)]
+            given = [self._as(y, result) for y, result in zip(yields, branch.results, strict=True)]
             arrivals.append((given, self.lines.block))
             self.lines.jump(end)
         self.lines.start(end)
@@ -361,7 +399,7 @@ class _Printer:
         memory = self.lines.type(MEMORY[type], wide)
         value = self.lines.emit(f"load {memory}, ptr {pointer}, align 8{mark}")
         if type == BOOL:
-            zero = "zeroinitializer" if wide and self.lanes > 1 else "0"
+            zero = "zeroinitializer" if wide and self.lines.lanes > 1 else "0"
             value = self.lines.emit(f"icmp ne {memory} {value}, {zero}")
         return value
 
