@@ -145,13 +145,19 @@ def _crossings(plan: Plan, name: str, met: Rows, filled: Filled, h: float) -> Cr
     """The crossings of a section in the steps in which it was met, in their order. They are looked for side by side."""
     if not met.count:
         return no_crossing(plan, filled.frames.rows.state)
+    before, after = (level.value[: met.count] for level in (met.rows.before, met.rows.after))
+    turned = before * after > 0  # go last: lanes that look for a turning point would keep those that do not waiting
+    passages = _rows(met, np.argsort(turned, kind="stable") if np.any(turned) else None)
     where = (plan.routine, name)
-    found = execute_rows(crossings, where, _rows(met), h, shared=(2,), parameters=(0,), engine=plan.engine)
-    there = ~np.isnan(found.t)
-    return jax.tree.map(lambda leaf: leaf[there], found)
+    found = execute_rows(crossings, where, passages, h, shared=(2,), parameters=(0,), engine=plan.engine)
+    rows, which = np.nonzero(~np.isnan(found.t))
+    order = np.argsort(found.t[rows, which], kind="stable")
+    places = rows[order], which[order]
+    return jax.tree.map(lambda leaf: leaf[places], found)
 
 
-def _rows(filled: Rows) -> Any:
+def _rows(filled: Rows, order: np.ndarray | None = None) -> Any:
+    """The rows that are filled, or in another order."""
     count = int(filled.count)
     buffers, structure = jax.tree_util.tree_flatten(filled.rows)
-    return structure.unflatten([buffer[:count].copy() for buffer in buffers])
+    return structure.unflatten([(buffer[:count].copy() if order is None else buffer[order]) for buffer in buffers])

@@ -155,8 +155,8 @@ def advance(
         empty(_frame(routine, standing.node, state, t0, jnp.zeros(()))),
         None if apart is None else empty(apart),
         {
-            name: empty(Passage(t0, h if variable else None, kept, each.value, each.value, given))
-            for name, each in standing.levels.items()
+            name: empty(Passage(t0, h if variable else None, kept, level.bare, level.bare, given))
+            for name, level in standing.levels.items()
         },
     )
 
@@ -220,16 +220,8 @@ def locate(routine: Routine, passages: dict[str, Rows], h: Any) -> dict[str, Row
 
 
 def crossings(where: tuple[Routine, str], met: Passage, h: Any) -> Crossing:
-    """The crossing, or both, of the section of this name in one step, as rows; t is NaN where there is none."""
-    search, section = Search(where[0]), where[0].sections[where[1]]
-    if not section.pairs:
-        return jax.tree.map(lambda leaf: leaf[None], search.crossing(where[1], met, h))
-
-    def plain() -> Crossing:
-        found = search.crossing(where[1], met, h)
-        return jax.tree.map(lambda leaf: jnp.stack([leaf, jnp.full_like(leaf, jnp.nan)]), found)
-
-    return jax.lax.cond(section.crossed(met.before, met.after), plain, lambda: search.pair(where[1], met, h))
+    """The crossings of the section of this name in one step, as rows; t is NaN where there is none."""
+    return Search(where[0]).crossings(where[1], met, h)
 
 
 class Search:
@@ -239,14 +231,9 @@ class Search:
         self.routine = routine
         self._within = jax.jit(lambda *given: routine.within(*given))  # which is traced once
 
-    def crossing(self, name: str, met: Passage, h: Any) -> Crossing:
-        """The crossing of a section in a step whose ends lie on different sides of it."""
-        found = self._stretch(met, h).crossing(self.routine.sections[name], met.before, met.after)
-        return self.row(found.t, found.state)
-
-    def pair(self, name: str, met: Passage, h: Any) -> Crossing:
-        """Both crossings, as rows, in a step whose ends lie on the same side; t is NaN where there is none."""
-        found = self._stretch(met, h).pair(self.routine.sections[name], met.before)
+    def crossings(self, name: str, met: Passage, h: Any) -> Crossing:
+        """Those of a section in a step in which it is met, as rows; t is NaN where there is none."""
+        found = self._stretch(met, h).crossings(self.routine.sections[name], met.before, met.after)
         return self.row(jnp.where(found.found, found.t, jnp.nan), found.state)
 
     def row(self, t: Any, state: State) -> Crossing:
@@ -310,7 +297,7 @@ def _record_passages(
     for name, section in routine.sections.items():
         before, after, rows = loop.standing.levels[name], levels[name], loop.passages[name]
         own = h if routine.method.variable else None
-        passage = Passage(t, own, routine.kept(loop.standing.carry), before.value, after.value, inputs)
+        passage = Passage(t, own, routine.kept(loop.standing.carry), before.bare, after.bare, inputs)
         met = section.met(before, after, h)
         passages[name] = jax.lax.cond(met, lambda rows=rows, new=passage: rows.append(new), lambda rows=rows: rows)
         event = event | met if section.terminal else event
@@ -319,48 +306,41 @@ def _record_passages(
 
 def _crossings(search: Search, name: str, h: Any, passages: Rows) -> Rows:
     """The crossings in the steps in which a section was met, in their order."""
-    routine, section = search.routine, search.routine.sections[name]
 
-    def passage(i: Any) -> Passage:
-        return jax.tree.map(lambda buffer: buffer[i], passages.rows)
+    def found_in(i: Any) -> Crossing:
+        return search.crossings(name, jax.tree.map(lambda buffer: buffer[i], passages.rows), h)
 
-    first = passage(0)
-    example = search.row(first.t, routine.state(routine.restored(first.kept)))
-    if not section.pairs:
-        none = Rows.empty(example, passages.room)
-        return jax.lax.fori_loop(
-            0, passages.count, lambda i, found: found.append(search.crossing(name, passage(i), h)), none
-        )
+    each = jax.eval_shape(found_in, 0)
+    most, room = each.t.size, passages.room
+    buffers = jax.tree.map(lambda leaf: jax.lax.empty((most * room, *leaf.shape[1:]), leaf.dtype), each)
+    order = _turned_last(passages) if search.routine.sections[name].pairs else None
 
-    # Few steps hold a pair, and lanes would wait for each of them: a pair's rows are left out at first, then filled.
-    absent = jax.tree.map(lambda leaf: jnp.full(jnp.shape(leaf), jnp.nan), example)
+    def look(j: Any, rows: Crossing) -> Crossing:
+        i = j if order is None else order[j]
+        put = lambda buffer, new: jax.lax.dynamic_update_slice_in_dim(buffer, new, most * i, 0)  # noqa: E731
+        return jax.tree.map(put, rows, found_in(i))
 
-    def plain(i: Any, both: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
-        found, turned = both
-        crossed = section.crossed(passages.rows.before[i], passages.rows.after[i])
-        return jax.lax.cond(
-            crossed,
-            lambda: (found.append(search.crossing(name, passage(i), h)), turned),
-            lambda: (found.append(absent).append(absent), turned.append(i)),
-        )
-
-    def filled(j: Any, rows: Crossing) -> Crossing:
-        i = turned.rows[j]
-        return jax.tree.map(
-            lambda buffer, both: jax.lax.dynamic_update_slice_in_dim(buffer, both, i + j, 0),
-            rows,
-            search.pair(name, passage(i), h),
-        )
-
-    none = Rows.empty(example, 2 * passages.room), Rows.empty(jnp.zeros((), int), passages.room)
-    found, turned = jax.lax.fori_loop(0, passages.count, plain, none)
-    rows = jax.lax.fori_loop(0, turned.count, filled, found.rows)
+    rows = jax.lax.fori_loop(0, passages.count, look, buffers)
+    if order is None:
+        return Rows(passages.count, rows)
 
     def moved(i: Any, kept: Rows) -> Rows:
-        each = jax.tree.map(lambda buffer: buffer[i], kept.rows)
-        return jax.lax.cond(jnp.isnan(each.t), lambda: kept, lambda: kept.append(each))
+        row = jax.tree.map(lambda buffer: buffer[i], kept.rows)
+        return jax.lax.cond(jnp.isnan(row.t), lambda: kept, lambda: kept.append(row))
 
-    def closed_up() -> Rows:
-        return jax.lax.fori_loop(0, found.count, moved, Rows(jnp.zeros((), int), rows))
+    return jax.lax.fori_loop(0, most * passages.count, moved, Rows(jnp.zeros((), int), rows))
 
-    return jax.lax.cond(turned.count > 0, closed_up, lambda: Rows(found.count, rows))
+
+def _turned_last(passages: Rows) -> Int[Array, " room"]:
+    """The numbers of the passages, those without a change of sign last: lanes that look for a turning point would keep
+    those that do not waiting."""
+    before, after = passages.rows.before.value, passages.rows.after.value
+
+    def placed(i: Any, found: Any) -> Any:
+        order, first, last = found
+        turned = before[i] * after[i] > 0
+        order = order.at[jnp.where(turned, last, first)].set(i)
+        return order, first + ~turned, last - turned
+
+    begin = jax.lax.empty((passages.room,), int), jnp.zeros((), int), passages.count - 1
+    return jax.lax.fori_loop(0, passages.count, placed, begin)[0]

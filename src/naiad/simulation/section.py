@@ -84,6 +84,11 @@ class Level(NamedTuple):
         """The same at the node after another."""
         return self._replace(lost=before.lost + self.lost)
 
+    @property
+    def bare(self) -> "Level":
+        """The same without what is said of other nodes."""
+        return self._replace(lost=None)
+
 
 def lost_sight(name: str, nodes: Any, where: str = "") -> str:
     """What to say of a section that was no number at so many nodes."""
@@ -95,13 +100,13 @@ def lost_sight(name: str, nodes: Any, where: str = "") -> str:
 
 class Passage(NamedTuple):
     """A step in which a section is met: its time, its size where the method chooses it, what is kept of the carry
-    before it, the values of the section's function at both ends, and its noise."""
+    before it, the section's levels at both ends, and its noise."""
 
     t: Scalar
     h: Scalar | None
     kept: Any
-    before: Scalar
-    after: Scalar
+    before: Level
+    after: Level
     inputs: Any
 
 
@@ -125,8 +130,27 @@ class _Search(NamedTuple):
     done: Bool[Array, ""]
 
 
+class _Point(NamedTuple):
+    """A fraction of a step, and the section's level there."""
+
+    at: Scalar
+    level: Level
+
+
+class _Turn(NamedTuple):
+    """Two points between which the function turns, the one looked at last, whether it is beyond the surface, and how
+    many were looked at."""
+
+    low: _Point
+    high: _Point
+    last: _Point
+    beyond: Bool[Array, ""]
+    count: Scalar
+
+
 NEAR = 1e-12  # a step of this size ends at round-off: it is almost Newton's, the rate being that of the exact motion
 SHORT = 0.025  # of a step: so far Runge and Kutta's method of order 4 adds nothing to the error of the method
+OFTEN = 60  # points at which a turning point is looked for, which takes two or three
 
 
 class Stretch(NamedTuple):
@@ -140,17 +164,57 @@ class Stretch(NamedTuple):
     t: Scalar
     h: Scalar
 
-    def crossing(self, section: Section, before: Scalar, after: Scalar) -> Located:
-        """The crossing in a step whose ends lie on different sides."""
-        rate = self.h * section.rate(self.system, self.start, self.t)
-        rising = after > before
-        bend = after - before - rate  # of the parabola through both values with this rate
-        root = jnp.sqrt(jnp.maximum(rate**2 - 4 * bend * before, 0.0))
-        guess = jnp.clip(-2 * before / (rate + jnp.where(rising, root, -root)), 0.0, 1.0)
-        small = jnp.finfo(float).eps * jnp.abs(after - before)
-        search = self._search(0.0, 1.0, guess, jnp.ones((), bool))
+    def crossings(self, section: Section, before: Level, after: Level) -> Located:
+        """Those in a step in which the section is met, as rows: there are two where the function turns and both
+        directions count."""
+        low, high = _Point(jnp.zeros(()), before), _Point(jnp.ones(()), after)
+        if not section.pairs:
+            found = self._crossing(section, low, high, jnp.ones((), bool))
+            return jax.tree.map(lambda leaf: leaf[None], found)
+        crossed = section.crossed(before.value, after.value)
+        turn = self._turn(section, low, high)
+        first, second = _either(crossed, (low, high), (low, turn.last)), (turn.last, high)
+        if section.direction:  # the function rises from below before it turns, or from beyond after that
+            begins = crossed | ((before.value < 0) == (section.direction == 1))
+            rows, there = jax.tree.map(lambda leaf: leaf[None], _either(begins, first, second)), [crossed | turn.beyond]
+        else:
+            rows = jax.tree.map(lambda *leaves: jnp.stack(leaves), first, second)
+            there = [crossed | turn.beyond, turn.beyond]
+        each = lambda row: self._crossing(section, *row)  # noqa: E731
+        return jax.lax.map(each, (*rows, jnp.stack(there)))
+
+    def _turn(self, section: Section, low: _Point, high: _Point) -> _Turn:
+        """Where the function is beyond the surface between two points, if it turned there: at the turning point of the
+        cubic through both, or nearer, as long as it may be at all."""
+        below = low.level.value < 0
+
+        def goes_on(s: _Turn) -> Bool[Array, ""]:
+            within = section.turned(s.low.level, s.high.level, (s.high.at - s.low.at) * self.h)
+            return ~s.beyond & within & (s.count < OFTEN)
+
+        def nearer(s: _Turn) -> _Turn:
+            width = s.high.at - s.low.at
+            _, b, c, d = _cubic(s.low.level, s.high.level, width * self.h)
+            at = s.low.at + width * jnp.clip(_quadratic_zero(b, 2 * c, 3 * d, ~below), 0.0, 1.0)
+            point = _Point(at, section.level(self.system, self.state_at(at), self.t + at * self.h).bare)
+            comes = (point.level.rate > 0) == below
+            ends = _either(comes, (point, s.high), (s.low, point))
+            return _Turn(*ends, point, jnp.not_equal(point.level.value < 0, below), s.count + 1)
+
+        return jax.lax.while_loop(goes_on, nearer, _Turn(low, high, high, jnp.zeros((), bool), jnp.zeros(())))
+
+    def _crossing(self, section: Section, low: _Point, high: _Point, exists: Bool[Array, ""]) -> Located:
+        """The crossing between two points that lie on different sides, if it `exists`."""
+        before, after, width = low.level, high.level, high.at - low.at
+        rising = after.value > before.value
+        if not section.pairs:  # no rate is known
+            before = before._replace(rate=section.rate(self.system, self.start, self.t))
+            after = after._replace(rate=2 * (after.value - before.value) / (width * self.h) - before.rate)
+        guess = low.at + width * _cubic_zero(_cubic(before, after, width * self.h), rising)
+        small = jnp.finfo(float).eps * jnp.abs(after.value - before.value)
+        search = self._search(low.at, high.at, guess, exists)
         if self.onward is None:
-            return self._located(self._zero(section, self.state_at, search, rising, small), True)
+            return self._located(self._zero(section, self.state_at, search, rising, small), exists)
         onward = self.onward
         near = self._zero(section, self.state_at, search, rising, small, SHORT)
         landed, t, slack = near.state, self.t + near.at * self.h, jnp.abs(near.fraction - near.at)
@@ -159,32 +223,7 @@ class Stretch(NamedTuple):
             return onward(landed, t, (fraction - near.at) * self.h)
 
         wide = near._replace(low=near.low - slack, high=near.high + slack, iterations=jnp.zeros(()), done=near.found)
-        return self._located(self._zero(section, state_at, wide, rising, small), True)
-
-    def pair(self, section: Section, before: Scalar) -> Located:
-        """The crossings on both sides of the turning point in a step that `turned`, if it lies beyond the surface, as
-        rows. The turning point and the two are looked for by one piece of code, which holds a step of the method."""
-        below = before < 0
-
-        def look(found: tuple[Scalar, Any], kind: Scalar) -> tuple[tuple[Scalar, Any], _Search]:
-            turn, reached = found
-            turning, first = kind == 0, kind == 1
-
-            def function(state: State, t: Scalar) -> Scalar:
-                rate, value = section.rate(self.system, state, t), section.value(self.system, state, t)
-                return jnp.where(turning, rate, value)
-
-            low, high = jnp.where(kind == 2, turn, 0.0), jnp.where(first, turn, 1.0)
-            search = self._search(low, high, 0.5 * (low + high), turning | reached)
-            zero = self._zero(Section(function), self.state_at, search, jnp.where(first, below, ~below), 0.0)
-            value = section.value(self.system, zero.state, self.t + zero.at * self.h)
-            beyond = jnp.not_equal(value < 0, below)
-            return (jnp.where(turning, zero.at, turn), jnp.where(turning, beyond, reached)), zero
-
-        (_, reached), zeros = jax.lax.scan(look, (jnp.zeros(()), jnp.zeros((), bool)), jnp.arange(3))
-        both = jax.tree.map(lambda leaf: leaf[1:], zeros)
-        wanted = {1: (below, ~below), -1: (~below, below), 0: (below | True, below | True)}[section.direction]
-        return self._located(both, reached & jnp.stack(wanted))
+        return self._located(self._zero(section, state_at, wide, rising, small), exists)
 
     def _search(self, low: Any, high: Any, guess: Any, exists: Bool[Array, ""]) -> _Search:
         """For a zero between two fractions of the step, if it `exists`, from a guess."""
@@ -192,8 +231,8 @@ class Stretch(NamedTuple):
         nowhere = jax.tree.map(lambda leaf: jnp.zeros_like(leaf), self.start)
         return _Search(low, high, guess, jnp.ones(()), jnp.zeros(()), jnp.zeros(()), nowhere, ~exists, ~exists)
 
-    def _located(self, search: _Search, found: Any) -> Located:
-        return Located(self.t + search.at * self.h, search.state, jnp.asarray(found))
+    def _located(self, search: _Search, found: Bool[Array, ""]) -> Located:
+        return Located(self.t + search.at * self.h, search.state, found)
 
     def _zero(
         self,
@@ -222,3 +261,30 @@ class Stretch(NamedTuple):
             return _Search(low, high, onward, step, s.iterations + 1, s.fraction, state, found, done)
 
         return jax.lax.while_loop(lambda s: ~s.done & (s.iterations < 120), refine, begin)
+
+
+def _cubic(before: Level, after: Level, h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """The coefficients of the polynomial from 0 to 1 that has the values and rates of two levels, h apart."""
+    a, b, slope, rise = before.value, h * before.rate, h * after.rate, after.value - before.value
+    return a, b, 3 * rise - 2 * b - slope, b + slope - 2 * rise
+
+
+def _quadratic_zero(a: Scalar, b: Scalar, c: Scalar, rising: Any) -> Scalar:
+    """Where a + b x + c x^2 rises through zero, or falls."""
+    root = jnp.sqrt(jnp.maximum(b**2 - 4 * a * c, 0.0))
+    return -2 * a / (b + jnp.where(rising, root, -root))
+
+
+def _cubic_zero(cubic: tuple[Scalar, Scalar, Scalar, Scalar], rising: Any) -> Scalar:
+    """About where it goes through zero between 0 and 1: where the parabola with its start and end does, and two steps
+    of Newton's method."""
+    a, b, c, d = cubic
+    x = jnp.clip(_quadratic_zero(a, b, c + d, rising), 0.0, 1.0)
+    for _ in range(2):
+        slope = b + x * (2 * c + x * 3 * d)
+        x = jnp.clip(x - (a + x * (b + x * (c + x * d))) / jnp.where(slope == 0, 1.0, slope), 0.0, 1.0)
+    return x
+
+
+def _either(which: Any, yes: Any, no: Any) -> Any:
+    return jax.tree.map(lambda one, other: jnp.where(which, one, other), yes, no)
