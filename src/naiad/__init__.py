@@ -87,7 +87,8 @@ _HOMES = {
     "groups": "Power Product Rn S3 SE2 SE3 SO2 SO3 SOn",
     "integrators": "Adjoint Collocation Composition EnergySteps FastLieVerlet Implicit ImplicitEuler Krysl Left "
     "Midpoint MidpointLieNewmark MoserVeselov Nystrom Projected RK4 RKMK Reduced ReversibleSteps Right SimoWong "
-    "SimoWongPerp Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational WisdomHolman",
+    "SimoWongPerp Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational "
+    "WisdomHolman",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangePoincareSystem LagrangianSystem RouthSystem "
     "SlicedSystem State",
     "numerics": "Chain Dense Newton Sparse double",

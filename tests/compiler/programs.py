@@ -860,7 +860,7 @@ def _rows_of(m: _Mapper, dtype: str, row: tuple[int, ...]) -> str:
     shape = (m.rows, *row)
     if m.rng.random() < 0.7:
         return m.use(dtype, shape)
-    known = {"f": "np.arange({0}) / 2 - 1", "b": "np.arange({0}) % 3 == 1"}.get(
+    known = {"f": "np.arange({0}) / 2 - 0.75", "b": "np.arange({0}) % 3 == 1"}.get(
         dtype, f"np.arange({{0}}, dtype='{DTYPES[dtype]}')"
     )
     return m.choose(
@@ -894,7 +894,9 @@ def _joined(m: _Mapper) -> Made:
 
 
 def _product(m: _Mapper) -> Made:
-    text = m.choose("(whole(a) @ whole(x))[0] + y", "(whole(a) @ whole(x)).sum() * y", "whole(x) @ whole(x) - y")
+    """Of finite numbers, for zeros may be known."""
+    text = m.choose("(A @ X)[0] + y", "(A @ X).sum() * y", "X @ X - y")
+    text = text.replace("A", "whole(tame(a))").replace("X", "whole(tame(x))")
     return _put(text, a=m.use("f", (2, 3)), x=m.use("f", (3,)), y=m.use("f", ())), "f", ()
 
 

@@ -1,5 +1,7 @@
 """Where crossings are located, and which steps are looked at."""
 
+from typing import Any, NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -90,3 +92,78 @@ def test_a_section_that_is_no_number_on_the_way_is_told_of(pairs, tmp_path):
     with pytest.warns(RunWarning, match=r"was NaN at 10 of the nodes of 2 of 3 runs, and crossings"):
         many = nd.simulate_many(BODY, [STATE] * 3, t1=[1.0, 1.0, 0.5], dt=0.1, sections=sections)
     assert [len(each.crossings["s"]["time"]) for each in many] == [1, 1, 1]
+
+
+class Waves(NamedTuple):
+    """Sines of the time."""
+
+    sizes: Any
+    rates: Any
+    phases: Any
+
+    def __call__(self, t, derivative=0):
+        angles = np.multiply.outer(t, self.rates) + self.phases + derivative * np.pi / 2
+        return np.sin(angles) @ (self.sizes * self.rates**derivative)
+
+    def section(self, **options):
+        """Where they are together zero."""
+        return nd.Section(lambda state, t: jnp.sum(self.sizes * jnp.sin(self.rates * t + self.phases)), **options)
+
+    def zeros(self, t0, t1):
+        """All of them, by halving."""
+        t = np.linspace(t0, t1, 301)
+        values = self(t)
+        low, high = (t[ends][values[:-1] * values[1:] < 0] for ends in (slice(-1), slice(1, None)))
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            left = self(low) * self(middle) <= 0
+            low, high = np.where(left, low, middle), np.where(left, middle, high)
+        return low
+
+
+@pytest.mark.parametrize("direction", [-1, 0, 1])
+def test_both_crossings_of_a_step_are_found_where_the_function_bends_to_one_side(direction):
+    """Of a function that is drawn and just comes across; what is found besides is a crossing too, in the wanted
+    direction. In a single run, and in many that go side by side."""
+    rng, dt, steps, pairs = np.random.default_rng(1), 0.9, 1000, 0
+    sizes, rates, phases = rng.uniform(0.2, 1.0, 4), rng.uniform(0.5, 3.5, 4), rng.uniform(0.0, 6.3, 4)
+    waves = Waves(np.append(sizes, 0.5 * sum(sizes)), np.append(rates, 0.0), np.append(phases, np.pi / 2))
+    options = {"dt": dt, "sections": {"s": waves.section(direction=direction, pairs=True)}, "save_every": 10**6}
+    run = nd.simulate(BODY, STATE, t1=dt * steps, reconstruct=False, **options)
+    found = run.crossings["s"]["time"].to_numpy()
+    ends = dt * np.array([steps, 7, steps // 2])
+    for many in nd.simulate_many(BODY, [STATE] * 3, t1=ends, reconstruct=False, progress=False, **options):
+        times = many.crossings["s"]["time"].to_numpy()
+        np.testing.assert_allclose(times, found[: len(times)], rtol=0, atol=1e-11)
+    assert np.all(np.diff(found) > 0)
+    np.testing.assert_allclose(waves(found), 0.0, atol=1e-11)
+    assert np.all(waves(found, 1) * direction >= 0)
+    for k in range(steps):
+        t = np.linspace(k * dt, (k + 1) * dt, 50)
+        zeros = waves.zeros(t[0], t[-1])
+        wanted = zeros[waves(zeros, 1) * direction >= 0]
+        here = found[(found > t[0]) & (found <= t[-1])]
+        bends = waves(t, 2)
+        if len(zeros) == 1 or (len(zeros) == 2 and np.all(bends * bends[0] > 0)):
+            np.testing.assert_allclose(here, wanted, rtol=0, atol=1e-9)
+            pairs += len(zeros) == 2
+        assert len(here) <= len(wanted)
+    assert pairs > 10
+
+
+def test_crossings_that_lie_near_each_other():
+    """The function comes more steeply than it goes, so far beyond the surface, from either side."""
+    beyond = np.array([1e-4, 1e-9, 1e-13, -1e-13, -1e-6, -0.05])
+
+    def function(state, t):
+        _, far, side = state.g.x
+        return side * ((t - 0.43) ** 2 * (1 - 0.6 * t) - far)
+
+    rest = [BODY.state(x=(0.0, far, side)) for side in (1.0, -1.0) for far in beyond]
+    sections = {"s": nd.Section(function, 0, pairs=True)}
+    runs = nd.simulate_many(BODY, rest, t1=1.0, dt=1.0, sections=sections, progress=False)
+    found = [run.crossings["s"]["time"].to_numpy() for run in runs]
+    assert [len(times) for times in found] == 2 * [2, 2, 2, 0, 0, 0]
+    for times, far in zip(found[:3] + found[6:9], 2 * list(beyond[:3]), strict=True):
+        apart = 2 * np.sqrt(far / (1 - 0.6 * 0.43))
+        np.testing.assert_allclose(times[1] - times[0], apart, rtol=max(apart, 1e-17 / far))

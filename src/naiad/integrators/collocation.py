@@ -124,7 +124,7 @@ class Collocation(AbstractOneStepMethod):
 
             return jax.lax.map(stage, (rows, weights, before))
 
-        again, captured = jax.closure_convert(again, guess, guess, rows, weights, y)
+        once, captured = jax.closure_convert(again, guess, guess, rows, weights, y)
         newton = dataclasses.replace(self.newton, floor=0.0)  # which is among the scales
         stop = newton.settling(0.0, quadratic=False)
 
@@ -134,7 +134,7 @@ class Collocation(AbstractOneStepMethod):
 
             def correct(slopes: Slopes) -> Corrected:
                 """Two rounds, after which it is seen how far they went: that takes half as long as one."""
-                new, changes, sizes = again(again(slopes, slopes, *given)[0], slopes, *given)
+                new, changes, sizes = once(once(slopes, slopes, *given)[0], slopes, *given)
                 size = jnp.sum(sizes, axis=0) + none
                 far = jnp.sum(changes, axis=0) / jnp.where(size == 0, 1.0, size)
                 return Corrected(new, jnp.sqrt(jnp.max(far)), jnp.ones(()), iterations=2)
@@ -151,7 +151,7 @@ class Collocation(AbstractOneStepMethod):
 
         def differentiate(given, given_dot, slopes):
             def new(slopes: Slopes, *given: Any) -> Slopes:
-                return again(slopes, slopes, *given)[0]
+                return once(slopes, slopes, *given)[0]
 
             def left(flat: Any) -> Any:
                 return flat - new(flat.reshape(slopes.shape), *given).reshape(-1)

@@ -222,7 +222,10 @@ class Stretch(NamedTuple):
         def state_at(fraction: Scalar) -> State:
             return onward(landed, t, (fraction - near.at) * self.h)
 
-        wide = near._replace(low=near.low - slack, high=near.high + slack, iterations=jnp.zeros(()), done=near.found)
+        # the short way ends a little elsewhere, but at a turning point the other crossing is near
+        least, most = jnp.where(low.at > 0, low.at, -jnp.inf), jnp.where(high.at < 1, high.at, jnp.inf)
+        left, right = jnp.maximum(near.low - slack, least), jnp.minimum(near.high + slack, most)
+        wide = near._replace(low=left, high=right, iterations=jnp.zeros(()), done=near.found)
         return self._located(self._zero(section, state_at, wide, rising, small), exists)
 
     def _search(self, low: Any, high: Any, guess: Any, exists: Bool[Array, ""]) -> _Search:
