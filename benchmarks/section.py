@@ -1,4 +1,4 @@
-"""The section p_z = 0 of the Kirchhoff equations: naiad, the same splittings in C, heyoka's Taylor method, DOP853, RK4.
+"""The section p_z = 0 of the Kirchhoff equations: naiad, its splittings in C, heyoka's Taylor method, DOP853, RK4.
 
 Time for T = 1e4 with every rising crossing located and kept, at a wanted error of the energy.
 
@@ -29,6 +29,8 @@ TOLERANCES = {3e-6: 1e-6, 3e-8: 1e-8, 3e-10: 1e-9}
 NYSTROM = nd.Splitting(4, "kicked-top", BLANES_MOAN_RKN_4, axes=(1, 0, 2))
 EIGHTH = nd.Splitting(8, "top", axes=(2, 0, 1))
 RETURNS = {2e-10: (EIGHTH, 0.165), 1e-11: (EIGHTH, 0.12)}
+STAGES = {3e-6: (0.75, 1e-7), 3e-8: (0.75, 1e-9), 3e-10: (0.75, 1e-11), 1e-11: (0.625, 1e-11)}
+"""Steps, and the tolerances of what is found by iteration."""
 SPLITTINGS = {3e-6: (NYSTROM, 0.3), 3e-8: (nd.Splitting(6, "top"), 0.25), 3e-10: (nd.Splitting(6, "top"), 0.13)}
 
 
@@ -103,13 +105,20 @@ def one_return(crossings: np.ndarray, count: int = 200) -> float:
     return float(np.median(distances))
 
 
-def ours(method: nd.Splitting, dt: float, orbits: int) -> Work:
+def collocation(wanted: float) -> tuple[nd.Collocation, float]:
+    """Eight stages side by side: the method, and its step."""
+    dt, tolerance = STAGES[wanted]
+    return nd.Collocation(newton=nd.Newton(tolerance=tolerance, max_iterations=100)), dt
+
+
+def ours(method: nd.Splitting | nd.Collocation, dt: float, orbits: int) -> Work:
     """`simulate`, or `simulate_many`, of the momentum alone."""
     first = starts(orbits) if orbits > 1 else START[None]
     states = [BODY.state(mu=mu) for mu in first]
+    method = method.fitted(BODY, states[0], dt) if isinstance(method, nd.Splitting) else method
     options: dict[str, Any] = {
-        "t1": T, "dt": dt, "method": method.fitted(BODY, states[0], dt), "save_every": 10**9, "progress": False,
-        "sections": {"p_z": nd.Section(p_z, pairs=True)}, "reconstruct": False,
+        "t1": T, "dt": dt, "method": method, "save_every": 10**9, "progress": False, "reconstruct": False,
+        "sections": {"p_z": nd.Section(p_z, pairs=True)},
     }  # fmt: skip
 
     def call() -> list[np.ndarray]:
@@ -227,6 +236,7 @@ def report() -> str:
     """The table; peers that are not installed are left out."""
     makers: dict[str, Callable[[float], Work]] = {
         "naiad, one orbit": lambda wanted: ours(*SPLITTINGS[wanted], 1),
+        "naiad, one orbit, collocation": lambda wanted: ours(*collocation(wanted), 1),
         f"naiad, {ORBITS} orbits": lambda wanted: ours(*SPLITTINGS[wanted], ORBITS),
         "DOP853 (SciPy)": dop853,
     }
@@ -245,8 +255,13 @@ def report() -> str:
     rows = []
     for wanted in SPLITTINGS:
         rows += _rows(f"{wanted:.0e}", {name: make(wanted) for name, make in makers.items()})
-    for wanted, (method, dt) in RETURNS.items():
-        rows += _rows(f"{wanted:.0e} (return)", {"naiad, one orbit": ours(method, dt, 1)})
+    for wanted, splitting_and_step in RETURNS.items():
+        works = {"naiad, one orbit": ours(*splitting_and_step, 1)}
+        if wanted in STAGES:
+            works["naiad, one orbit, collocation"] = ours(*collocation(wanted), 1)
+        if "heyoka, one orbit" in makers:
+            works["heyoka, one orbit"] = makers["heyoka, one orbit"](3e-10)
+        rows += _rows(f"{wanted:.0e} (return)", works)
     return table(["", "error wanted", "ms an orbit", "error at the crossings", "of one return", "crossings"], rows)
 
 
