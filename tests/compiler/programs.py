@@ -26,7 +26,9 @@ def unsigned(x):
     return jnp.where(x == 0, 0.0, x)
 
 def settled(x):
-    """31 bits of a quotient or a function, which may differ in the last two, and nothing near underflow."""
+    """31 bits of a quotient or a function, which may differ in the last two, and nothing near underflow. One that is
+    exact may lie in the middle between two, and is moved away from there."""
+    x = x * (1 + 1e-12)
     high = x * (2.0**22 + 1)
     return jnp.where(jnp.abs(x) < 1e-290, 0.0, jnp.where(jnp.abs(x) < 1e290, high - (high - x), x))
 
