@@ -29,8 +29,8 @@ TOLERANCES = {3e-6: 1e-6, 3e-8: 1e-8, 3e-10: 1e-9}
 NYSTROM = nd.Splitting(4, "kicked-top", BLANES_MOAN_RKN_4, axes=(1, 0, 2))
 EIGHTH = nd.Splitting(8, "top", axes=(2, 0, 1))
 RETURNS = {2e-10: (EIGHTH, 0.165), 1e-11: (EIGHTH, 0.12)}
-STAGES = {3e-6: (0.8, 2e-7), 3e-8: (0.75, 1e-9), 3e-10: (0.75, 1e-11), 1e-11: (0.625, 1e-11)}
-"""Steps, and the tolerances of what is found by iteration."""
+STAGES = {3e-6: (6, 0.5, 3e-7), 3e-8: (8, 0.75, 1e-9), 3e-10: (8, 0.75, 1e-11), 1e-11: (8, 0.625, 1e-11)}
+"""How many, the step, and the tolerance of what is found by iteration."""
 SPLITTINGS = {3e-6: (NYSTROM, 0.3), 3e-8: (nd.Splitting(6, "top"), 0.25), 3e-10: (nd.Splitting(6, "top"), 0.13)}
 
 
@@ -106,9 +106,9 @@ def one_return(crossings: np.ndarray, count: int = 200) -> float:
 
 
 def collocation(wanted: float) -> tuple[nd.Collocation, float]:
-    """Eight stages side by side: the method, and its step."""
-    dt, tolerance = STAGES[wanted]
-    return nd.Collocation(newton=nd.Newton(tolerance=tolerance, max_iterations=100)), dt
+    """Stages side by side: the method, and its step."""
+    stages, dt, tolerance = STAGES[wanted]
+    return nd.Collocation(stages, newton=nd.Newton(tolerance=tolerance, max_iterations=100)), dt
 
 
 def ours(method: nd.Splitting | nd.Collocation, dt: float, orbits: int) -> Work:
