@@ -19,7 +19,15 @@ from naiad.diagnostics import Energy, RelativeChange, SpaceMomentum, timed_run
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.vehicles.vehicle import INERTIA, MASS, CasimirChange
 
-STEPS = {1: (320, 640, 1280), 2: (40, 80, 160), 3: (40, 80, 160), 4: (20, 40, 80), 6: (16, 24, 32), 8: (6, 8, 10)}
+STEPS: dict[int, tuple[int, ...]] = {
+    1: (320, 640, 1280),
+    2: (40, 80, 160),
+    3: (40, 80, 160),
+    4: (20, 40, 80),
+    6: (16, 24, 32),
+    8: (6, 8, 10),
+    16: (1, 2),
+}
 LONG, KEPT = 10_000, 1e-11
 
 

@@ -29,7 +29,7 @@ INTRODUCTION = "\n\n".join(
             paragraph(text, item=True)
             for text in (
                 """*Order of g, μ*: the slope of the error at t = 2 s against DOP853, over the step, for configuration
-                and momentum.""",
+                and momentum. The second of the two steps taken with order 16, 1 s, is at round-off for the body.""",
                 """*Energy*, *Casimirs*, *momentum* (in space), *off the group*: the largest change over every one of
                 10,000 steps, relative, from the momentum at the node. What is below 1e-11, round-off or as good as it,
                 is in bold. Round-off grows with the number of steps, and that of the momentum on SE(3) with the
