@@ -41,7 +41,7 @@ class Collocation(AbstractOneStepMethod):
     renormalise: bool = static(default=True)
 
     symplectic = False
-    failure = "the iteration for the stages did not contract: the step is too long for the motion; take a smaller dt"
+    failure = "The iteration for the stages did not contract: the step is too long for the motion; take a smaller dt."
 
     def __post_init__(self):
         if not isinstance(self.stages, int) or not 1 <= self.stages <= MOST:
@@ -160,7 +160,8 @@ class Collocation(AbstractOneStepMethod):
             linear = jax.linearize(left, slopes.reshape(-1))[1]
             return Dense().solve(linear, change.reshape(-1)).reshape(slopes.shape)
 
-        return implicit(find, differentiate)((rows, weights, y, *captured), (guess, jnp.asarray(scales)))
+        root = implicit(find, differentiate)((rows, weights, y, *captured), (guess, jnp.asarray(scales)))
+        return root._replace(x=jnp.where(root.converged, root.x, 0.0))  # a number, for it is no NaN that ends the run
 
 
 class _Tries(NamedTuple):

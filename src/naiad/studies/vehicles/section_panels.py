@@ -124,7 +124,7 @@ def _casimir_error(monitors: Mapping[str, nd.simulation.Monitor], start: np.ndar
 
 
 def _ending(number: int, run: nd.Trajectory) -> str:
-    return f"orbit {number} stopped at t = {run.attrs['t']:g} s: {run.outcome.remedy}"
+    return f"orbit {number} stopped at t = {run.attrs['t']:g} s: {run.ending}"
 
 
 def columns(panels: Sequence[Panel]) -> dict[str, Any]:
