@@ -125,27 +125,50 @@ def test_only_the_momentum_is_as_with_g():
         np.testing.assert_allclose(one[-1], other, rtol=0, atol=1e-9)
 
 
-def one_step(system, state, memory=None, h=0.5, method=None):
-    """The state after a step, and how it went."""
+def one_step(system, state, h=0.5, method=None, **known):
+    """The state after a step, and how it went, where this is known from the step before."""
     method = nd.Collocation() if method is None else method
 
     def step(state, memory):
         return method.advance(system, state, memory, 0.0, h, None)
 
-    known = method.memory(system, state, 0.0) if memory is None else memory
-    end, _, info = nd.compile(step)(state, known)
+    end, _, info = nd.compile(step)(state, method.memory(system, state, 0.0)._replace(**known))
     return end, info
 
 
 def test_a_bad_start_of_the_iteration_costs_a_second_one():
     """What the last step left is no more than a guess: one that leads nowhere is left for zero."""
     good, info = one_step(BODY, START)
-    bad, other = one_step(BODY, START, memory=np.full((8, 6), 1e200))
+    bad, other = one_step(BODY, START, slopes=np.full((8, 6), 1e200))
     assert bool(other.converged)
     assert int(other.iterations) > int(info.iterations)
     np.testing.assert_allclose(bad.mu, good.mu, rtol=0, atol=1e-14)
-    stretched, _ = one_step(BODY, START, memory=1e5 * np.random.default_rng(1).standard_normal((8, 6)))
+    stretched, _ = one_step(BODY, START, slopes=1e5 * np.random.default_rng(1).standard_normal((8, 6)))
     np.testing.assert_allclose(stretched.mu, good.mu, rtol=0, atol=1e-14)
+
+
+def test_rounds_that_go_ahead_change_nothing_but_the_rounds():
+    good, info = one_step(BODY, START)
+    for ahead in (0, 3, int(info.iterations), 97):
+        end, other = one_step(BODY, START, ahead=ahead)
+        assert bool(other.converged)
+        assert int(other.iterations) >= max(ahead + 3, int(info.iterations) - 1)
+        np.testing.assert_allclose(end.mu, good.mu, rtol=0, atol=1e-14)
+
+
+def test_rounds_go_ahead_as_far_as_the_last_step_needed():
+    """Of a steady motion: as many rounds as at the first step, whose slopes are all known, but one look at them."""
+    method = nd.Collocation(6, newton=nd.Newton(tolerance=1e-9, max_iterations=100))
+    carry = method.init(BODY, START, 0.0, 0.5)
+    step = nd.compile(lambda carry, t: method.step(BODY, carry, t, 0.5))
+    needed = []
+    for k in range(200):
+        carry = step(carry, 0.5 * k)
+        needed.append(int(carry.info.iterations))
+        ahead = int(carry.memory.ahead)
+        assert ahead in (needed[-1] - 3, needed[-1] - 4)
+    assert 4 <= min(needed[1:]) < max(needed) <= 12
+    assert max(abs(a - b) for a, b in itertools.pairwise(needed[1:])) <= 3
 
 
 def test_a_step_back_undoes_a_step():

@@ -1,20 +1,19 @@
 """Gauss's collocation: the equations of motion to round-off, in steps that are long."""
 
-import dataclasses
 import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, truncated, velocity_floor
 from naiad.integrators.vprk import flat, reduced
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Newton, static
-from naiad.numerics.newton import EPS, STALLED, Corrected, Root, implicit
+from naiad.numerics.newton import EPS, STALLED, Root, implicit
 from naiad.numerics.structure import Dense
 from naiad.numerics.tableaux import collocation
 from naiad.retractions import AbstractRetraction, Exponential
@@ -63,18 +62,17 @@ class Collocation(AbstractOneStepMethod):
         by_exp = isinstance(self.retraction, Exponential)
         return flat(system.group, by_exp=by_exp) or (by_exp and self.stages == 1)
 
-    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> Slopes:
-        """The slopes at the stages of the last step, those of Theta only where mu depends on it; to begin with, the
-        ones at the node."""
+    def memory(self, system: LagrangianSystem, state: State, t: Scalar) -> "_Known":
+        """To begin with, the slopes at the node."""
         rates = system.equations(state, t)
         at_node = rates.mu if reduced(system) else jnp.concatenate([rates.xi, rates.mu])
-        return jnp.tile(at_node, (self.stages, 1))
+        return _Known(jnp.tile(at_node, (self.stages, 1)), jnp.zeros((), int))
 
     def advance(self, system, state, memory, t, h, inputs):
         group, tau, n = system.group, self.retraction, system.group.dim
         times = t + jnp.asarray(collocation(self.stages).c) * h
-        weights = jnp.concatenate([jnp.ones((self.stages, 1)), h * jnp.asarray(collocation(self.stages).a)], axis=1)
-        guess = jax.lax.map(lambda each: _summed(each, memory), jnp.asarray(continued(self.stages)))
+        a, b = (jnp.asarray(each) for each in (collocation(self.stages).a, collocation(self.stages).b))
+        weights, first = _weights(h * a), _weights(h * (a @ continued(self.stages)))
         start, per_step = jnp.zeros(n), 1 / jnp.abs(h)
 
         def turning(Theta, xi):
@@ -85,11 +83,12 @@ class Collocation(AbstractOneStepMethod):
             def momentum(time, mu):
                 return system.equations(State(state.g, mu), time).mu
 
-            found = self._found(momentum, times, weights, state.mu, guess, [per_step * jnp.max(jnp.abs(state.mu))])
+            scales = [per_step * jnp.max(jnp.abs(state.mu))]
+            found = self._found(momentum, times, weights, state.mu, memory.slopes, first, scales, memory.ahead)
             mus = jax.lax.map(lambda each: _summed(each, jnp.concatenate([state.mu[None], found.x])), weights)
             xis = jax.lax.map(lambda each: system.velocity(state.g, each[1], each[0]), (times, mus))
             turned = self._found(
-                lambda xi, Theta: turning(Theta, xi), xis, weights, start, xis, [self.newton.floor / EPS]
+                lambda xi, Theta: turning(Theta, xi), xis, weights, start, xis, weights, [self.newton.floor / EPS]
             )
             slopes = jnp.where(turned.converged, turned.x, jnp.nan), found.x
         else:
@@ -101,20 +100,32 @@ class Collocation(AbstractOneStepMethod):
 
             scale = (velocity_floor(group, state.g, h) + self.newton.floor) / EPS
             scales = [scale, per_step * jnp.max(jnp.abs(system.legendre(state.g, jnp.full(n, scale), t)))]
-            found = self._found(both, times, weights, jnp.concatenate([start, state.mu]), guess, scales)
+            y = jnp.concatenate([start, state.mu])
+            found = self._found(both, times, weights, y, memory.slopes, first, scales, memory.ahead)
             slopes = found.x[:, :n], found.x[:, n:]
-        b = jnp.asarray(collocation(self.stages).b)
-        Theta, mu = (h * (b @ each) for each in slopes)
+        Theta, mu = (_summed(h * b, each) for each in slopes)
         end = State(group.advance(state.g, tau.increment(group, Theta)), state.mu + mu)
-        return end, found.x, StepInfo.solved(found.iterations, found.memory, found.converged)
+        known, change = _Known(found.x, self._ahead(found.memory)), jnp.sqrt(found.memory.latest)
+        return end, known, StepInfo.solved(found.iterations, change, found.converged)
 
-    def _found(self, slope: Any, rows: Any, weights: Any, y: Float[Array, " n"], guess: Slopes, scales: Any) -> Root:
-        """The slopes at the stages, `slope(row, Y)` with Y the sum of y and the slopes with `weights`: from a guess, or
-        from zero if that leads nowhere. y has as many parts as there are `scales`, of slopes that matter to each."""
+    def _found(
+        self,
+        slope: Any,
+        rows: Any,
+        weights: Any,
+        y: Float[Array, " n"],
+        known: Slopes,
+        first: Any,
+        scales: Any,
+        ahead: Any = 0,
+    ) -> Root:
+        """The slopes at the stages, `slope(row, Y)` with Y the sum of y and the slopes with `weights`: from those at Y
+        by the `first` weights and slopes that are known, or from those at y if that leads nowhere. y has as many parts
+        as there are `scales`, of slopes that matter to each; so many rounds more go `ahead` before it is looked at how
+        far they went."""
 
-        def again(slopes: Slopes, before: Slopes, rows: Any, weights: Any, y: Any) -> tuple[Slopes, Any, Any]:
-            """What the slopes become, with the squares of each stage and part: of the change since some time before,
-            and of all."""
+        def again(slopes: Slopes, rows: Any, weights: Any, y: Any) -> tuple[Slopes, Any, Any]:
+            """What the slopes become, with the squares of each stage and part: of the change, and of all."""
             values = jnp.concatenate([y[None], slopes])
 
             def stage(each):
@@ -122,36 +133,43 @@ class Collocation(AbstractOneStepMethod):
                 new = slope(row, _summed(weights, values))
                 return new, _squares(new - before, len(scales)), _squares(new, len(scales))
 
-            return jax.lax.map(stage, (rows, weights, before))
+            return jax.lax.map(stage, (rows, weights, slopes))
 
-        once, captured = jax.closure_convert(again, guess, guess, rows, weights, y)
-        newton = dataclasses.replace(self.newton, floor=0.0)  # which is among the scales
-        stop = newton.settling(0.0, quadratic=False)
+        once, captured = jax.closure_convert(again, known, rows, weights, y)
+        most = self.newton.max_iterations
 
-        def find(given, guess_scales):
-            guess, scales = guess_scales
-            none = jnp.asarray(scales) ** 2 / STALLED**2
+        def find(given, start):
+            known, first, scales, ahead = start
+            rows, _, *others = given
+            none, unknown = jnp.asarray(scales) ** 2 / STALLED**2, (jnp.zeros(()), jnp.ones(()))
 
-            def correct(slopes: Slopes) -> Corrected:
-                """Two rounds, after which it is seen how far they went: that takes half as long as one."""
-                new, changes, sizes = once(once(slopes, slopes, *given)[0], slopes, *given)
+            def goes_on(last: _Rounds) -> Any:
+                return ~self._converged(last) & jnp.isfinite(last.latest) & (last.count < most)
+
+            def two_more(last: _Rounds) -> _Rounds:
+                """Looking how far they went takes half as long as one."""
+                between, earlier, _ = once(last.slopes, *given)
+                slopes, latest, sizes = once(between, *given)
                 size = jnp.sum(sizes, axis=0) + none
-                far = jnp.sum(changes, axis=0) / jnp.where(size == 0, 1.0, size)
-                return Corrected(new, jnp.sqrt(jnp.max(far)), jnp.ones(()), iterations=2)
+                size = jnp.where(size == 0, 1.0, size)
+                far = [jnp.max(jnp.sum(changes, axis=0) / size) for changes in (earlier, latest)]
+                return _Rounds(slopes, *far, last.count + 2)
 
             def try_(last: _Tries) -> _Tries:
-                start = jnp.where(last.count > 0, 0.0, guess)
-                root = newton.iterate(correct, stop, start, jnp.full((), jnp.inf))
-                return _Tries(root._replace(iterations=last.root.iterations + root.iterations), last.count + 1)
+                begun = once(jnp.where(last.count > 0, 0.0, known), rows, first, *others)[0]
+                on = jax.lax.fori_loop(0, ahead, lambda _, slopes: once(slopes, *given)[0], begun)
+                rounds = jax.lax.while_loop(goes_on, two_more, _Rounds(on, *unknown, 1 + ahead))
+                return _Tries(rounds, last.taken + rounds.count, last.count + 1)
 
-            count, change = jnp.zeros((), int), jnp.zeros(())
-            nothing = Root(jnp.zeros_like(guess), count, jnp.zeros((), bool), change)
-            goes_on = lambda last: ~last.root.converged & (last.count < 2)  # noqa: E731
-            return jax.lax.while_loop(goes_on, try_, _Tries(nothing, count)).root
+            zero = jnp.zeros((), int)
+            nothing = _Tries(_Rounds(jnp.zeros_like(known), *unknown, zero), zero, zero)
+            missing = lambda last: ~self._converged(last.rounds) & (last.count < 2)  # noqa: E731
+            end = jax.lax.while_loop(missing, try_, nothing)
+            return Root(end.rounds.slopes, end.taken, self._converged(end.rounds), end.rounds)
 
         def differentiate(given, given_dot, slopes):
             def new(slopes: Slopes, *given: Any) -> Slopes:
-                return once(slopes, slopes, *given)[0]
+                return once(slopes, *given)[0]
 
             def left(flat: Any) -> Any:
                 return flat - new(flat.reshape(slopes.shape), *given).reshape(-1)
@@ -160,13 +178,49 @@ class Collocation(AbstractOneStepMethod):
             linear = jax.linearize(left, slopes.reshape(-1))[1]
             return Dense().solve(linear, change.reshape(-1)).reshape(slopes.shape)
 
-        root = implicit(find, differentiate)((rows, weights, y, *captured), (guess, jnp.asarray(scales)))
+        root = implicit(find, differentiate)((rows, weights, y, *captured), (known, first, jnp.asarray(scales), ahead))
         return root._replace(x=jnp.where(root.converged, root.x, 0.0))  # a number, for it is no NaN that ends the run
+
+    def _converged(self, rounds: "_Rounds") -> Bool[Array, ""]:
+        """Whether the next change would be below the tolerance, or the last two are rounding, and shrink no more."""
+        earlier, latest = rounds.earlier, rounds.latest
+        stalled = (latest > 0.5 * earlier) & (latest <= (STALLED * EPS) ** 2)
+        return (latest**2 <= self.newton.tolerance**2 * jnp.minimum(earlier, 1.0)) | stalled
+
+    def _ahead(self, rounds: "_Rounds") -> Int[Array, ""]:
+        """How many rounds of the next step may go ahead: all but the first and the last two of those needed now."""
+        enough = (rounds.latest <= self.newton.tolerance**2) | (rounds.latest >= rounds.earlier)  # without the last
+        return jnp.clip(rounds.count - 3 - enough, 0, max(self.newton.max_iterations - 3, 0))
+
+
+class _Known(NamedTuple):
+    """What is known from the last step: the slopes at the stages, those of Theta only where mu depends on it, and how
+    many rounds may go ahead of those of which it is seen how far they go."""
+
+    slopes: Slopes
+    ahead: Int[Array, ""]
+
+
+class _Rounds(NamedTuple):
+    """The slopes after so many rounds, and the squares of the changes in the last two, as shares of what they are."""
+
+    slopes: Slopes
+    earlier: Float[Array, ""]
+    latest: Float[Array, ""]
+    count: Int[Array, ""]
 
 
 class _Tries(NamedTuple):
-    root: Root
+    """The last try, the rounds of all, and how many there were."""
+
+    rounds: _Rounds
+    taken: Int[Array, ""]
     count: Int[Array, ""]
+
+
+def _weights(of_slopes: Float[Array, "s s"]) -> Float[Array, "s s+1"]:
+    """For y, and for the slopes."""
+    return jnp.concatenate([jnp.ones((len(of_slopes), 1)), of_slopes], axis=1)
 
 
 def _summed(weights: Float[Array, " k"], rows: Float[Array, "k n"]) -> Float[Array, " n"]:

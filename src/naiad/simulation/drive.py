@@ -160,4 +160,6 @@ def _rows(filled: Rows, order: np.ndarray | None = None) -> Any:
     """The rows that are filled, or in another order."""
     count = int(filled.count)
     buffers, structure = jax.tree_util.tree_flatten(filled.rows)
-    return structure.unflatten([(buffer[:count].copy() if order is None else buffer[order]) for buffer in buffers])
+    return structure.unflatten(
+        [buffer[:count].copy() if order is None else buffer.take(order, 0) for buffer in buffers]
+    )

@@ -110,8 +110,7 @@ class LaneKernel:
         together, rows = packed[: inputs.shared], packed[inputs.shared :].reshape(groups, inputs.own, self.lanes)
         for place, leaf, each in zip(places, leaves, own, strict=True):
             if each:
-                target = rows.view(place.inside)[:, place.elements]
-                target[...] = _spread(leaf, target, size)
+                _spread(leaf, rows.view(place.inside)[:, place.elements], size)
             else:
                 together.view(place.inside)[place.elements] = np.asarray(leaf).reshape(-1)
         return packed
@@ -210,15 +209,17 @@ class TableKernel:
         return call
 
 
-def _spread(leaf: Any, target: np.ndarray, size: int) -> np.ndarray:
-    """Rows as they lie in the target; the last row fills the lanes that are left."""
+def _spread(leaf: Any, target: np.ndarray, size: int) -> None:
+    """Write rows into the target, side by side; the last row fills the lanes that are left."""
     groups, count, lanes = target.shape
     if isinstance(leaf, LaneRows) and leaf.part.shape == target.shape:
-        return leaf.part
-    rows = np.asarray(leaf).reshape(size, count)
-    if size < groups * lanes:
-        rows = rows[np.minimum(np.arange(groups * lanes), size - 1)]
-    return rows.reshape(groups, lanes, count).transpose(0, 2, 1)
+        target[...] = leaf.part
+        return
+    rows, full = np.asarray(leaf).reshape(size, count), size // lanes
+    target[:full] = rows[: full * lanes].reshape(full, lanes, count).transpose(0, 2, 1)
+    if full < groups:
+        left = size - full * lanes
+        target[full, :, :left], target[full, :, left:] = rows[-left:].T, rows[-1][:, None]
 
 
 @functools.cache
