@@ -90,7 +90,7 @@ class Collocation(AbstractOneStepMethod):
             turned = self._found(
                 lambda xi, Theta: turning(Theta, xi), xis, weights, start, xis, weights, [self.newton.floor / EPS]
             )
-            slopes = jnp.where(turned.converged, turned.x, jnp.nan), found.x
+            slopes = jnp.where(turned.converged | ~found.converged, turned.x, jnp.nan), found.x
         else:
 
             def both(time, y):
