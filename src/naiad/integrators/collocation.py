@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from naiad.errors import InputError
-from naiad.integrators.method import AbstractOneStepMethod, StepInfo, truncated, velocity_floor
+from naiad.integrators.method import AbstractOneStepMethod, OneStepCarry, StepInfo, truncated, velocity_floor
 from naiad.integrators.vprk import flat, reduced
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Newton, static
@@ -67,6 +67,14 @@ class Collocation(AbstractOneStepMethod):
         rates = system.equations(state, t)
         at_node = rates.mu if reduced(system) else jnp.concatenate([rates.xi, rates.mu])
         return _Known(jnp.tile(at_node, (self.stages, 1)), jnp.zeros((), int))
+
+    def kept(self, carry: OneStepCarry) -> OneStepCarry:
+        """The state: the slopes are many, and within the step they are not worth their place."""
+        return self.bare(carry)._replace(memory=None)
+
+    def within(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> State:
+        known = self.memory(system, carry.state, t)
+        return super().within(system, carry._replace(memory=known), t, h, inputs)
 
     def advance(self, system, state, memory, t, h, inputs):
         group, tau, n = system.group, self.retraction, system.group.dim

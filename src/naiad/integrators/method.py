@@ -117,6 +117,10 @@ class AbstractMethod(Module):
         """The state a time h after the carry, within the step that follows it."""
         return self.state(system, self.step(system, carry, t, h, inputs))
 
+    def kept(self, carry: Any) -> Any:
+        """What `within` needs of a carry."""
+        return self.bare(carry)
+
     def bare(self, carry: Any) -> Any:
         """The carry without how the last step went: what the next step depends on."""
         return carry._replace(info=None)

@@ -150,10 +150,10 @@ def _crossings(plan: Plan, name: str, met: Rows, filled: Filled, h: float) -> Cr
     passages = _rows(met, np.argsort(turned, kind="stable") if np.any(turned) else None)
     where = (plan.routine, name)
     found = execute_rows(crossings, where, passages, h, shared=(2,), parameters=(0,), engine=plan.engine)
-    rows, which = np.nonzero(~np.isnan(found.t))
-    order = np.argsort(found.t[rows, which], kind="stable")
-    places = rows[order], which[order]
-    return jax.tree.map(lambda leaf: leaf[places], found)
+    t = found.t.reshape(-1)
+    there = np.flatnonzero(~np.isnan(t))
+    places = there[np.argsort(t[there], kind="stable")]
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]).take(places, 0), found)
 
 
 def _rows(filled: Rows, order: np.ndarray | None = None) -> Any:

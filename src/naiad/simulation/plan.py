@@ -55,9 +55,9 @@ class Routine(Module):
         return state if self.reconstruct else state._replace(g=self.state(carry).g)
 
     def kept(self, carry: Any) -> Any:
-        """What of a carry the next step depends on."""
-        bare = self.method.bare(carry)
-        return bare if self.reconstruct else self.method.held(bare, None)
+        """What of a carry is needed to look for something within the step that follows."""
+        kept = self.method.kept(carry)
+        return kept if self.reconstruct else self.method.held(kept, None)
 
     def restored(self, kept: Any) -> Any:
         """A carry that steps as the one that was kept."""

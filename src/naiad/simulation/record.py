@@ -162,20 +162,14 @@ def standing_attributes(plan: Plan, chunk: Any) -> dict[str, Any]:
 
 
 def _crossing_variables(routine: Routine, chunk: Chunk) -> dict[str, Any]:
-    indices, times, states = [], [], []
-    for index, name in enumerate(routine.sections):
-        when, where = chunk.crossings[name]
-        indices.append(np.full(len(when), index))
-        times.append(when)
-        states.append(where)
-    at = np.concatenate(times)
-    order = np.argsort(at, kind="stable")
-    together = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *states)
-    columns = {
-        "crossing_section": (("crossing",), np.concatenate(indices)[order]),
-        "crossing_time": (("crossing",), at[order]),
-    }
-    return columns | state_variables(routine, together, "crossing", "crossing_")
+    each = [chunk.crossings[name] for name in routine.sections]
+    rows = [(np.full(len(met.t), index), met) for index, met in enumerate(each)]
+    numbers, met = rows[0]
+    if len(rows) > 1:
+        order = np.argsort(np.concatenate([met.t for _, met in rows]), kind="stable")
+        numbers, met = jax.tree.map(lambda *leaves: np.concatenate(leaves)[order], *rows)
+    columns = {"crossing_section": (("crossing",), numbers), "crossing_time": (("crossing",), met.t)}
+    return columns | state_variables(routine, met.state, "crossing", "crossing_")
 
 
 def monitor_of(numbers: list[float]) -> Monitor:

@@ -253,17 +253,18 @@ class Trajectory:
         import xarray as xr
 
         dims = {name: dims for name, dims in self._dims().items() if name.startswith("crossing_")}
-        number = self._values("crossing_section")
+        names, number = self.attrs["sections"], self._values("crossing_section")
         rows = {name.removeprefix("crossing_"): (dims[name], self._values(name)) for name in dims}
         del rows["section"]
         known = {name: label.attributes for name, label in labels(self.system).items()}
         known["time"] = {"long_name": "time", "units": "s"}
         sizes = {dim: size for along, x in rows.values() for dim, size in zip(along, x.shape, strict=True)}
         axes = coordinates(sizes)
-        return {
-            name: xr.Dataset({key: (along, x[number == index], known[key]) for key, (along, x) in rows.items()}, axes)
-            for index, name in enumerate(self.attrs["sections"])
-        }
+        found = {}
+        for index, name in enumerate(names):
+            mine = number == index if len(names) > 1 else slice(None)
+            found[name] = xr.Dataset({key: (along, x[mine], known[key]) for key, (along, x) in rows.items()}, axes)
+        return found
 
     @checked
     def evaluate(self, observable: Callable[[State, Any], Any]) -> np.ndarray:
