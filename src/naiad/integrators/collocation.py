@@ -80,7 +80,7 @@ class Collocation(AbstractOneStepMethod):
         group, tau, n = system.group, self.retraction, system.group.dim
         times = t + jnp.asarray(collocation(self.stages).c) * h
         a, b = (jnp.asarray(each) for each in (collocation(self.stages).a, collocation(self.stages).b))
-        weights, first = _weights(h * a), _weights(h * (a @ continued(self.stages)))
+        weights, first = h * a, h * (a @ continued(self.stages))
         start, per_step = jnp.zeros(n), 1 / jnp.abs(h)
 
         def turning(Theta, xi):
@@ -93,7 +93,7 @@ class Collocation(AbstractOneStepMethod):
 
             scales = [per_step * jnp.max(jnp.abs(state.mu))]
             found = self._found(momentum, times, weights, state.mu, memory.slopes, first, scales, memory.ahead)
-            mus = jax.lax.map(lambda each: _summed(each, jnp.concatenate([state.mu[None], found.x])), weights)
+            mus = jax.lax.map(lambda each: state.mu + _summed(each, found.x), weights)
             xis = jax.lax.map(lambda each: system.velocity(state.g, each[1], each[0]), (times, mus))
             turned = self._found(
                 lambda xi, Theta: turning(Theta, xi), xis, weights, start, xis, weights, [self.newton.floor / EPS]
@@ -134,11 +134,10 @@ class Collocation(AbstractOneStepMethod):
 
         def again(slopes: Slopes, rows: Any, weights: Any, y: Any) -> tuple[Slopes, Any, Any]:
             """What the slopes become, with the squares of each stage and part: of the change, and of all."""
-            values = jnp.concatenate([y[None], slopes])
 
             def stage(each):
                 row, weights, before = each
-                new = slope(row, _summed(weights, values))
+                new = slope(row, y + _summed(weights, slopes))
                 return new, _squares(new - before, len(scales)), _squares(new, len(scales))
 
             return jax.lax.map(stage, (rows, weights, slopes))
@@ -224,11 +223,6 @@ class _Tries(NamedTuple):
     rounds: _Rounds
     taken: Int[Array, ""]
     count: Int[Array, ""]
-
-
-def _weights(of_slopes: Float[Array, "s s"]) -> Float[Array, "s s+1"]:
-    """For y, and for the slopes."""
-    return jnp.concatenate([jnp.ones((len(of_slopes), 1)), of_slopes], axis=1)
 
 
 def _summed(weights: Float[Array, " k"], rows: Float[Array, "k n"]) -> Float[Array, " n"]:
