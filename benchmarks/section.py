@@ -29,7 +29,7 @@ TOLERANCES = {3e-6: 1e-6, 3e-8: 1e-8, 3e-10: 1e-9}
 NYSTROM = nd.Splitting(4, "kicked-top", BLANES_MOAN_RKN_4, axes=(1, 0, 2))
 EIGHTH = nd.Splitting(8, "top", axes=(2, 0, 1))
 RETURNS = {2e-10: (EIGHTH, 0.165), 1e-11: (EIGHTH, 0.12)}
-STAGES = {3e-6: (7, 0.625, 1e-7), 3e-8: (8, 0.75, 5e-10), 3e-10: (8, 0.75, 5e-12), 1e-11: (8, 0.625, 5e-12)}
+STAGES = {3e-6: (6, 0.55, 1e-7), 3e-8: (8, 0.8, 7e-10), 3e-10: (8, 0.7, 5e-12), 1e-11: (8, 0.625, 5e-12)}
 """How many, the step, and the tolerance of what is found by iteration."""
 SPLITTINGS = {3e-6: (NYSTROM, 0.3), 3e-8: (nd.Splitting(6, "top"), 0.25), 3e-10: (nd.Splitting(6, "top"), 0.13)}
 
