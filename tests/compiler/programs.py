@@ -913,6 +913,28 @@ def _round(m: _Mapper) -> Made:
     return f"lax.fori_loop(0, {count}, {step}, ({inits}))[{which}]", dtype, (m.rows, *row)
 
 
+def _branched(m: _Mapper) -> Made:
+    """What comes out of a branch: rows that are made in an arm, or before, or known, in their order or another."""
+    kinds = [("f", ()), ("f", m.choose((), (3,))), m.choose(("b", ()), ("i", ()))]
+    body, which = _inside(m, kinds, kinds), int(m.rng.integers(3))
+    before = f"lax.map(lambda t: {body}(*t), ({', '.join(_rows_of(m, *kind) for kind in kinds)},))"
+    arms = [
+        "r",
+        "r",
+        "tuple(jnp.zeros_like(x) for x in r)",
+        "tuple(x[::-1] for x in r)",
+        "(r[0].at[0].set(r[0][1]), *r[1:])",
+    ]
+    arms += [f"lax.map(lambda t: {body}(*t), r)"] * 3
+    yes, no = m.choose(*arms), m.choose(*arms)
+    dtype, row = kinds[which]
+    return (
+        f"(lambda r: lax.cond({m.use('b', ())}, lambda: {yes}, lambda: {no}))({before})[{which}]",
+        dtype,
+        (m.rows, *row),
+    )
+
+
 def _inside(
     m: _Mapper, parameters: list[tuple[str, tuple[int, ...]]], results: list[tuple[str, tuple[int, ...]]]
 ) -> str:
@@ -937,7 +959,7 @@ SIMPLE: list[Callable[..., Made]] = [
     *(_integers, _test, _logic, _select_n, _convert, _shared_division),
 ]
 MAPS: list[Callable[..., Made]] = [*(6 * [_map]), _turned, _turned, _from_memory, _one_row, _where]
-AROUND: list[Callable[..., Made]] = [_fori, _while, *(4 * [_round]), _short_scan, _cond]
+AROUND: list[Callable[..., Made]] = [_fori, _while, *(4 * [_round]), *(2 * [_branched]), _short_scan, _cond]
 
 
 def _put(text: str, **names: str) -> str:

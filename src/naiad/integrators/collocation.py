@@ -98,7 +98,7 @@ class Collocation(AbstractOneStepMethod):
             turned = self._found(
                 lambda xi, Theta: turning(Theta, xi), xis, weights, start, xis, weights, [self.newton.floor / EPS]
             )
-            slopes = jnp.where(turned.converged | ~found.converged, turned.x, jnp.nan), found.x
+            slopes = jnp.where(turned.converged, turned.x, jnp.nan), found.x
         else:
 
             def both(time, y):
@@ -111,7 +111,8 @@ class Collocation(AbstractOneStepMethod):
             y = jnp.concatenate([start, state.mu])
             found = self._found(both, times, weights, y, memory.slopes, first, scales, memory.ahead)
             slopes = found.x[:, :n], found.x[:, n:]
-        Theta, mu = (_summed(h * b, each) for each in slopes)
+        # numbers where the iteration fails, for it is no NaN that ends the run; of all slopes it would take longer
+        Theta, mu = (jnp.where(found.converged, _summed(h * b, each), 0.0) for each in slopes)
         end = State(group.advance(state.g, tau.increment(group, Theta)), state.mu + mu)
         known, change = _Known(found.x, self._ahead(found.memory)), jnp.sqrt(found.memory.latest)
         return end, known, StepInfo.solved(found.iterations, change, found.converged)
@@ -148,6 +149,7 @@ class Collocation(AbstractOneStepMethod):
         def find(given, start):
             known, first, scales, ahead = start
             rows, _, *others = given
+            begun = once(known, rows, first, *others)[0]
             none, unknown = jnp.asarray(scales) ** 2 / STALLED**2, (jnp.zeros(()), jnp.ones(()))
 
             def goes_on(last: _Rounds) -> Any:
@@ -163,8 +165,8 @@ class Collocation(AbstractOneStepMethod):
                 return _Rounds(slopes, *far, last.count + 2)
 
             def try_(last: _Tries) -> _Tries:
-                begun = once(jnp.where(last.count > 0, 0.0, known), rows, first, *others)[0]
-                on = jax.lax.fori_loop(0, ahead, lambda _, slopes: once(slopes, *given)[0], begun)
+                start = jnp.where(last.count > 0, 0.0, begun)
+                on = jax.lax.fori_loop(0, ahead, lambda _, slopes: once(slopes, *given)[0], start)
                 rounds = jax.lax.while_loop(goes_on, two_more, _Rounds(on, *unknown, 1 + ahead))
                 return _Tries(rounds, last.taken + rounds.count, last.count + 1)
 
@@ -185,8 +187,7 @@ class Collocation(AbstractOneStepMethod):
             linear = jax.linearize(left, slopes.reshape(-1))[1]
             return Dense().solve(linear, change.reshape(-1)).reshape(slopes.shape)
 
-        root = implicit(find, differentiate)((rows, weights, y, *captured), (known, first, jnp.asarray(scales), ahead))
-        return root._replace(x=jnp.where(root.converged, root.x, 0.0))  # a number, for it is no NaN that ends the run
+        return implicit(find, differentiate)((rows, weights, y, *captured), (known, first, jnp.asarray(scales), ahead))
 
     def _converged(self, rounds: "_Rounds") -> Bool[Array, ""]:
         """Whether the next change would be below the tolerance, or the last two are rounding, and shrink no more."""
