@@ -16,6 +16,7 @@ from benchmarks.audit_claims import modified_invariants, start_of_the_thesis
 from benchmarks.compare import table
 from naiad import diagnostics
 from naiad.diagnostics import Energy, RelativeChange, SpaceMomentum, timed_run
+from naiad.integrators import check_method
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.vehicles.vehicle import INERTIA, MASS, CasimirChange
 
@@ -75,7 +76,7 @@ def _size(state: nd.State, t: Any) -> Any:
 def fits(name: str, problem: Problem) -> bool:
     """Whether the method takes the system."""
     try:
-        method(name).check(problem.system)
+        check_method(method(name), problem.system)
     except nd.InputError:
         return False
     return True

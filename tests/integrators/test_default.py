@@ -42,11 +42,11 @@ def test_a_bath_that_the_step_of_a_tree_would_leave_out_is_refused():
     """Rather than a dense step that nobody asked for."""
 
     class Warm(type(PROBLEMS["tree"].system)):
-        def dissipation(self, g, t):
+        def diffusion(self, g, t):
             return np.eye(self.group.dim)
 
     tree = PROBLEMS["tree"].system
     warm = object.__new__(Warm)
     vars(warm).update(vars(tree))
-    with pytest.raises(nd.InputError, match="TreeVariational leaves out; use StochasticVariational"):
+    with pytest.raises(nd.InputError, match="TreeVariational does not honour"):
         nd.simulate(warm, PROBLEMS["tree"].state, t1=0.1, dt=0.05)

@@ -10,7 +10,7 @@ import pytest
 
 import naiad as nd
 from naiad import integrators, retractions
-from naiad.integrators import AdjointRule
+from naiad.integrators import AdjointRule, check_method
 from naiad.integrators.method import EVERY
 from naiad.numerics import Module
 from naiad.strings import StringRule
@@ -190,7 +190,7 @@ def stepped(cls: type, problem: str, given: tuple[tuple[str, Any], ...]) -> list
     system, state = STARTS[problem]
     try:
         method = cls(**dict(given))
-        method.check(system)
+        check_method(method, system)
         noise = np.linspace(-1.0, 1.0, method.noise_size(system))
         with jax.enable_x64(True):
             start = jax.make_jaxpr(lambda state: method.init(system, state, 0.0, H), return_shape=True)

@@ -6,6 +6,7 @@ import pytest
 
 import naiad as nd
 from naiad.diagnostics import march
+from naiad.integrators import check_method
 from tests.strings.strings import moving_case
 from tests.trees.trees import Bodies, random_state, random_tree
 from tests.verification.problems import PROBLEMS
@@ -41,7 +42,7 @@ def changed(make, usual, other):
     """Whether another option changes the motion; an `InputError` is as good."""
     try:
         method = make(other)
-        method.check(BODY)
+        check_method(method, BODY)
         return np.max(np.abs(end(method) - end(make(usual)))) > 0.0
     except nd.InputError:
         return True

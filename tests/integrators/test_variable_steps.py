@@ -241,7 +241,7 @@ def test_forces_see_the_time_of_the_steps():
     run = nd.simulate(system, start, t1=7.0, dt=0.02, method=REVERSIBLE, throw=True)
     exact = reference(system, start, t1=run.attrs["t"])
     assert np.max(np.abs(run.final.g - exact.g)) < 2e-3
-    with pytest.raises(nd.InputError, match="EnergySteps is for systems without forces and constraints"):
+    with pytest.raises(nd.InputError, match="Dragged has a force, which EnergySteps does not honour"):
         nd.simulate(system, start, t1=7.0, dt=0.02, method=ENERGY)
 
 

@@ -8,6 +8,7 @@ from scipy.optimize import root
 
 import naiad as nd
 from naiad.diagnostics import convergence, march
+from naiad.integrators import check_method
 from naiad.mechanics import left_gradient
 from tests.verification.problems import PROBLEMS
 
@@ -220,5 +221,5 @@ class OnCircle(nd.LagrangianSystem):
 
 
 def test_constraints_are_refused():
-    with pytest.raises(nd.InputError, match="does not keep constraints"):
-        nd.VPRK().check(OnCircle())
+    with pytest.raises(nd.InputError, match="OnCircle has a constraint, which VPRK does not honour"):
+        check_method(nd.VPRK(), OnCircle())

@@ -120,9 +120,9 @@ def test_propagate_takes_increments_and_ensembles_run_in_lanes():
         ({"noise": np.full((50, 3), "x")}, r"noise holds NaN, infinite values, or what is no number"),
         (
             {"method": nd.Variational()},
-            r"IsothermalRigidBody declares friction or noise .* Variational leaves out; use",
+            r"IsothermalRigidBody has noise, which Variational does not honour. Use StochasticVariational",
         ),
-        ({"method": nd.Adjoint(EULER)}, r"Adjoint leaves out; use StochasticVariational\(\)"),
+        ({"method": nd.Adjoint(EULER)}, r"has noise, which Adjoint does not honour. Use StochasticVariational"),
     ],
 )
 def test_bad_noise_is_refused(options, message):
@@ -144,5 +144,5 @@ def test_noise_that_nothing_takes_is_refused():
 
 
 def test_methods_of_before_take_no_noise():
-    assert all(not method.takes_bath for method in AbstractMethod.__subclasses__())
+    assert all("noise" not in method.honours for method in AbstractMethod.__subclasses__())
     assert nd.Variational().noise_size(RIGID) == nd.RK4().noise_size(RIGID) == 0

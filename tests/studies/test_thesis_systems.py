@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import naiad as nd
+from naiad.integrators import check_method
 from naiad.numerics import double
 from naiad.studies.bodies.heavy_top import HeavyTopStudy
 from naiad.studies.bodies.interacting_bodies import InteractingBodies, total_momentum
@@ -103,7 +104,7 @@ def test_flv_and_sw_perp_refuse_a_potential_of_the_group():
     top = PROBLEMS["heavy-top"].system
     for name in ("flv", "sw-perp"):
         with pytest.raises(nd.InputError, match="that and a potential of a shape space, with a constant inertia"):
-            integrator(name).check(top)
+            check_method(integrator(name), top)
 
 
 def test_the_planets_are_where_they_should_be():

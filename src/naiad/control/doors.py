@@ -12,8 +12,9 @@ import numpy as np
 from naiad.control.actuation import Directions
 from naiad.control.transcription import AbstractTranscription, GaussSteps, VariationalSteps
 from naiad.errors import InputError
-from naiad.integrators import VPRK, AbstractMethod, Variational
+from naiad.integrators import VPRK, AbstractMethod, Variational, check_method
 from naiad.mechanics import LagrangianSystem, State, check_state
+from naiad.mechanics.features import EVERY, refuse_features
 from naiad.numerics import double
 from naiad.numerics.checks import floats
 
@@ -30,12 +31,9 @@ def transcription(system: LagrangianSystem, order: int, method: AbstractMethod |
     method = method if steps is None else steps.method
     if not isinstance(method, Variational | VPRK):
         raise InputError(f"method = {type(method).__name__}(...); control takes Variational(...) or VPRK(...).")
-    if system.constraint is not None:
-        raise InputError(
-            f"{type(system).__name__} has a constraint; control takes systems without "
-            "any: of a tree with hinges and welds, JointSpace(tree)."
-        )
-    method.check(system)
+    remedy = "Leave it out; of a tree with hinges and welds, take JointSpace(tree)."
+    refuse_features("an optimal control problem", EVERY - {"constraint", "noise"}, system, remedy)
+    check_method(method, system)
     if steps is not None:
         return steps
     return VariationalSteps(method) if isinstance(method, Variational) else GaussSteps(method)

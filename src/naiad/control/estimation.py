@@ -11,7 +11,7 @@ from naiad.compiler import execute
 from naiad.control.doors import end_states, shaped
 from naiad.control.linear import displaced, stepped
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, check_method, default_method
 from naiad.mechanics import LagrangianSystem, State
 from naiad.mechanics.functions import with_system
 from naiad.numerics import double
@@ -122,7 +122,7 @@ def estimate(
     if prior is not None:
         _check(prior, 2 * system.group.dim, theta.size)
     method = default_method(system) if method is None else method
-    method.check(system)
+    check_method(method, system)
     fit = _Fit(system, model, measure, method, positive("dt", dt), every, number("t0", t0), weights)
     return _minimised(fit, state, theta, rows, prior, free_state, known, iterations)
 

@@ -10,7 +10,7 @@ import numpy as np
 from naiad.compiler import execute
 from naiad.control.plant import AbstractActuated
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, Variational, check_method
 from naiad.mechanics import LagrangianSystem, State, check_state
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, positive
@@ -60,7 +60,7 @@ def linear_step(
     """The derivatives of a step of a controlled system from a state, in the increments x and in the controls."""
     dt = positive("dt", dt)
     method = Variational() if method is None else method
-    method.check(plant)
+    check_method(method, plant)
     state = jax.tree.map(np.asarray, check_state(plant, state, t))
     slopes, end = execute(slopes_of_a_step, plant, method, state, float(t), dt, parameters=())
     n = 2 * plant.group.dim
@@ -111,7 +111,7 @@ def floquet(
     T = positive("T", T)
     steps = step_count(steps)
     method = Variational() if method is None else method
-    method.check(system)
+    check_method(method, system)
     state = jax.tree.map(np.asarray, check_state(system, state, 0.0))
     slopes, end = execute(_period, system, method, state, T / steps, steps, parameters=())
     if not np.all(np.isfinite(slopes)):
@@ -157,8 +157,8 @@ def _along(system: LagrangianSystem, after: Any, size: int) -> tuple[Any, State]
 
 def stepped(system: LagrangianSystem, method: AbstractMethod, state: State, t: Any, h: Any) -> State:
     """The state after a step."""
-    carry = method.init(system, state, t, h)
-    return method.state(system, method.step(system, carry, t, h))
+    carry = method.step(system, method.init(system, state, t, h), t, h)
+    return method.state(system, method.bounded(system, carry, t + h, h))
 
 
 def displaced(system: LagrangianSystem, state: State, x: Any) -> State:

@@ -9,7 +9,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.control.linear import increment, slopes_of_a_step, weight
 from naiad.control.plant import AbstractActuated
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, Variational, check_method
 from naiad.mechanics import State
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, number, positive
@@ -54,7 +54,7 @@ def tracking(
     the N steps between them, as those of `solve` with controls constant in a step are. `Q`, `R` and the weight at the
     `end` (Q if not given) are numbers, diagonals or matrices. For plans of any order, `steered`."""
     dt, method = positive("dt", dt), Variational() if method is None else method
-    method.check(plant)
+    check_method(method, plant)
     u = floats("u", u)
     nodes, size = len(jax.tree.leaves(states)[0]), 2 * plant.group.dim
     expected = (max(nodes - 1, 1), *np.shape(plant.u))

@@ -11,8 +11,9 @@ import numpy as np
 from naiad.compiler import execute
 from naiad.control.linear import displaced, increment, step_count, stepped
 from naiad.errors import InputError, RunWarning
-from naiad.integrators import AbstractMethod, Variational
+from naiad.integrators import AbstractMethod, Variational, check_method
 from naiad.mechanics import LagrangianSystem, State, check_state
+from naiad.mechanics.features import EVERY, refuse_features
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import floats, number, positive
 
@@ -53,7 +54,7 @@ def periodic_orbit(
     steps, method = step_count(steps), Variational() if method is None else method
     T, tolerance = positive("T", T), positive("tolerance", tolerance)
     given = None if energy is None else number("energy", energy)
-    method.check(system)
+    _check(system, method)
     state = jax.tree.map(np.asarray, check_state(system, state, 0.0))
     found = _found(system, method, state, T, steps, given, tolerance)
     if found.miss <= tolerance:
@@ -83,7 +84,7 @@ def orbit_family(
         raise InputError(f"energies has shape {goals.shape}; expected a list of finite numbers.")
     if not isinstance(orbit, PeriodicOrbit):
         raise InputError(f"orbit is a {type(orbit).__name__}; expected what periodic_orbit gives.")
-    method.check(system)
+    _check(system, method)
     family: list[PeriodicOrbit] = []
     last = orbit
     for goal in goals:
@@ -99,6 +100,13 @@ def orbit_family(
         family.append(found)
         last = found
     return family
+
+
+def _check(system: LagrangianSystem, method: AbstractMethod) -> None:
+    """Raise an `InputError` if a system or a method does not fit: where time matters, a period is no unknown."""
+    remedy = "Its periods are those of what depends on time; take floquet for a state that comes back."
+    refuse_features("a search for periodic orbits", EVERY - {"time", "noise"}, system, remedy)
+    check_method(method, system)
 
 
 def _continued(

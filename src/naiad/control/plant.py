@@ -58,6 +58,41 @@ class AbstractActuated(LagrangianSystem):
         return rule if own is rule else ActuatedRule(own)
 
     @property
+    def dissipation(self) -> Any:
+        """The friction of the system."""
+        return getattr(self.system, "dissipation", None)
+
+    @property
+    def temperature(self) -> Any:
+        """The temperature of the system."""
+        return getattr(self.system, "temperature", None)
+
+    @property
+    def diffusion(self) -> Any:
+        """The random forces of the system."""
+        return getattr(self.system, "diffusion", None)
+
+    @property
+    def constraint(self) -> Any:
+        """The constraint of the system."""
+        return self.system.constraint
+
+    @property
+    def limit(self) -> Any:
+        """The limit of the system."""
+        return self.system.limit
+
+    @property
+    def limit_words(self) -> str:
+        """What the limit of the system means."""
+        return self.system.limit_words
+
+    @property
+    def near_inertia(self) -> Any:
+        """The matrix near the inertia of the system."""
+        return self.system.near_inertia
+
+    @property
     def structure(self) -> Any:
         """That of the system."""
         return self.system.structure
@@ -118,7 +153,7 @@ class ActuatedRule(AbstractRule):
 
     def work(self, system, tau, g, xi, t, h):
         pushed: Any = Pushed(system.group, lambda g, xi, t: system.push(g, system.acting(t), t))
-        acting = [pushed] if system.system.force is None else [pushed, system.system]
+        acting = [pushed] if system.system.total_force is None else [pushed, system.system]
         works = [self.rule.work(each, tau, g, xi, t, h) for each in acting]
         return sum(left for left, _ in works), sum(right for _, right in works)
 

@@ -13,7 +13,7 @@ from naiad.control.motion_regulator import regulated, tracking
 from naiad.control.plant import AbstractActuated
 from naiad.control.solution import Solution, lagrange_weights
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod
+from naiad.integrators import AbstractMethod, check_method
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import static
@@ -106,10 +106,15 @@ class Sampling(AbstractOneStepMethod):
 
     steps: AbstractOneStepMethod
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """What the steps do."""
+        return self.steps.honours
+
     def check(self, system: LagrangianSystem) -> None:
         if not isinstance(system, Steered):
             raise InputError(f"Sampling steps what `steered` gives; got {type(system).__name__}.")
-        self.steps.check(system)
+        check_method(self.steps, system)
 
     def order(self, system: LagrangianSystem) -> int:
         """That of the plan's steps; what is held over a step is of order 1 between them."""

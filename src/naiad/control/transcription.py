@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import AbstractGroup
 from naiad.integrators import VPRK, Trapezoid, Variational
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar
+from naiad.mechanics import LagrangianSystem, Scalar, is_euler_poincare
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction
 
@@ -133,11 +133,11 @@ class VariationalSteps(AbstractTranscription):
         rule, f = self.method.discrete(system), tau.tau(group, h * xi)
         end = group.compose(g, f)
         pushed: Any = Pushed(group, lambda g, xi, t: controlled.push(g, u, t))
-        acting = [pushed] if system.force is None else [pushed, system]
+        acting = [pushed] if system.total_force is None else [pushed, system]
         work = [rule.work(each, tau, g, xi, t, h) for each in acting]
         value = sum(gamma @ right - before @ left for left, right in work)
         turn = tau.dtau_inv(group, h * xi, before) + tau.dtau_inv(group, -h * xi, gamma)
-        if isinstance(system, EulerPoincareSystem):
+        if is_euler_poincare(system):
             change = jax.jvp(system.reduced_lagrangian, (xi,), (turn,))[1]
         elif isinstance(rule, Trapezoid):
             at_node, at_end = (g, -h * before, t), (end, h * gamma, t + h)
@@ -159,7 +159,7 @@ class Pushed(NamedTuple):
     """What a rule needs to know of a system to spread the work of a force."""
 
     group: AbstractGroup
-    force: Any
+    total_force: Any
 
 
 def _change(system: LagrangianSystem, xi: Any, turn: Any, g: Any, moved: Any, t: Scalar) -> Any:
@@ -226,7 +226,7 @@ class GaussSteps(AbstractTranscription):
     def work(self, system, controlled, g, t, h, b, c, u, Theta, k, dTheta, dk, *, zeta):
         """The cost of a stage, the change of its action along the displacements, and the work of the forces."""
         group, tau = system.group, self.retraction
-        time, reduced = t + c * h, isinstance(system, EulerPoincareSystem)
+        time, reduced = t + c * h, is_euler_poincare(system)
 
         def lagrangian(moved, Theta, k):
             Xi = tau.dtau(group, -Theta, k) / h
@@ -239,8 +239,8 @@ class GaussSteps(AbstractTranscription):
         point, Xi = group.compose(g, tau.tau(group, Theta)), tau.dtau(group, -Theta, k) / h
         delta = tau.dtau(group, -Theta, dTheta) + group.Ad(tau.tau(group, -Theta), zeta)
         force = controlled.push(point, u, time)
-        if system.force is not None:
-            force = force + system.force(point, Xi, time)
+        if system.total_force is not None:
+            force = force + system.total_force(point, Xi, time)
         return h * b * (controlled.cost(point, Xi, u, time) + controlled.part * (change + force @ delta))
 
     def path(self, controlled, group, g, K, U, t, h):

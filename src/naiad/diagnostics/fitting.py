@@ -3,7 +3,7 @@
 import math
 
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod
+from naiad.integrators import AbstractMethod, check_method
 from naiad.integrators.method import refuse_variable
 from naiad.mechanics import LagrangianSystem, State, fitting_state
 from naiad.numerics import check_double
@@ -19,7 +19,7 @@ def fitting(system: LagrangianSystem, state: State, method: AbstractMethod | Non
             raise InputError("dt = 0; expected a step of another size: nothing moves in it.")
     if method is not None:
         refuse_variable(method, "This measurement")
-        method.check(system)
+        check_method(method, system)
     return fitting_state(system.group, state)
 
 

@@ -21,7 +21,7 @@ from naiad.ensembles.store import Form, begin_shelf
 from naiad.ensembles.stored import described, opened
 from naiad.ensembles.table import STANDING
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, check_method, default_method
 from naiad.integrators.method import refuse_variable
 from naiad.io.sites import site
 from naiad.mechanics import LagrangianSystem, State, fitting_state, identity
@@ -30,7 +30,6 @@ from naiad.numerics.arguments import checked
 from naiad.simulation.checks import (
     MEMORY_BYTES,
     check_cadence,
-    check_method,
     check_names,
     check_output_every,
     check_reconstruct,
@@ -98,7 +97,7 @@ def simulate_many(
     kin, own, many = family(systems)
     method = default_method(kin.system) if method is None else method
     refuse_variable(method, "simulate_many")
-    check_method(method, kin.system)
+    check_method(method, kin.system, noise=True)
     stacked, count = _stacked_states(kin.system, states)
     known = {"systems": many, "states": count, "cases": None if cases is None else len(cases)}
     per_run: dict[str, Any] = {

@@ -6,6 +6,7 @@ from naiad.integrators.composition import Composition, Symmetrised
 from naiad.integrators.default import default_method
 from naiad.integrators.energy_steps import EnergySteps
 from naiad.integrators.fast_lie_verlet import FastLieVerlet
+from naiad.integrators.gate import check_method
 from naiad.integrators.implicit_euler import ImplicitEuler
 from naiad.integrators.krysl import Krysl
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, OneStepCarry, StepInfo
@@ -77,6 +78,7 @@ __all__ = [
     "TrapezoidalLieNewmark",
     "Variational",
     "WisdomHolman",
+    "check_method",
     "default_method",
     "slopes_by_autodiff",
 ]

@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from naiad.errors import InputError
+from naiad.integrators.gate import check_method
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.rules import AdjointRule
 from naiad.integrators.variational import Variational
@@ -22,8 +23,13 @@ class Adjoint(AbstractOneStepMethod):
     method: AbstractOneStepMethod
     newton: Newton = Newton()
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """What the method does, without noise."""
+        return self.method.honours - {"noise"}
+
     def check(self, system: LagrangianSystem) -> None:
-        self.method.check(system)
+        check_method(self.method, system)
         if isinstance(self.method, Variational) and self.newton != Newton():
             raise InputError(
                 f"Adjoint was given newton={self.newton!r}, but the adjoint of Variational uses the solver of that; "

@@ -10,7 +10,7 @@ import jax
 from jaxtyping import Array, Float
 
 from naiad.integrators.free_motion import pull
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, State, is_euler_poincare
 
 Vector = Float[Array, " n"]
 
@@ -45,6 +45,6 @@ def coadjoint_step(system: LagrangianSystem, state: State, Theta: Vector, h: Any
 
 def energy_after(system: LagrangianSystem, state: State, Theta: Vector, h: Any) -> Float[Array, ""]:
     """The energy after a step by Theta in the time h."""
-    if isinstance(system, EulerPoincareSystem):
+    if is_euler_poincare(system):
         return system.energy(State(state.g, system.group.Ad_dual_advance(system.group.expm1(Theta), state.mu)))
     return system.energy(coadjoint_step(system, state, Theta, h))

@@ -12,6 +12,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, OneStepCarry, StepInfo, truncated, velocity_floor
 from naiad.integrators.vprk import flat, reduced
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import Newton, static
 from naiad.numerics.newton import EPS, STALLED, Root, implicit
 from naiad.numerics.structure import Dense
@@ -39,6 +40,7 @@ class Collocation(AbstractOneStepMethod):
     newton: Newton = Newton(max_iterations=100)
     renormalise: bool = static(default=True)
 
+    honours = OF_A_STEP
     symplectic = False
     failure = "The iteration for the stages did not contract: the step is too long for the motion; take a smaller dt."
 

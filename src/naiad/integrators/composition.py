@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from naiad.errors import InputError
 from naiad.integrators.adjoint import Adjoint
+from naiad.integrators.gate import check_method
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics.composition import COMPOSITIONS
@@ -37,8 +38,13 @@ class Composition(AbstractOneStepMethod):
         """What the method says."""
         return self.method.failure
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """What the method does, without noise."""
+        return self.method.honours - {"noise"}
+
     def check(self, system: LagrangianSystem) -> None:
-        self.method.check(system)
+        check_method(self.method, system)
         if not self.method.symmetric(system):
             raise InputError(
                 f"Composition needs a symmetric method; {type(self.method).__name__} is not symmetric for this system. "
@@ -85,8 +91,13 @@ class Symmetrised(AbstractOneStepMethod):
 
     method: AbstractOneStepMethod
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """What the method does, without noise."""
+        return self.method.honours - {"noise"}
+
     def check(self, system: LagrangianSystem) -> None:
-        self.method.check(system)
+        check_method(self.method, system)
 
     def order(self, system: LagrangianSystem) -> int:
         order = self.method.order(system)

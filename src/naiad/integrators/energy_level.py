@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from naiad.integrators.coadjoint import Prediction, coadjoint_step, energy_after, predict
 from naiad.integrators.method import AbstractMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import Newton, static
 
 NEAR = 0.5  # how far from 1 the parameter of a step may lie; it is 1 + O(h)
@@ -46,6 +47,7 @@ class AbstractLevelMethod(AbstractMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_FREE_MOTION
     symplectic = False
 
     @abc.abstractmethod

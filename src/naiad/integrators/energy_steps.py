@@ -9,10 +9,12 @@ from jaxtyping import Array, Bool, Float, Int
 
 from naiad.errors import InputError
 from naiad.integrators.clock import Clock
+from naiad.integrators.gate import check_method
 from naiad.integrators.method import AbstractMethod, StepInfo, velocity_floor
 from naiad.integrators.rules import Midpoint
 from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import History, extrapolate, history, remember, solve, static
 from naiad.retractions import Cayley
 
@@ -61,6 +63,7 @@ class EnergySteps(AbstractMethod):
     bounds: tuple[float, float] = static(default=(1e-3, 1e3))
     change: float = static(default=2.0)
 
+    honours = OF_A_STEP - {"force", "dissipation", "constraint"}
     symplectic = False
     variable = True
     failure = (
@@ -77,14 +80,7 @@ class EnergySteps(AbstractMethod):
             )
 
     def check(self, system: LagrangianSystem) -> None:
-        self.method.check(system)
-        name = type(system).__name__
-        for what in ("force", "constraint"):
-            if getattr(system, what) is not None:
-                raise InputError(
-                    f"EnergySteps is for systems without forces and constraints, and {name} has a {what}; use "
-                    "ReversibleSteps."
-                )
+        check_method(self.method, system)
 
     def order(self, system: LagrangianSystem) -> int:
         return self.method.order(system)

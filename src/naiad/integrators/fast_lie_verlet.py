@@ -11,7 +11,8 @@ from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, Step
 from naiad.integrators.midpoint_lie_newmark import MidpointLieNewmark
 from naiad.integrators.rules import Midpoint
 from naiad.integrators.variational import Variational
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics import LagrangianSystem, Scalar, State, is_euler_poincare
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import Newton, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -46,6 +47,7 @@ class FastLieVerlet(AbstractMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_FREE_MOTION
     symplectic = False
 
     def check(self, system: LagrangianSystem) -> None:
@@ -70,7 +72,7 @@ class FastLieVerlet(AbstractMethod):
         return jax.lax.cond(carry.h == size, self._verlet, self._start, system, carry, t, size)
 
     def _starter(self, system: LagrangianSystem) -> AbstractOneStepMethod:
-        if isinstance(system, EulerPoincareSystem):
+        if is_euler_poincare(system):
             return MidpointLieNewmark(self.retraction, self.newton)
         return Variational(self.retraction, Midpoint(), self.newton)
 

@@ -12,7 +12,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.integrators.method import AbstractMethod, refuse_truncated
 from naiad.integrators.nystrom import check_constant_inertia, kick
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, is_euler_poincare
 from naiad.numerics import Newton, Root, solve
 from naiad.retractions import AbstractRetraction
 
@@ -26,17 +26,11 @@ def check_free_motion(method: AbstractMethod, system: LagrangianSystem, *, with_
     retraction = getattr(method, "retraction", None)
     if retraction is not None:
         refuse_truncated(method, retraction)
-    acted_on = system.force is not None or system.constraint is not None
-    shaped = with_shape and not acted_on and not isinstance(system, EulerPoincareSystem) and _has_shape(system)
-    if not shaped and not isinstance(system, EulerPoincareSystem):
+    if not is_euler_poincare(system) and not (with_shape and _has_shape(system)):
         other = ", or that and a potential of a shape space, with a constant inertia" if with_shape else ""
         raise InputError(
             f"{name} needs an EulerPoincareSystem, whose Lagrangian is a function of xi alone{other}; "
             f"{type(system).__name__} was given. Use Variational."
-        )
-    if acted_on:
-        raise InputError(
-            f"{name} needs a system without forces and constraints; {type(system).__name__} has some. Use Variational."
         )
 
 
@@ -54,7 +48,7 @@ def _has_shape(system: LagrangianSystem) -> bool:
 
 def pull(system: LagrangianSystem, g: Any, t: Scalar) -> Vector | float:
     """-dV of a shape space; nothing where the Lagrangian is a function of xi alone. No motion turns it."""
-    return 0.0 if isinstance(system, EulerPoincareSystem) else kick(system, g, t)
+    return 0.0 if is_euler_poincare(system) else kick(system, g, t)
 
 
 def momentum(system: EulerPoincareSystem, xi: Vector) -> Vector:

@@ -3,9 +3,9 @@
 import jax
 import jax.numpy as jnp
 
-from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, refuse_truncated, velocity_floor
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -21,15 +21,12 @@ class ImplicitEuler(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_STEP - {"constraint"}
     symplectic = False
 
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
         refuse_truncated(self, self.retraction)
-        if system.constraint is not None:
-            raise InputError(
-                f"ImplicitEuler does not know constraints, and {type(system).__name__} has one. Use Variational."
-            )
 
     def order(self, system: LagrangianSystem) -> int:
         return 1
@@ -49,8 +46,8 @@ class ImplicitEuler(AbstractOneStepMethod):
             g = group.compose(state.g, self.retraction.tau(group, h * xi))
             mu = system.legendre(g, xi, end)
             rate = group.ad_dual(xi, mu) + left_gradient(group, lambda x: system.lagrangian(x, xi, end), g)
-            if system.force is not None:
-                rate = rate + system.force(g, xi, end)
+            if system.total_force is not None:
+                rate = rate + system.total_force(g, xi, end)
             return mu - state.mu - h * rate, mu
 
         def inertia(xi):

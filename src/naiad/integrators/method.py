@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import PLAIN
 from naiad.numerics import Module
 from naiad.retractions import AbstractRetraction, Exponential, PerFactor
 
@@ -57,16 +58,16 @@ class AbstractMethod(Module):
     """What it means that the solver of a step fails, and what to do, where the method can say more than the outcome."""
     symplectic: ClassVar[Any] = True
     """Whether a step keeps the symplectic form of T*G, and the momenta of symmetries, where no force acts."""
-    takes_bath: ClassVar[bool] = False
-    """Whether the steps include the friction and the noise that a system declares."""
+    honours: ClassVar[Any] = PLAIN
+    """The names of the features of a system that the steps take into account (see `naiad.mechanics.features`); a system
+    that has others is refused. A method that declares nothing takes a plain Lagrangian."""
     variable: ClassVar[bool] = False
     """Whether the method chooses the sizes of its steps: dt is then the first, and a carry has its own time, `t`."""
     renormalise = True
     """Whether the round-off by which g leaves the group is removed now and then (`settled`)."""
 
-    @abc.abstractmethod
     def check(self, system: LagrangianSystem) -> None:
-        """Raise an `InputError` if the method does not fit the system."""
+        """Raise an `InputError` if the method does not fit the system for a reason that no feature tells."""
 
     @abc.abstractmethod
     def order(self, system: LagrangianSystem) -> int:
@@ -112,6 +113,13 @@ class AbstractMethod(Module):
     def figures(self, carry: Any) -> dict[str, Any]:
         """Numbers on all steps so far that only this method has, by name."""
         return {}
+
+    def bounded(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar) -> Any:
+        """The carry at t, with NaN as its momentum where it is beyond the limit of the system."""
+        if system.limit is None:
+            return carry
+        inside = system.limit(carry.state.g, t, h) > 0.0
+        return carry._replace(state=carry.state._replace(mu=jnp.where(inside, carry.state.mu, jnp.nan)))
 
     def within(self, system: LagrangianSystem, carry: Any, t: Scalar, h: Scalar, inputs: Any = None) -> State:
         """The state a time h after the carry, within the step that follows it."""

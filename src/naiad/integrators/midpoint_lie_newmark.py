@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from naiad.integrators.free_motion import check_free_motion, left_half, left_half_root, momentum
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -21,6 +22,7 @@ class MidpointLieNewmark(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_FREE_MOTION
     symplectic = False
 
     def check(self, system: LagrangianSystem) -> None:

@@ -14,6 +14,7 @@ from naiad.groups.son import basis
 from naiad.integrators.free_motion import check_free_motion, momentum
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, pull_back
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 
 Vector = Float[Array, " n"]
@@ -33,6 +34,8 @@ class MoserVeselov(AbstractOneStepMethod):
 
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
+
+    honours = OF_A_FREE_MOTION
 
     def check(self, system: LagrangianSystem) -> None:
         check_free_motion(self, system)

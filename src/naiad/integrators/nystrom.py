@@ -12,6 +12,7 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
+from naiad.mechanics.features import OF_KICKS
 from naiad.numerics import static
 from naiad.numerics.splittings import NYSTROM, coefficients_of, schedule
 
@@ -45,6 +46,8 @@ class Nystrom(AbstractMethod):
 
     target: int = static()
     coefficients: tuple[float, ...] = static()
+
+    honours = OF_KICKS
 
     def __init__(self, order: int = 4, coefficients: Sequence[float] | None = None):
         self.target = order
@@ -84,8 +87,6 @@ class Nystrom(AbstractMethod):
 def check_separable(method: str, system: LagrangianSystem) -> None:
     """Raise an `InputError` unless kicks and drifts are the flows of the two parts of the energy."""
     name = type(system).__name__
-    if system.constraint is not None:
-        raise InputError(f"{method} takes no constraints; {name} has one. Use Variational.")
     found, speeds, rounding = check_constant_inertia(method, system)
     if not all(
         np.all(np.abs(each.turning) <= small * speed)
@@ -135,7 +136,7 @@ def kick(system: LagrangianSystem, g: Any, t: Scalar) -> Vector:
     """-dV, and the force."""
     rest = jnp.zeros(system.group.dim)
     pull = left_gradient(system.group, lambda x: system.lagrangian(x, rest, t), g)
-    return pull if system.force is None else pull + system.force(g, rest, t)
+    return pull if system.total_force is None else pull + system.total_force(g, rest, t)
 
 
 class _Examination(NamedTuple):
@@ -152,8 +153,8 @@ class _Examination(NamedTuple):
 def _examination(system: LagrangianSystem, x: Any, xi: Any, t: Any) -> _Examination:
     g, rest = system.group.exp(x), jnp.zeros_like(xi)
     mu = system.legendre(g, xi, t)
-    force = rest if system.force is None else system.force(g, rest, t)
-    moving = rest if system.force is None else system.force(g, xi, t)
+    force = rest if system.total_force is None else system.total_force(g, rest, t)
+    moving = rest if system.total_force is None else system.total_force(g, xi, t)
     inertia = jax.jacfwd(lambda v: system.legendre(g, v, t))(rest)
     pull = left_gradient(system.group, lambda x: system.lagrangian(x, rest, t), g)
     return _Examination(inertia, mu, system.group.ad_dual(xi, mu), pull, moving, force)

@@ -5,15 +5,28 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.compiler import execute
 from naiad.errors import InputError
+from naiad.integrators.gate import check_method
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
-from naiad.mechanics import LagrangianSystem, Scalar, State, has_symmetry
+from naiad.mechanics import (
+    LagrangianSystem,
+    Scalar,
+    State,
+    has_symmetry,
+    left_gradient,
+    left_jacobian,
+    left_velocity,
+)
 from naiad.numerics import Newton, static
 
 Invariant = str | Callable[[State, Scalar], Any]
 NAMED = ("energy", "momentum")
+LOST = 1e-9
+"""The rate of change of a momentum, relative to what it is made of, that is still rounding."""
 DEPENDENT = 1e-10
 """A gradient with less than this share outside of the span of others depends on them."""
 
@@ -49,16 +62,32 @@ class Projected(AbstractOneStepMethod):
                 f"Projected: invariants = {given!r}; expected a tuple of 'energy', 'momentum' or functions f(state, t)."
             )
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """What the method does, without noise, and without what changes the invariants."""
+        left_out = {"noise"}
+        if "energy" in self.invariants:
+            left_out |= {"force", "dissipation", "time"}
+        if "momentum" in self.invariants:
+            left_out |= {"force", "dissipation"}
+        return self.method.honours - left_out
+
     def check(self, system: LagrangianSystem) -> None:
-        self.method.check(system)
-        if "energy" in self.invariants and system.force is not None:
+        check_method(self.method, system)
+        if "momentum" not in self.invariants:
+            return
+        name = type(system).__name__
+        if not has_symmetry(system):
             raise InputError(
-                f"Projected onto energy, but {type(system).__name__} has a force, which does work. Leave 'energy' out."
+                f"Projected onto momentum, but {name} declares no symmetry; define `symmetry(s, g)`, or leave "
+                "'momentum' out."
             )
-        if "momentum" in self.invariants and not has_symmetry(system):
+        places = np.random.default_rng(0).standard_normal((2, system.group.dim))
+        lost = execute(_lost_momentum, system, places, parameters=(0,))
+        if not np.max(lost) <= LOST:
             raise InputError(
-                f"Projected onto momentum, but {type(system).__name__} declares no symmetry; define "
-                "`symmetry(s, g)`, or leave 'momentum' out."
+                f"Projected onto momentum, but the Lagrangian or the constraint of {name} breaks the symmetry: at a "
+                f"place drawn at random the momentum changes by {np.max(lost):.1e} of its scale. Leave 'momentum' out."
             )
 
     def order(self, system: LagrangianSystem) -> int:
@@ -112,6 +141,25 @@ class Projected(AbstractOneStepMethod):
         end = State(g, system.legendre(g, xi, t + h))
         solved = StepInfo.solved(root.iterations, jnp.zeros(()), root.converged)
         return end, Level(inner, memory.values), info.then(solved)
+
+
+def _lost_momentum(system: LagrangianSystem, places: Any) -> Float[Array, "2"]:
+    """How fast the Lagrangian changes the momentum, and how much the constraint changes along the symmetry, as shares
+    of the sums of what they are made of."""
+    group, (place, xi) = system.group, places
+    g, t = group.exp(place), 0.3
+    mu = system.legendre(g, xi, t)
+    free = group.ad_dual(xi, mu) + left_gradient(group, lambda x: system.lagrangian(x, xi, t), g)
+    directions = (group.tangent(g, xi), free)
+    rate = jax.jvp(lambda g, mu: system.noether(State(g, mu)), (g, mu), directions)[1]
+    scale = jnp.sqrt((mu @ mu) * (xi @ xi)) + jnp.sqrt(free @ free) + jnp.sqrt(xi @ xi)
+    turned = jnp.zeros(())
+    if system.constraint is not None and system.symmetry is not None:
+        along = left_jacobian(system.group, lambda x: jnp.atleast_1d(system.constraint(x, t)), g)
+        units = jnp.eye(system.symmetry_dim)
+        moved = jax.vmap(lambda e: left_velocity(group, lambda s: system.symmetry(s * e, g)))(units)
+        turned = jnp.max(jnp.abs(along @ moved.T)) / (jnp.max(jnp.abs(along)) * jnp.max(jnp.abs(moved)))
+    return jnp.stack([jnp.max(jnp.abs(rate)) / scale, turned])
 
 
 def orthonormal(rows: Float[Array, "m n"]) -> tuple[Float[Array, "m n"], Float[Array, " m"]]:

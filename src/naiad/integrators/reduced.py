@@ -10,6 +10,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.rules import AbstractRule, Trapezoid
 from naiad.mechanics import AdvectedSystem, LagrangianSystem, ReducedState, Scalar, State, diamond
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -33,12 +34,11 @@ class Reduced(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_STEP - {"constraint", "override"}
+
     def check(self, system: LagrangianSystem) -> None:
-        if not isinstance(system, AdvectedSystem) or system.constraint is not None:
-            raise InputError(
-                f"Reduced needs an AdvectedSystem without constraints; {type(system).__name__} was given. "
-                "Use Variational."
-            )
+        if not isinstance(system, AdvectedSystem):
+            raise InputError(f"Reduced needs an AdvectedSystem; {type(system).__name__} was given. Use Variational.")
         self.retraction.check(system.base)
 
     def order(self, system: LagrangianSystem) -> int:
@@ -56,7 +56,7 @@ class Reduced(AbstractOneStepMethod):
 
         def ends(v):
             left, right = self._momenta(system, reduced, v[:size], v[size:], t, h)
-            return (left, right) if system.force is None else self._forced(system, state, left, right, v, t, h)
+            return (left, right) if system.total_force is None else self._forced(system, state, left, right, v, t, h)
 
         def residual(v):
             return _miss(ends(v)[0], reduced)
@@ -71,7 +71,7 @@ class Reduced(AbstractOneStepMethod):
     def reduced_step(self, system: AdvectedSystem, reduced: ReducedState, t: Scalar, h: Scalar) -> ReducedState:
         """The state (mu, n, p, a) a step later, of a system without forces: a Poisson map on the dual of the semidirect
         product of the algebra with the space of a (and T*Q), so that its Casimirs are kept to round-off."""
-        if system.force is not None:
+        if system.total_force is not None:
             raise InputError(
                 f"reduced_step: a force acts on {type(system).__name__}, which may depend on g. Simulate with Reduced."
             )

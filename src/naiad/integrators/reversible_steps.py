@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.integrators.clock import Clock
+from naiad.integrators.gate import check_method
 from naiad.integrators.method import AbstractMethod, AbstractOneStepMethod, StepInfo
 from naiad.integrators.step_monitors import MONITORS, check_monitor, squared_rate
 from naiad.mechanics import LagrangianSystem, Scalar, State
@@ -71,8 +72,13 @@ class ReversibleSteps(AbstractMethod):
         if isinstance(self.longest, int | float) and not self.longest > 0.0:
             raise InputError(f"ReversibleSteps: longest = {self.longest!r}; expected seconds above 0, or None.")
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """What the method does, without noise."""
+        return self.method.honours - {"noise"}
+
     def check(self, system: LagrangianSystem) -> None:
-        self.method.check(system)
+        check_method(self.method, system)
         if not self.method.symmetric(system):
             raise InputError(
                 f"ReversibleSteps needs a symmetric method; {type(self.method).__name__} is not symmetric for "

@@ -89,7 +89,7 @@ def _node_slope(system: LagrangianSystem, g: Any, xi: Covector, t: Scalar) -> Co
 
 
 def _force(system: LagrangianSystem, g: Any, xi: Covector, t: Scalar) -> Covector:
-    return jnp.zeros_like(xi) if system.force is None else system.force(g, xi, t)
+    return jnp.zeros_like(xi) if system.total_force is None else system.total_force(g, xi, t)
 
 
 def _end(system: LagrangianSystem, tau: AbstractRetraction, g: Any, xi: Covector, h: Scalar) -> Any:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import static
 from naiad.numerics.tableaux import TABLEAUX, Tableau
 from naiad.retractions import AbstractRetraction, Exponential
@@ -28,14 +29,12 @@ class RK4(AbstractOneStepMethod):
 
     tableau: str = static(default="rk4")
 
+    honours = OF_A_STEP
     symplectic = False
     renormalise = False
 
     def __post_init__(self):
         _tableau(self.tableau)
-
-    def check(self, system: LagrangianSystem) -> None:
-        """Every system has equations of motion."""
 
     def order(self, system: LagrangianSystem) -> int:
         return _tableau(self.tableau).order
@@ -65,6 +64,7 @@ class RKMK(AbstractOneStepMethod):
     retraction: AbstractRetraction = Exponential()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_STEP
     symplectic = False
 
     def __post_init__(self):

@@ -4,6 +4,7 @@ from naiad.integrators.coadjoint import coadjoint_step, predict
 from naiad.integrators.free_motion import check_free_motion
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import static
 
 
@@ -17,6 +18,7 @@ class SimoWong(AbstractOneStepMethod):
 
     renormalise: bool = static(default=True)
 
+    honours = OF_A_FREE_MOTION
     symplectic = False
 
     def check(self, system: LagrangianSystem) -> None:

@@ -7,7 +7,7 @@ from naiad.errors import InputError
 from naiad.integrators.coadjoint import Prediction, energy_after
 from naiad.integrators.energy_level import AbstractLevelMethod, Line
 from naiad.integrators.free_motion import check_free_motion
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, keeps_energy
+from naiad.mechanics import LagrangianSystem, Scalar, State, is_euler_poincare, keeps_energy
 
 
 class SimoWongPerp(AbstractLevelMethod):
@@ -36,7 +36,7 @@ class SimoWongPerp(AbstractLevelMethod):
         slope = jax.grad(lambda Theta: energy_after(system, state, Theta, h))(predicted.Theta)
         steepness = slope @ slope
         change = predicted.bend
-        if not isinstance(system, EulerPoincareSystem):  # mu' passes zero with the shape: by the length of the step
+        if not is_euler_poincare(system):  # mu' passes zero with the shape: by the length of the step
             change = jnp.sqrt(steepness * (predicted.Theta @ predicted.Theta))
         direction = change / jnp.where(steepness == 0.0, 1.0, steepness) * slope
         return Line(lambda s: predicted.Theta + (s - 1.0) * direction, change)

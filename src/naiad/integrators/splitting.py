@@ -13,7 +13,8 @@ from naiad.errors import InputError
 from naiad.groups import SE3, SO3, AbstractGroup
 from naiad.integrators.flows import AbstractFlow, AlongAxis, Kick, Screw, Sphere, Turns
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, is_euler_poincare
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import SPLITTINGS, inverse, static
 from naiad.numerics.splittings import coefficients_of, schedule
 
@@ -44,6 +45,8 @@ class Splitting(AbstractOneStepMethod):
     parts: Parts = static()
     axes: tuple[int, int, int] = static()
     reach: tuple[float, ...] = static()
+
+    honours = OF_A_FREE_MOTION - {"linear"}
 
     def __init__(
         self,
@@ -89,10 +92,9 @@ class Splitting(AbstractOneStepMethod):
         return [max(abs(a) for number, a in flows if number == i) for i in range(parts)]
 
     def check(self, system: LagrangianSystem) -> None:
-        if not isinstance(system, EulerPoincareSystem) or system.force is not None or system.constraint is not None:
+        if not is_euler_poincare(system):
             raise InputError(
-                f"Splitting needs an EulerPoincareSystem without forces and constraints; {type(system).__name__} was "
-                "given. Use Variational."
+                f"Splitting needs an EulerPoincareSystem; {type(system).__name__} was given. Use Variational."
             )
         K, elsewhere = execute(_inertias, system, parameters=(0,))
         if np.max(np.abs(K - elsewhere)) > 1e-12 * np.max(np.abs(K)):

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import Power, Rn
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics import LagrangianSystem, Scalar, State, is_euler_poincare
 from naiad.mechanics.functions import with_system
 from naiad.numerics import solve
 
@@ -58,7 +58,7 @@ def check_monitor(monitor: Any, system: LagrangianSystem) -> None:
     """Raise an `InputError` if a system has not what a word asks for, or a function gives no number."""
     name, group = type(system).__name__, system.group
     own = "give a function Q(state, t) of your own"
-    if monitor in ("frequency", "force") and isinstance(system, EulerPoincareSystem):
+    if monitor in ("frequency", "force") and is_euler_poincare(system):
         raise InputError(f"ReversibleSteps by {monitor!r} needs a potential, and {name} has none; {own}.")
     if monitor == "distance" and not (isinstance(group, Power) and isinstance(group.base, Rn) and group.count > 1):
         raise InputError(f"ReversibleSteps by 'distance' needs points in space, as PointMasses has; for {name} {own}.")

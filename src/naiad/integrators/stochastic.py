@@ -11,6 +11,7 @@ from naiad.integrators.method import AbstractOneStepMethod
 from naiad.integrators.rules import AbstractRule, Left
 from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem, Scalar, State, check_bath, has_bath, noise_matrix, noise_size
+from naiad.mechanics.features import EVERY
 from naiad.numerics import Newton, history, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -39,7 +40,7 @@ class StochasticVariational(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
-    takes_bath = True
+    honours = EVERY
 
     def check(self, system: LagrangianSystem) -> None:
         check_bath(system)
@@ -84,11 +85,12 @@ class StochasticVariational(AbstractOneStepMethod):
             return total if system.force is None else total + system.force(g, xi, t)
 
         heated = object.__new__(_with_room_for_a_force(type(system)))
-        vars(heated).update(vars(system), force=force)
+        vars(heated).update(vars(system), force=force, dissipation=None)
         return heated
 
 
 @functools.cache
 def _with_room_for_a_force(cls: type[LagrangianSystem]) -> type[LagrangianSystem]:
-    """The class, but for its `force`, which each instance has of its own: a property could not be replaced."""
-    return type(cls.__name__, (cls,), {"force": None, "__module__": cls.__module__, "__doc__": cls.__doc__})
+    """The class with a `force` that each instance has of its own, and no friction: properties could not be replaced."""
+    own = {"force": None, "dissipation": None, "__module__": cls.__module__, "__doc__": cls.__doc__}
+    return type(cls.__name__, (cls,), own)

@@ -11,6 +11,7 @@ from naiad.integrators.free_motion import (
 )
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_A_FREE_MOTION
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -32,6 +33,7 @@ class TrapezoidalLieNewmark(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_FREE_MOTION
     symplectic = False
 
     def check(self, system: LagrangianSystem) -> None:

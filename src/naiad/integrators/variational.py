@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, velocity_floor
 from naiad.integrators.rules import AbstractRule, Own, Trapezoid
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, is_euler_poincare
+from naiad.mechanics.features import OF_A_STEP, overridden
 from naiad.numerics import History, Newton, Root, extrapolate, history, remember, static
 from naiad.retractions import AbstractRetraction, Cayley
 
@@ -51,21 +52,23 @@ class Variational(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_STEP
+
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
 
     def order(self, system: LagrangianSystem) -> int:
-        return 2 if _reduced(system) and system.force is None else self.discrete(system).order(system)
+        return 2 if _reduced(system) and system.total_force is None else self.discrete(system).order(system)
 
     def symmetric(self, system: LagrangianSystem) -> bool:
-        return (_reduced(system) and system.force is None) or self.discrete(system).symmetric(system)
+        return (_reduced(system) and system.total_force is None) or self.discrete(system).symmetric(system)
 
     def discrete(self, system: LagrangianSystem) -> AbstractRule:
         """The discrete Lagrangian in use."""
         rule = self.rule
         if rule is None:
             rule = Trapezoid() if system.discrete_lagrangian is None else Own()
-        return system.discretised(rule)
+        return rule if overridden(type(system)) else system.discretised(rule)
 
     def legs(self, system: LagrangianSystem, g: Any, xi: Float[Array, " n"], t: Scalar, h: Scalar) -> Legs:
         """The discrete Legendre transforms, by automatic differentiation of the discrete Lagrangian."""
@@ -75,7 +78,7 @@ class Variational(AbstractOneStepMethod):
             kinetic, minus, plus = jax.grad(system.reduced_lagrangian)(xi), zero, zero
         else:
             kinetic, minus, plus = rule.slopes(system, tau, g, xi, t, h)
-        if system.force is not None:
+        if system.total_force is not None:
             work_minus, work_plus = rule.work(system, tau, g, xi, t, h)
             minus, plus = minus + work_minus, plus + work_plus
         return Legs(tau.dtau_inv_dual(group, h * xi, kinetic), minus, plus)
@@ -210,4 +213,4 @@ class Variational(AbstractOneStepMethod):
 
 def _reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
     """Whether the step acts on mu alone: the Lagrangian and the discrete Lagrangian depend on xi only."""
-    return isinstance(system, EulerPoincareSystem) and system.discrete_lagrangian is None
+    return is_euler_poincare(system) and system.discrete_lagrangian is None

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, refuse_truncated, velocity_floor
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, left_gradient
+from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, Scalar, State, is_euler_poincare, left_gradient
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import History, Newton, extrapolate, history, remember, static
 from naiad.numerics.jacobian import by_matrix
 from naiad.numerics.tableaux import PARTITIONED, PartitionedTableau, partitioned_tableau
@@ -51,6 +52,8 @@ class VPRK(AbstractOneStepMethod):
     newton: Newton
     renormalise: bool = static()
 
+    honours = OF_A_STEP - {"constraint"}
+
     def __init__(
         self,
         tableau: Any = "gauss2",
@@ -67,8 +70,6 @@ class VPRK(AbstractOneStepMethod):
     def check(self, system: LagrangianSystem) -> None:
         self.retraction.check(system.group)
         refuse_truncated(self, self.retraction)
-        if system.constraint is not None:
-            raise InputError(f"VPRK does not keep constraints, and {type(system).__name__} has one; use Variational.")
 
     def order(self, system: LagrangianSystem) -> int:
         return 2 if self._even(system) else self.tableau.order
@@ -97,8 +98,8 @@ class VPRK(AbstractOneStepMethod):
             point = group.compose(g, tau.tau(group, Theta))
             by_Theta, by_K = pull(system.legendre(point, Xi, time))
             push = left_gradient(group, lambda p: system.lagrangian(p, Xi, time), point)
-            if system.force is not None:
-                push = push + system.force(point, Xi, time)
+            if system.total_force is not None:
+                push = push + system.total_force(point, Xi, time)
             at_node = group.Ad_dual(tau.tau(group, -Theta), push)
             return jnp.concatenate([by_Theta + tau.dtau_dual(group, -Theta, push), by_K, at_node])
 
@@ -142,7 +143,7 @@ def _coefficients(tableau: Any) -> PartitionedTableau:
 
 def reduced(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
     """Whether neither the Lagrangian nor a force depends on g."""
-    return isinstance(system, EulerPoincareSystem) and system.force is None
+    return is_euler_poincare(system) and system.total_force is None and system.constraint is None
 
 
 def flat(group: AbstractGroup, *, by_exp: bool) -> bool:

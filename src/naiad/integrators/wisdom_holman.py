@@ -14,6 +14,7 @@ from naiad.integrators.kepler import kepler_flow
 from naiad.integrators.method import AbstractMethod, StepInfo
 from naiad.integrators.nystrom import KickCarry, check_separable, kick
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import OF_KICKS
 from naiad.numerics import reciprocal_root, static
 from naiad.numerics.splittings import NEAR_INTEGRABLE
 
@@ -93,6 +94,8 @@ class WisdomHolman(AbstractMethod):
     """
 
     orders: tuple[int, ...] = static(default=(10, 6, 4))
+
+    honours = OF_KICKS
 
     def __post_init__(self):
         if self.orders not in NEAR_INTEGRABLE:

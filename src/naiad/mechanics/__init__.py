@@ -3,7 +3,7 @@
 from naiad.mechanics.advected import AdvectedSystem, ReducedState, diamond, generator
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity, pull_back
 from naiad.mechanics.components import identity, join_rows, row_views, split_rows
-from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry
+from naiad.mechanics.euler_poincare import EulerPoincareSystem, has_symmetry, is_euler_poincare
 from naiad.mechanics.heat_bath import check_bath, has_bath, noise_matrix, noise_size
 from naiad.mechanics.initial import fitting_state
 from naiad.mechanics.joints import Joints
@@ -40,6 +40,7 @@ __all__ = [
     "has_bath",
     "has_symmetry",
     "identity",
+    "is_euler_poincare",
     "join_rows",
     "keeps_energy",
     "left_gradient",

@@ -57,6 +57,7 @@ class AdvectedSystem(LagrangianSystem):
         base: ClassVar[AbstractGroup]
         a0: ClassVar[Any]
 
+    derives = ("lagrangian",)
     additional_dim = 0
     act_on_q: ClassVar[Any] = None
     act_on_a: ClassVar[Any] = None

@@ -1,7 +1,7 @@
 """Systems with the whole group as their symmetry: Lagrangians of the body velocity alone."""
 
 import abc
-from typing import Any
+from typing import Any, TypeGuard
 
 from jaxtyping import Array, Float
 
@@ -13,6 +13,8 @@ from naiad.numerics.arguments import checked
 class EulerPoincareSystem(LagrangianSystem):
     """A Lagrangian ell(xi) of the body velocity alone: mu' = ad*_xi mu, and the momentum in space is conserved."""
 
+    derives = ("lagrangian",)
+
     @abc.abstractmethod
     def reduced_lagrangian(self, xi: Float[Array, " n"]) -> Float[Array, ""]:
         """ell(xi)."""
@@ -22,7 +24,12 @@ class EulerPoincareSystem(LagrangianSystem):
         return self.reduced_lagrangian(xi)
 
 
+def is_euler_poincare(system: LagrangianSystem) -> TypeGuard[EulerPoincareSystem]:
+    """Whether the Lagrangian is the `reduced_lagrangian` of xi alone: no subclass overrides `lagrangian`."""
+    return isinstance(system, EulerPoincareSystem) and type(system).lagrangian is EulerPoincareSystem.lagrangian
+
+
 @checked
 def has_symmetry(system: LagrangianSystem) -> bool:
     """Whether the system says that `noether` is conserved: it declares a symmetry, or depends on xi alone."""
-    return system.symmetry is not None or isinstance(system, EulerPoincareSystem)
+    return system.symmetry is not None or is_euler_poincare(system)

@@ -22,7 +22,7 @@ def has_bath(system: LagrangianSystem) -> bool:
 
 def declares_bath(system: LagrangianSystem) -> bool:
     """The same of a system that is one."""
-    return _declared(system, "dissipation") or _declared(system, "temperature") or _declared(system, "diffusion")
+    return declared(system, "dissipation") or declared(system, "temperature") or declared(system, "diffusion")
 
 
 @checked
@@ -32,9 +32,9 @@ def noise_matrix(system: LagrangianSystem, g: Any, t: Scalar) -> Float[Array, "n
     The system's own `diffusion`, or from its temperature by fluctuation and dissipation: Sigma Sigma^T = 2 kT C, for
     which the density exp(-H/kT) on T*G is stationary. No columns if it declares neither.
     """
-    if _declared(system, "diffusion"):
+    if declared(system, "diffusion"):
         return jnp.asarray(_value(system.diffusion, g, t))
-    if _declared(system, "temperature"):
+    if declared(system, "temperature"):
         root = semidefinite_root(jnp.asarray(_value(system.dissipation, g, t)))
         return jnp.sqrt(2.0 * jnp.asarray(system.temperature)) * root
     return jnp.zeros((system.group.dim, 0))
@@ -50,27 +50,28 @@ def noise_size(system: LagrangianSystem) -> int:
 def check_bath(system: LagrangianSystem) -> None:
     """Raise an `InputError` unless what the system declares of friction and noise fits together."""
     name, n = type(system).__name__, system.group.dim
-    if _declared(system, "temperature"):
-        if _declared(system, "diffusion"):
+    if declared(system, "temperature"):
+        if declared(system, "diffusion"):
             raise InputError(f"{name} declares both `temperature` and `diffusion`; declare one of them.")
-        if not _declared(system, "dissipation"):
+        if not declared(system, "dissipation"):
             raise InputError(
                 f"{name} declares a `temperature` but no `dissipation`, from which its noise follows; declare the "
                 f"{n} x {n} matrix of the friction too, or the noise itself as `diffusion`."
             )
         if isinstance(system.temperature, int | float | np.ndarray) and not system.temperature >= 0:
             raise InputError(f"{name}: temperature = {float(system.temperature):g}; expected kT in J, at least 0.")
-    if _declared(system, "dissipation"):
+    if declared(system, "dissipation"):
         shape = _shape(lambda system, g, t: jnp.asarray(_value(system.dissipation, g, t)), system)
         if shape != (n, n):
             raise InputError(f"{name}: `dissipation` has shape {shape}; expected a {n} x {n} matrix.")
-    if _declared(system, "diffusion"):
+    if declared(system, "diffusion"):
         shape = _shape(noise_matrix, system)
         if len(shape) != 2 or shape[0] != n:
             raise InputError(f"{name}: `diffusion` has shape {shape}; expected {n} rows and a column for each noise.")
 
 
-def _declared(system: LagrangianSystem, name: str) -> bool:
+def declared(system: LagrangianSystem, name: str) -> bool:
+    """Whether a system has a hook of friction or noise."""
     return getattr(system, name, None) is not None
 
 

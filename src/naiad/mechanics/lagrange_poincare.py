@@ -38,6 +38,8 @@ class LagrangePoincareSystem(LagrangianSystem):
     xi = I(s)^-1 mu - A(s) v [bourabee2007, section 7.4; marsden2000].
     """
 
+    derives = ("lagrangian",)
+
     @abc.abstractmethod
     def reduced_lagrangian(self, xi: Float[Array, " d"], s: Any, v: Float[Array, " m"], t: Scalar) -> Float[Array, ""]:
         """ell(xi, s, v, t)."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal
+from jax.interpreters.partial_eval import dce_jaxpr
 from jaxtyping import Array, Float
 
 from naiad.mechanics.heat_bath import has_bath
@@ -17,11 +17,18 @@ from naiad.numerics.arguments import checked_throughout
 def keeps_energy(system: LagrangianSystem) -> bool:
     """Whether the energy is constant: no force, no friction and no noise, and neither the Lagrangian nor a constraint
     depends on time."""
-    if system.force is not None or has_bath(system):
-        return False
+    return system.force is None and not has_bath(system) and not depends_on_time(system)
+
+
+@checked_throughout
+def depends_on_time(system: LagrangianSystem) -> bool:
+    """Whether the Lagrangian, a force or a constraint depends on time."""
     g, xi, t = jax.eval_shape(lambda: (system.group.identity(), jnp.zeros(system.group.dim), jnp.zeros(())))
-    changing = _depends_on_last(system.lagrangian, g, xi, t)
-    return not changing and (system.constraint is None or not _depends_on_last(system.constraint, g, t))
+    if _depends_on_last(system.lagrangian, g, xi, t):
+        return True
+    if system.force is not None and _depends_on_last(system.force, g, xi, t):
+        return True
+    return system.constraint is not None and _depends_on_last(system.constraint, g, t)
 
 
 @checked_throughout
@@ -41,10 +48,6 @@ def power(system: LagrangianSystem, state: State, t: Scalar = 0.0) -> Float[Arra
 
 
 def _depends_on_last(function: Any, *arguments: Any) -> bool:
-    """Whether what a function computes has to do with its last argument; yes, where only a call within could tell."""
-    jaxpr = jax.make_jaxpr(function)(*arguments).jaxpr
-    touched = {jaxpr.invars[-1]}
-    for equation in jaxpr.eqns:
-        if any(not isinstance(each, Literal) and each in touched for each in equation.invars):
-            touched |= set(equation.outvars)
-    return any(not isinstance(each, Literal) and each in touched for each in jaxpr.outvars)
+    """Whether what a function computes has to do with its last argument."""
+    traced = jax.make_jaxpr(function)(*arguments).jaxpr
+    return dce_jaxpr(traced, [True] * len(traced.outvars))[1][-1]

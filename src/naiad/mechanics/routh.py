@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import SO2, AbstractGroup, Power, Product, Rn
+from naiad.mechanics.features import refuse_features
 from naiad.mechanics.lagrange_poincare import LagrangePoincareSystem
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
@@ -35,6 +36,8 @@ class RouthSystem(LagrangianSystem):
 
     whole: LagrangePoincareSystem
     mu: Momentum
+
+    derives = ("lagrangian",)
     limit_words = (
         "The locked inertia is singular at this shape, so the momentum does not say how the system turns; take another "
         "shape, or the unreduced system."
@@ -47,11 +50,8 @@ class RouthSystem(LagrangianSystem):
                 f"RouthSystem: the symmetry group {base!r} does not commute; expected R^n, SO(2) or products of these. "
                 "Step the whole system by Variational, which is reduced in itself."
             )
-        if whole.force is not None or whole.constraint is not None:
-            raise InputError(
-                f"RouthSystem: {type(whole).__name__} has a force or a constraint; the momentum of its symmetry may "
-                "change. Expected a Lagrangian alone; step the whole system."
-            )
+        honours = frozenset({"time", "linear", "discrete_lagrangian"})
+        refuse_features("RouthSystem", honours, whole, "Expected a Lagrangian alone; step the whole system.")
         self.whole = whole
         self.mu = vector("mu", mu, base.dim)
 

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import pull_back
+from naiad.mechanics.features import refuse_features
 from naiad.mechanics.lagrange_poincare import LagrangePoincareSystem
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem
@@ -33,6 +34,10 @@ class SlicedSystem(LagrangePoincareSystem):
 
     discrete_order = 2
     discrete_symmetric = True
+
+    def check_parts(self) -> None:
+        honours = frozenset({"time", "linear", "override"})
+        refuse_features(type(self).__name__, honours, self.whole, "Give it to the subclass of SlicedSystem.")
 
     @abc.abstractmethod
     def act(self, g: Any, q: Any) -> Any:

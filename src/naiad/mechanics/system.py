@@ -16,6 +16,7 @@ from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
 from naiad.mechanics.functions import explained
+from naiad.mechanics.hooks import derive_anew, has_own_inverse, refuse_misspelt
 from naiad.mechanics.initial import assembled, fitted_state
 from naiad.mechanics.state import Scalar, State
 from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
@@ -24,6 +25,7 @@ from naiad.numerics.checks import is_known
 
 GROUP_TOLERANCE = 1e-8
 CONSTRAINT_TOLERANCE = 1e-8
+INVERSE_TOLERANCE = 1e-8
 
 
 class Rates(NamedTuple):
@@ -55,9 +57,23 @@ class LagrangianSystem(Module):
     - `limit(g, t, h)`: a number below zero (or none) where steps of h cannot go on; a run ends before it, and says
       `limit_words`;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
+
+    A method or solver that does not honour one of them refuses the system (see `naiad.mechanics.features`). A method
+    of the class that is named nearly as one of these `hooks`, and that nothing calls, is refused too. Where a class
+    overrides the Lagrangian of another, the closed forms that it inherits (`velocity`, `legendre`, `energy`,
+    `discrete_lagrangian`) are derived again; those that it writes itself have to fit, which a run checks.
     """
 
     needs = ("group",)
+    hooks: ClassVar[tuple[str, ...]] = (
+        *("group", "lagrangian", "force", "dissipation", "temperature", "diffusion", "constraint"),
+        *("symmetry", "symmetry_dim", "discrete_lagrangian", "discrete_order", "discrete_symmetric"),
+        *("structure", "near_inertia", "velocity", "default_method", "picture", "labels"),
+        *("limit", "limit_words", "definite"),
+    )
+    """What a subclass may define."""
+    derives: ClassVar[tuple[str, ...]] = ()
+    """The hooks that a class makes of parts of its own, which its steps take instead of them."""
     if TYPE_CHECKING:  # a dataclass would take them for fields with defaults in every subclass that has them as fields
         group: ClassVar[AbstractGroup]
         dissipation: ClassVar[Any]
@@ -79,6 +95,11 @@ class LagrangianSystem(Module):
     definite = False
     limit: ClassVar[Any] = None
     limit_words = "The system came to its limit; take a smaller dt, or end the run before."
+
+    def __init_subclass__(cls, **kwargs: Any):
+        refuse_misspelt(cls, LagrangianSystem.hooks)
+        derive_anew(cls, LagrangianSystem)
+        super().__init_subclass__(**kwargs)
 
     def _repr_html_(self) -> str:
         from naiad import viz
@@ -112,6 +133,9 @@ class LagrangianSystem(Module):
         if not sound:
             examine(self, state, t)
         return state
+
+    def check_parts(self) -> None:
+        """Raise an `InputError` if a system that this one is made of has a feature that would be lost."""
 
     def legendre(self, g: Any, xi: Float[Array, " n"], t: Scalar = 0.0) -> Float[Array, " n"]:
         """mu = d ell / d xi."""
@@ -163,13 +187,19 @@ class LagrangianSystem(Module):
         g, mu = state
         xi = self.velocity(g, mu, t)
         rate = self.group.ad_dual(xi, mu) + left_gradient(self.group, lambda x: self.lagrangian(x, xi, t), g)
-        if self.force is not None:
-            rate = rate + self.force(g, xi, t)
-        if getattr(self, "dissipation", None) is not None:
-            rate = rate + self.friction(g, xi, t)
+        acting = self.total_force
+        if acting is not None:
+            rate = rate + acting(g, xi, t)
         if self.constraint is None:
             return Rates(xi, rate, jnp.zeros(0))
         return self._constrained_rates(state, t, xi, rate)
+
+    @property
+    def total_force(self) -> Any:
+        """The function F(g, xi, t) - C(g, t) xi, which methods take as the force; None where nothing acts."""
+        if getattr(self, "dissipation", None) is None:
+            return self.force
+        return self.friction if self.force is None else lambda g, xi, t: self.force(g, xi, t) + self.friction(g, xi, t)
 
     def friction(self, g: Any, xi: Float[Array, " n"], t: Scalar) -> Float[Array, " n"]:
         """- C(g, t) xi, zero if the system declares no `dissipation`."""
@@ -234,6 +264,11 @@ def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
         )
     if found.limit is not None and not found.limit > 0:
         raise InputError(f"No motion can start there. {system.limit_words}")
+    if not found.inverse <= INVERSE_TOLERANCE:
+        raise InputError(
+            f"{type(system).__name__}.velocity is not the inverse of d ell/d xi: at the velocity that it gives, the "
+            f"momentum is off by {found.inverse:.3g} of its size. Mend it, or leave it out: it is derived then."
+        )
     if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
         raise InputError(
             f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
@@ -251,6 +286,7 @@ def is_sound(system: LagrangianSystem, state: State, t: Scalar) -> Any:
     parts = [jnp.isfinite(leaf) for leaf in jax.tree.leaves(state)]
     parts += [found.group_error <= GROUP_TOLERANCE, *(_determinants(R) > 0.0 for R in rotations)]
     parts += [value <= CONSTRAINT_TOLERANCE for value in (found.constraint, found.constraint_rate)]
+    parts.append(found.inverse <= INVERSE_TOLERANCE)
     if found.inertia is not None:
         parts.append(is_definite(0.5 * (found.inertia + found.inertia.T)))
     if found.limit is not None:
@@ -259,14 +295,15 @@ def is_sound(system: LagrangianSystem, state: State, t: Scalar) -> Any:
 
 
 class _Examination(NamedTuple):
-    """How far a state is off the group and off the constraint, the inertia there where it must be looked at, and how
-    far it is from a limit."""
+    """How far a state is off the group and off the constraint, the inertia there where it must be looked at, how far it
+    is from a limit, and how far, relatively, a user's `velocity` is off the inverse of d ell/d xi."""
 
     group_error: Any
     inertia: Any
     constraint: Any
     constraint_rate: Any
     limit: Any
+    inverse: Any
 
 
 def _examination(system: LagrangianSystem, state: State, t: Scalar) -> _Examination:
@@ -279,7 +316,12 @@ def _examination(system: LagrangianSystem, state: State, t: Scalar) -> _Examinat
         value = jnp.max(jnp.abs(system.constraint(g, t)))
         rate = jnp.max(jnp.abs(system.constraint_rate(g, system.velocity(g, mu, t), t)))
     limit = None if system.limit is None else system.limit(g, t, jnp.zeros(()))
-    return _Examination(system.group.error(g), inertia, value, rate, limit)
+    inverse = jnp.zeros(())
+    if has_own_inverse(system):
+        there = system.legendre(g, system.velocity(g, mu, t), t)
+        size = jnp.maximum(jnp.max(jnp.abs(mu)), jnp.max(jnp.abs(there)))
+        inverse = jnp.max(jnp.abs(there - mu)) / jnp.where(size == 0.0, 1.0, size)
+    return _Examination(system.group.error(g), inertia, value, rate, limit, inverse)
 
 
 def _determinants(R: Float[Array, "*rows 3 3"]) -> Float[Array, " *rows"]:

@@ -93,9 +93,11 @@ class Newton(Module):
         structure: AbstractStructure | None = None,
         inertia: Residual | None = None,
         floor: Float[Array, ""] | float = 0.0,
+        enough: Float[Array, ""] | None = None,
     ) -> Root:
         """The root of `residual` near `guess`; `structure` says how the Jacobian couples the unknowns, `inertia` is a
-        linear function near it, and unknowns below `floor` are rounding."""
+        linear function near it, and unknowns below `floor` are rounding. A guess whose residuals are at most `enough`
+        is the root."""
         coupling = Dense() if structure is None else structure
         function, given = jax.closure_convert(residual, guess)  # what it depends on becomes an argument
         near: Any = None
@@ -106,14 +108,16 @@ class Newton(Module):
             near, near_given = jax.closure_convert(inertia, guess)
 
         def find(all_given, start):
-            given, near_given, floor = all_given
+            given, near_given, floor, enough = all_given
             if near is None:
                 correct = functools.partial(coupling.newton_step, lambda x: function(x, *given))
             else:
                 inverse = coupling.inverse(lambda x: near(x, *near_given), start.size)
                 correct = lambda x: inverse(function(x, *given))  # noqa: E731
             trial, before = _Trial(start, start, jnp.zeros_like(start)), jnp.full((), jnp.inf)
-            end = self.iterate(functools.partial(_halved, correct), self.settling(floor, near is None), trial, before)
+            found = jnp.zeros((), bool) if enough is None else jnp.max(jnp.abs(function(start, *given))) <= enough
+            stop = self.settling(floor, near is None)
+            end = self.iterate(functools.partial(_halved, correct), stop, trial, before, found)
             return end._replace(x=end.x.x, memory=())
 
         def differentiate(all_given, all_given_dot, x):
@@ -122,10 +126,11 @@ class Newton(Module):
             linear = jax.linearize(lambda x: function(x, *given), x)[1]
             return -coupling.solve(linear, change)
 
-        return implicit(find, differentiate)((given, near_given, jnp.asarray(floor, guess.dtype)), guess)
+        return implicit(find, differentiate)((given, near_given, jnp.asarray(floor, guess.dtype), enough), guess)
 
-    def iterate(self, correct: Correct, stop: Stop, guess: Any, memory: Any = ()) -> Root:
-        """Corrections from a guess on until the stopping rule, which begins with a `memory`, ends them."""
+    def iterate(self, correct: Correct, stop: Stop, guess: Any, memory: Any = (), found: Any = None) -> Root:
+        """Corrections from a guess on until the stopping rule, which begins with a `memory`, ends them; none where the
+        guess is `found` to be the root."""
 
         def iteration(last: _Progress) -> _Progress:
             found = correct(last.x)
@@ -136,7 +141,7 @@ class Newton(Module):
         end = jax.lax.while_loop(
             lambda p: ~p.converged & ~p.over & (p.iterations < self.max_iterations),
             iteration,
-            _Progress(guess, memory, no, no, jnp.zeros((), int)),
+            _Progress(guess, memory, no if found is None else found, no, jnp.zeros((), int)),
         )
         return Root(end.x, end.iterations, end.converged, end.memory)
 

@@ -10,11 +10,9 @@ import jax
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod
-from naiad.mechanics import EulerPoincareSystem, LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, State, is_euler_poincare
 from naiad.mechanics.labels import LETTERS, labels
 from naiad.numerics import check_double
-from naiad.simulation.noise import check_bath_fits
 from naiad.simulation.plan import Cadence, Plan
 from naiad.simulation.section import Level, Section
 
@@ -34,17 +32,11 @@ def check_system(system: LagrangianSystem) -> LagrangianSystem:
     return system if all(map(operator.is_, leaves, exact)) else jax.tree.unflatten(structure, exact)
 
 
-def check_method(method: AbstractMethod, system: LagrangianSystem) -> None:
-    """Raise an `InputError` unless the method fits the system."""
-    check_bath_fits(method, system)
-    method.check(system)
-
-
 def check_reconstruct(
     reconstruct: bool, system: LagrangianSystem, sections: Mapping[str, Section], state: State, t: float
 ) -> None:
     """Refuse to leave out g where the momentum or a section needs it."""
-    alone = isinstance(system, EulerPoincareSystem) and system.force is None and system.constraint is None
+    alone = is_euler_poincare(system) and system.total_force is None and system.constraint is None
     if not reconstruct and not alone:
         raise InputError(
             "simulate: reconstruct=False is for an EulerPoincareSystem without forces and constraints; the momentum "

@@ -7,7 +7,6 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem
-from naiad.mechanics.heat_bath import declares_bath
 from naiad.numerics import Module, static
 
 BLOCK = 8192  # rows that are drawn at a time; the numbers of a seed depend on it
@@ -91,15 +90,6 @@ class Source(NamedTuple):
             "seed": str(self.noise.seed) if isinstance(self.noise, Noise) else None,
             "used": self.used + node - self.start,
         }
-
-
-def check_bath_fits(method: AbstractMethod, system: LagrangianSystem) -> None:
-    """Raise an `InputError` if the method would leave out friction and noise that the system declares."""
-    if not method.takes_bath and declares_bath(system):
-        raise InputError(
-            f"{type(system).__name__} declares friction or noise (`dissipation`, `temperature`, `diffusion`), which "
-            f"{type(method).__name__} leaves out; use StochasticVariational()."
-        )
 
 
 def check_increments(noise: Any, method: AbstractMethod, system: LagrangianSystem, steps: int) -> int:

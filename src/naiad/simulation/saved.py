@@ -11,11 +11,11 @@ import numpy as np
 
 from naiad import io
 from naiad.errors import InputError, RunWarning
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, check_method, default_method
 from naiad.mechanics import LagrangianSystem, identity, split_rows
 from naiad.numerics.arguments import checked
 from naiad.simulation.checkpoint import restored_carry
-from naiad.simulation.checks import check_method, check_system
+from naiad.simulation.checks import check_system
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.noise import LARGEST_SEED
 from naiad.simulation.outcome import Outcome
@@ -143,7 +143,7 @@ def check_given(
         )
     system = check_system(system)
     method = default_method(system) if method is None else method
-    check_method(method, system)
+    check_method(method, system, noise=True)
     _check_same(path, attributes, system, method)
     return system, method
 

@@ -14,7 +14,7 @@ from naiad.compiler import Engine, check_engine, execute
 from naiad.compiler.compiled import nodes
 from naiad.compiler.fingerprint import Unknown, Version
 from naiad.errors import InputError
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, check_method, default_method
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.mechanics.functions import explained
 from naiad.mechanics.initial import fitted_state, form
@@ -26,14 +26,13 @@ from naiad.simulation import loop
 from naiad.simulation.checks import (
     check_cadence,
     check_levels,
-    check_method,
     check_names,
     check_output_every,
     check_reconstruct,
     check_system,
     check_times,
 )
-from naiad.simulation.noise import Noise, check_bath_fits, check_increments, source
+from naiad.simulation.noise import Noise, check_increments, source
 from naiad.simulation.plan import ROOM, Observable, Plan, Routine
 from naiad.simulation.run import finished, run
 from naiad.simulation.section import Section
@@ -93,7 +92,7 @@ def simulate(
     """
     method = default_method(system) if method is None else method
     system = check_system(system)
-    check_method(method, system)
+    check_method(method, system, noise=True)
     start, h, steps, rest = check_times(t0, t1, dt)
     until = None
     if method.variable:
@@ -138,7 +137,8 @@ def propagate(
     """The state after `steps` steps: a pure function of system and state, for JAX to differentiate or batch.
 
     It begins at `t0`: of several calls one after the other, each of a system that depends on time needs its own. Of a
-    method that chooses its steps it is the state after so many of them, whenever that is.
+    method that chooses its steps it is the state after so many of them, whenever that is. Its momentum is NaN
+    where the motion comes to the `limit` of the system.
     `noise` are the increments of a system with a heat bath, an array with one row a step.
     """
     if not 0 <= steps < 2**31:
@@ -154,7 +154,7 @@ def propagate(
             f"propagate: the state is none of {type(system).__name__}, whose group is {system.group!r}; make it with "
             "system.state(...)."
         )
-    check_bath_fits(method, system)
+    check_method(method, system, noise=True)
     check_increments(noise, method, system, steps)
     rows = None if noise is None else jnp.asarray(noise, float)
     leaves, tree = jax.tree.flatten((system, method, state))
@@ -182,7 +182,8 @@ def _steps(
     def body(carry, each):
         k, increment = each
         inputs = None if increment is None else increment / h
-        return method.onward(system, carry, k, start + k * h, h, inputs), None
+        moved = method.onward(system, carry, k, start + k * h, h, inputs)
+        return method.bounded(system, moved, start + (k + 1) * h, h), None
 
     carry, _ = jax.lax.scan(body, method.init(system, state, start, h), (jnp.arange(steps), rows))
     return method.state(system, carry)

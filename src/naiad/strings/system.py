@@ -45,6 +45,7 @@ class StringSystem(LagrangianSystem):
     if TYPE_CHECKING:
         elements: ClassVar[int]
 
+    derives = ("lagrangian", "force", "constraint")
     reeled: ClassVar[bool] = False
     turning: ClassVar[bool] = False
     reel_force: ClassVar[Any] = None

@@ -10,6 +10,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo, renormalised
 from naiad.integrators.rules import AbstractRule, Midpoint
 from naiad.mechanics import LagrangianSystem, Scalar, State, pull_back
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import Newton, extrapolate, history, remember, static
 from naiad.strings.inextensible import held, solve_links
 from naiad.strings.joints import kicked_by_joints
@@ -53,6 +54,7 @@ class StringVariational(AbstractOneStepMethod):
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
 
+    honours = OF_A_STEP - {"discrete_lagrangian", "dissipation", "override"}
     failure = (
         "a step could not be solved: the string on the reel ran out, the body was wound in, or dt is too long for the "
         "fastest wave (h below the time in which it runs along half an element); take a smaller dt or, for a string "

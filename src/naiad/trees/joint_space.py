@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from naiad.errors import InputError
 from naiad.groups import SO3, AbstractGroup, Power, Product, Rn
 from naiad.mechanics import LagrangianSystem, Scalar, State
+from naiad.mechanics.features import EVERY, refuse_features
 from naiad.mechanics.labels import place
 from naiad.mechanics.picture import Picture
 from naiad.numerics import Module, hat
@@ -33,12 +34,13 @@ class JointSpace(LagrangianSystem):
 
     bodies: TreeSystem
 
+    derives = ("lagrangian", "force")
     definite = True
     labels = place("x", "position of the root")
 
     def __init__(self, bodies: TreeSystem):
-        if getattr(bodies, "dissipation", None) is not None:
-            raise InputError(f"{type(bodies).__name__} has a dissipation; in joint space give it as a force.")
+        honours = EVERY - {"dissipation", "noise", "discrete_lagrangian", "override", "limit"}
+        refuse_features("JointSpace", honours, bodies, "Give it to a subclass of JointSpace; friction, as a force.")
         self.bodies = bodies
 
     @property

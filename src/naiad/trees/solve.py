@@ -40,15 +40,15 @@ class Problem(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether corrections shrink by a constant factor: where forces depend on the velocity."""
-        return self.system.force is not None
+        return self.system.total_force is not None
 
     def kicks(self, work: Rows, dx: Vector) -> tuple[Any, Vector]:
         """What forces add to the momenta of the bodies, in space, if there are any; and the momentum of the root."""
-        if self.system.force is None:
+        if self.system.total_force is None:
             return None, self.p
         tree, h = self.sweeps.tree, self.sweeps.h
         xi = step_velocity(tree, self.g.R, turns(work) / h, dx / h)
-        moments, push = split(tree, 0.5 * h * self.system.force(self.g, xi, self.t))
+        moments, push = split(tree, 0.5 * h * self.system.total_force(self.g, xi, self.t))
         return jnp.einsum("nij,nj->ni", self.g.R, moments), self.p + push
 
 

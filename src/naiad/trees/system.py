@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from naiad.groups import SO3, AbstractGroup
+from naiad.mechanics.features import overridden
 from naiad.mechanics.joints import Joints
 from naiad.mechanics.labels import place
 from naiad.mechanics.picture import Picture, ellipsoid_of_inertia
@@ -33,6 +34,7 @@ class TreeSystem(LagrangianSystem):
     if TYPE_CHECKING:
         tree: Tree
 
+    derives = ("lagrangian", "constraint")
     potential: ClassVar[Any] = None
     definite = True
     labels = place("x", "position of the root")
@@ -73,7 +75,8 @@ class TreeSystem(LagrangianSystem):
     @property
     def symmetry(self) -> Any:
         """Rigid motions, where nothing but the bodies' inertia acts."""
-        return None if self.potential is not None or self.force is not None else self._moved
+        moved_by_others = self.potential is not None or self.total_force is not None or overridden(type(self))
+        return None if moved_by_others else self._moved
 
     @property
     def symmetry_dim(self) -> int:

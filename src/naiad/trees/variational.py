@@ -10,6 +10,7 @@ from naiad.errors import InputError
 from naiad.integrators.method import AbstractOneStepMethod, StepInfo
 from naiad.integrators.rules import AbstractRule, Trapezoid
 from naiad.mechanics import LagrangianSystem, Scalar, State, left_gradient
+from naiad.mechanics.features import OF_A_STEP
 from naiad.numerics import Newton, static
 from naiad.trees.motion import motion
 from naiad.trees.rules import body_rule
@@ -48,6 +49,8 @@ class TreeVariational(AbstractOneStepMethod):
     correction: bool = static(default=False)
     newton: Newton = Newton()
     renormalise: bool = static(default=True)
+
+    honours = OF_A_STEP - {"discrete_lagrangian", "override"}
 
     def __post_init__(self):
         body_rule("TreeVariational", self.rule, correction=self.correction)
@@ -89,9 +92,9 @@ class TreeVariational(AbstractOneStepMethod):
         landed = sweeps.land(work, spins, renormalise=self.renormalise)
         moved = g._replace(R=landed.R) if tree.pinned else g._replace(R=landed.R, x=g.x + dx)
         mu = joined(tree, landed.Pi, p) + 0.5 * h * _slope(system, moved, t + h)
-        if system.force is not None:
+        if system.total_force is not None:
             xi = step_velocity(tree, g.R, landed.rates, dx / h)
-            mu = mu + 0.5 * h * system.force(moved, xi, t + h)
+            mu = mu + 0.5 * h * system.total_force(moved, xi, t + h)
         if not tree.balls:
             mu = _along_joints(tree, moved, mu)
         info = StepInfo(root.iterations, kept.residual, root.converged, landed.correction)

@@ -9,6 +9,7 @@ import numpy as np
 
 import naiad as nd
 from naiad.errors import InputError, RunError
+from naiad.integrators import check_method
 from naiad.numerics import solve
 from naiad.studies.live import LivePage
 from naiad.studies.methods import FREE_CHOICES, method
@@ -68,7 +69,7 @@ class PoincareSection(Study, Inertias, name="poincare-section"):
             raise InputError("dts and cpu are both given; give the steps or the CPU times")
         self._level().spread(self.orbits, DIRECTIONS[self.direction])  # says it if there are no such states
         for name in self._compared():
-            method(name).check(vehicle(self.I, self.M, self.S))
+            check_method(method(name), vehicle(self.I, self.M, self.S))
 
     def live(self) -> LivePage:
         """One paints the section: an orbit begins where one clicks."""

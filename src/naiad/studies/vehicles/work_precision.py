@@ -10,6 +10,7 @@ import naiad as nd
 from naiad import diagnostics
 from naiad.diagnostics import timed_run
 from naiad.errors import InputError
+from naiad.integrators import check_method
 from naiad.studies.methods import FREE_CHOICES, method
 from naiad.studies.parameters import Inertia, Names, Vector, as_matrix, parameter
 from naiad.studies.progress import Progress
@@ -60,7 +61,7 @@ class WorkPrecision(Study, name="work-precision"):
     def validate(self) -> None:
         if self.methods is not None:
             for name in self.methods:
-                method(name).check(self._system())
+                check_method(method(name), self._system())
         if self.dts is not None and np.max(self.dts) > self.t1:
             raise InputError(
                 f"dts has a step of {np.max(self.dts):g} s, longer than t1 = {self.t1:g} s; give smaller ones"
@@ -141,7 +142,7 @@ def dataset(rows: list[Row]) -> Any:
 
 def _fits(name: str, system: nd.LagrangianSystem) -> bool:
     try:
-        method(name).check(system)
+        check_method(method(name), system)
     except InputError:
         return False
     return True
