@@ -20,7 +20,7 @@ from naiad.diagnostics.symplecticity import symplecticity_defect
 from naiad.diagnostics.watching import Energy, RelativeChange
 from naiad.errors import InputError, RunError
 from naiad.integrators import AbstractMethod, default_method
-from naiad.mechanics import AdvectedSystem, LagrangianSystem, State, has_bath, has_symmetry
+from naiad.mechanics import AdvectedSystem, LagrangianSystem, State, has_symmetry, noise_size
 from naiad.numerics import Module
 from naiad.numerics.arguments import checked
 from naiad.simulation import Trajectory, simulate
@@ -95,12 +95,12 @@ def audit(
     state, if they are not given. Print what it gives.
     """
     method = default_method(system) if method is None else method
-    state = fitting(system, state, method, t0=t0)
-    if has_bath(system):
+    if noise_size(system):
         raise InputError(
-            f"audit: {type(system).__name__} has friction or noise of a heat bath, whose steps are measured on "
-            "average, by naiad.diagnostics.equilibrium; leave `dissipation` out to audit the rest."
+            f"audit: {type(system).__name__} has noise, whose steps are measured on average, by "
+            "naiad.diagnostics.equilibrium; leave `temperature` and `diffusion` out to audit the rest."
         )
+    state = fitting(system, state, method, t0=t0)
     if steps < 10:
         raise InputError(f"audit: steps = {steps}; expected 10 or more.")
     if dt is not None and not (math.isfinite(dt) and dt > 0):
@@ -305,7 +305,7 @@ def _finest_slope(dt: np.ndarray, error: np.ndarray) -> float | None:
 def _symplecticity(case: Case, extents: tuple[float, float]) -> Finding:
     if case.system.group.dim > MOST:
         return Finding("symplectic form", "", "", None, f"not measured for more than {MOST} dimensions")
-    if case.system.force is not None:
+    if case.system.total_force is not None:
         return Finding("symplectic form", "", "", None, "not measured: a force acts, which no method keeps it under")
     defect = symplecticity_defect(case.system, case.method, case.state, dt=case.h, t=case.t0, steps=2, sizes=extents)
     if not case.method.symplectic:
@@ -331,8 +331,8 @@ def _energy(case: Case, run: Trajectory, known: Facts, sizes: Sizes) -> Finding:
     change = max(float(monitor.max) - sizes.start, sizes.start - float(monitor.min)) / sizes.energy
     drift = monitor.slope * run.statistics["steps"] * case.h / sizes.energy
     found = f"{change:.1e}, drift {drift:.1e}"
-    if case.system.force is not None or known.changing > ROUND_OFF:
-        why = "a force acts" if case.system.force is not None else "ell depends on t"
+    if case.system.total_force is not None or known.changing > ROUND_OFF:
+        why = "a force acts" if case.system.total_force is not None else "ell depends on t"
         return Finding("energy", "", found, None, f"it need not be constant: {why}")
     if not case.method.symplectic:
         return Finding("energy", "", found, None)

@@ -80,7 +80,7 @@ def equilibrium(
     """Averages of scalar observables over a run of t1 after a warm-up that does not count; the noise goes on from batch
     to batch. `method` is `StochasticVariational()` if not given."""
     method = StochasticVariational() if method is None else method
-    state = fitting(system, state, method, t1=t1, dt=dt, warm_up=warm_up)
+    state = fitting(system, state, method, noise=True, t1=t1, dt=dt, warm_up=warm_up)
     if not dt > 0 or not warm_up >= 0 or batches < 2:
         raise InputError(
             f"equilibrium: dt = {dt:g}, warm_up = {warm_up:g}, batches = {batches}; expected a step above 0, a warm-up "

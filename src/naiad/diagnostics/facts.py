@@ -55,8 +55,8 @@ def _near(system: LagrangianSystem, g: Any, xi: Any, t: Any, way: Any) -> tuple[
 
     zero = jnp.zeros(system.symmetry_dim)
     pushed = jnp.zeros_like(zero)
-    if system.force is not None:
-        pushed = generators(system, g) @ system.force(g, xi, t)
+    if system.total_force is not None:
+        pushed = generators(system, g) @ system.total_force(g, xi, t)
     return wrong, jnp.abs(jax.jacfwd(moved)(zero)) / scale, jnp.abs(pushed) / scale, changing
 
 

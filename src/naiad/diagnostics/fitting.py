@@ -9,7 +9,9 @@ from naiad.mechanics import LagrangianSystem, State, fitting_state
 from naiad.numerics import check_double
 
 
-def fitting(system: LagrangianSystem, state: State, method: AbstractMethod | None = None, **times: float) -> State:
+def fitting(
+    system: LagrangianSystem, state: State, method: AbstractMethod | None = None, *, noise: bool = False, **times: float
+) -> State:
     """The state, as double precision arrays of the system's shapes; an `InputError` if anything does not fit."""
     for name, value in times.items():
         check_double(name, value)
@@ -19,7 +21,7 @@ def fitting(system: LagrangianSystem, state: State, method: AbstractMethod | Non
             raise InputError("dt = 0; expected a step of another size: nothing moves in it.")
     if method is not None:
         refuse_variable(method, "This measurement")
-        check_method(method, system)
+        check_method(method, system, noise=noise)
     return fitting_state(system.group, state)
 
 

@@ -45,7 +45,11 @@ class KelvinNoetherChange(Module):
         """The change in steps of dt of a `Variational` or `Reduced` method."""
         if isinstance(method, Reduced):
             method = Variational(method.retraction, method.rule, method.newton)
-        if not isinstance(system, AdvectedSystem) or not isinstance(method, Variational) or system.force is not None:
+        if (
+            not isinstance(system, AdvectedSystem)
+            or not isinstance(method, Variational)
+            or system.total_force is not None
+        ):
             raise InputError(
                 "The Kelvin-Noether balance is that of an AdvectedSystem without forces in steps of Variational or "
                 f"Reduced; {type(system).__name__} in steps of {type(method).__name__} was given."

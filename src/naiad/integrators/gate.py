@@ -1,7 +1,5 @@
 """The gate: what decides whether a method takes a system, at every door."""
 
-import jax
-
 from naiad.errors import InputError
 from naiad.integrators.method import AbstractMethod
 from naiad.integrators.runge_kutta import RKMK
@@ -9,26 +7,28 @@ from naiad.integrators.stochastic import StochasticVariational
 from naiad.integrators.variational import Variational
 from naiad.mechanics import LagrangianSystem
 from naiad.mechanics.features import EVERY, FEATURES, missing, refuse_features
-from naiad.numerics.checks import is_known
 
 
-def check_method(method: AbstractMethod, system: LagrangianSystem, *, noise: bool = False) -> None:
+def check_method(
+    method: AbstractMethod, system: LagrangianSystem, *, noise: bool = False, traced: bool = False
+) -> None:
     """Raise an `InputError` unless a method honours every feature of a system, and fits it otherwise.
 
-    `noise`: whether the caller gives the method its random increments. What only numbers can tell is not looked at
-    while JAX traces the system.
+    `noise`: whether the caller gives the method its random increments. `traced`: whether JAX traces the system, so that
+    what only numbers can tell is not looked at.
     """
-    name = type(method).__name__
-    if unknown := method.honours - EVERY:
+    name, honours = type(method).__name__, method.honours
+    if unknown := honours - EVERY:
         raise InputError(f"{name}.honours has {', '.join(sorted(unknown))}; expected some of {', '.join(FEATURES)}.")
-    if not noise:
-        refuse_features("what takes steps without random increments", EVERY - {"noise"}, system, "Use simulate.")
-    known = all(map(is_known, jax.tree.leaves(system)))
-    honours = method.honours if known else method.honours | {"linear"}
-    if lacking := missing(honours, system):
+    if not noise and FEATURES["noise"].present(system):
+        raise InputError(
+            f"{type(system).__name__} has noise, and no random increments are given here. Use simulate with noise=, or "
+            "leave `temperature` and `diffusion` out."
+        )
+    if lacking := missing(honours | {"linear"} if traced else honours, system):
         refuse_features(name, honours, system, _remedy(method, system, lacking))
     system.check_parts()
-    if known:
+    if not traced:
         method.check(system)
 
 

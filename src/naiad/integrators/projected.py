@@ -154,10 +154,12 @@ def _lost_momentum(system: LagrangianSystem, places: Any) -> Float[Array, "2"]:
     rate = jax.jvp(lambda g, mu: system.noether(State(g, mu)), (g, mu), directions)[1]
     scale = jnp.sqrt((mu @ mu) * (xi @ xi)) + jnp.sqrt(free @ free) + jnp.sqrt(xi @ xi)
     turned = jnp.zeros(())
-    if system.constraint is not None and system.symmetry is not None:
-        along = left_jacobian(system.group, lambda x: jnp.atleast_1d(system.constraint(x, t)), g)
-        units = jnp.eye(system.symmetry_dim)
-        moved = jax.vmap(lambda e: left_velocity(group, lambda s: system.symmetry(s * e, g)))(units)
+    if system.constraint is not None:
+        act, size = system.symmetry, system.symmetry_dim
+        if act is None:
+            act, size = (lambda s, g: group.compose(group.exp(s), g)), group.dim
+        along = left_jacobian(group, lambda x: jnp.atleast_1d(system.constraint(x, t)), g)
+        moved = jax.vmap(lambda e: left_velocity(group, lambda s: act(s * e, g)))(jnp.eye(size))
         turned = jnp.max(jnp.abs(along @ moved.T)) / (jnp.max(jnp.abs(along)) * jnp.max(jnp.abs(moved)))
     return jnp.stack([jnp.max(jnp.abs(rate)) / scale, turned])
 

@@ -154,7 +154,7 @@ def propagate(
             f"propagate: the state is none of {type(system).__name__}, whose group is {system.group!r}; make it with "
             "system.state(...)."
         )
-    check_method(method, system, noise=True)
+    check_method(method, system, noise=True, traced=not all(map(is_known, jax.tree.leaves(system))))
     check_increments(noise, method, system, steps)
     rows = None if noise is None else jnp.asarray(noise, float)
     leaves, tree = jax.tree.flatten((system, method, state))
