@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help run check test test-long test-grid mutate bench audit docs pictures clean
+.PHONY: help run check test test-long test-grid mutate bench audit audit-matrix docs pictures clean
 .DEFAULT_GOAL := help
 
 help: ## List what can be made
@@ -51,6 +51,9 @@ bench: $(VENV)/.has-bench ## Measure speed
 
 audit: $(VENV)/.has-run ## Measure every method and write docs/audit.md
 	$(BIN)/python -m benchmarks.audit docs/audit.md
+
+audit-matrix: $(VENV)/.has-test ## Run every method on systems with every feature, and write the table of docs/audit.md
+	$(BIN)/python -m benchmarks.audit_matrix docs/audit.md
 
 docs: $(VENV)/.has-docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

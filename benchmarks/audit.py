@@ -13,6 +13,7 @@ import numpy as np
 import naiad as nd
 from benchmarks import audit_text
 from benchmarks.audit_claims import modified_invariants, start_of_the_thesis
+from benchmarks.audit_matrix import TITLE
 from benchmarks.compare import table
 from naiad import diagnostics
 from naiad.diagnostics import Energy, RelativeChange, SpaceMomentum, timed_run
@@ -184,7 +185,10 @@ def main() -> None:
     """Measure, and print or write."""
     text = page()
     if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(text, encoding="utf-8")
+        path = Path(sys.argv[1])
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        matrix = before[before.index(TITLE) :] if TITLE in before else ""  # which audit_matrix writes
+        path.write_text(f"{text}\n{matrix}" if matrix else text, encoding="utf-8")
     else:
         print(text)
 

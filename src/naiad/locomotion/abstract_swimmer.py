@@ -35,6 +35,7 @@ class AbstractSwimmer(LagrangianSystem):
     Rigid motions are a symmetry: the momentum (impulse) of the whole is conserved.
     """
 
+    derives = ("lagrangian",)
     definite = True
     labels = angles("theta", "joint angles", ("joint",))
 

@@ -15,6 +15,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.cycle import shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait
 from naiad.mechanics.connection import connection_of, curvature_of
@@ -48,6 +49,7 @@ def area_rule(
     Loops may cross themselves, and there may be more than two angles. `rays` and the `nodes` on each are those of the
     quadrature, whose error falls exponentially.
     """
+    check_free(swimmer)
     if rays < 8 or nodes < 2:
         raise InputError(f"rays = {rays}, nodes = {nodes}; expected at least 8 rays and 2 nodes.")
     frame, weight = swimmer.frame, float(gait.period) / rays

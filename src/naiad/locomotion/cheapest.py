@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from naiad.errors import InputError
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.connection import curvature
 from naiad.locomotion.cycle import cycle
 from naiad.locomotion.effort import Cost, action, positive_work
@@ -78,6 +79,7 @@ def small_gait(swimmer: Swimmer, distance: float, *, centre: Any = None, period:
 
 def metric(swimmer: Swimmer, theta: Any) -> Float[np.ndarray, "m m"]:
     """M of the kinetic energy theta' . M theta' / 2 of a change of shape from rest: K_tt - K_tg K_gg^-1 K_gt."""
+    check_free(swimmer)
     d, K = swimmer.frame.dim, np.asarray(swimmer.inertias(np.asarray(theta, float)[None]))[0]
     return K[d:, d:] - K[d:, :d] @ np.linalg.solve(K[:d, :d], K[:d, d:])
 

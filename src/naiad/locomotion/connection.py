@@ -14,6 +14,7 @@ from naiad.compiler import execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.shapes import in_rows
 from naiad.mechanics.connection import connection_of, curvature_of
 from naiad.numerics.arguments import checked_throughout
@@ -86,6 +87,7 @@ def _curvature(groups: tuple[AbstractGroup, AbstractGroup], K: Matrix, slopes: F
 
 
 def _for_shapes(swimmer: AbstractSwimmer, shapes: Any, function: Callable[[Any], np.ndarray]) -> np.ndarray:
+    check_free(swimmer)
     rows, one = in_rows(swimmer.shapes, shapes)
     values = function(rows)
     return values[0] if one else values

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.numbers import numbers, with_numbers
 from naiad.locomotion.reconstruction import GAUSS
@@ -37,6 +38,7 @@ class Cycle(NamedTuple):
 
 def cycle(swimmer: AbstractSwimmer, gait: AbstractGait, steps: int) -> Cycle:
     """The gait from t = 0 on."""
+    check_free(swimmer)
     h = float(gait.period) / steps
     times = h * (np.arange(steps)[:, None] + np.asarray(GAUSS.c)).ravel()
     shape, slopes = shapes_with_slopes(gait, times)

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup, Rn
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.hinge_torque import AbstractHingeTorque, hinge_torque
 from naiad.locomotion.swimmer import COUPLED, Swimmer
 from naiad.mechanics import LagrangianSystem, Scalar, State
@@ -43,6 +44,7 @@ class DrivenSwimmer(LagrangianSystem):
     def __init__(
         self, swimmer: Swimmer, *, torque: Any = None, stiffness: Any = None, rest: Any = 0.0, damping: Any = None
     ):
+        check_free(swimmer)
         if isinstance(swimmer.fluid, COUPLED):
             raise InputError(
                 "The inertia of this swimmer is by boundary elements, which is too slow for its dynamics; make a table "

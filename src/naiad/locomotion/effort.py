@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from naiad.compiler import execute_rows
 from naiad.errors import InputError
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.cycle import Cycle, shapes_with_slopes
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.swimmer import COUPLED, Swimmer, inertia_with_slopes
@@ -39,6 +40,7 @@ def positive_work(swimmer: Swimmer, gait: AbstractGait, count: int = 512) -> Cos
     """The work that the joints do: for each the integral of its power tau theta' where that is positive. What a joint
     takes back at other times is lost. The power is linear between `count` times a period, and cut off where that
     crosses 0. The derivatives need those of the inertia twice, by automatic differentiation."""
+    check_free(swimmer)
     if isinstance(swimmer.fluid, COUPLED):
         raise InputError(
             "The derivatives of the work need the inertia as a formula, and coupled links have none; expected links "

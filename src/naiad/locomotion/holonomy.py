@@ -12,6 +12,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.cycle import Cycle, cycle
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.magnus import magnus
@@ -37,6 +38,7 @@ class NetMotion(NamedTuple):
 def net_motion(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> Any:
     """The displacement of one period from rest, a pose: a pure function of the numbers of swimmer and gait, to be
     differentiated or mapped. For links that are alone in the fluid, or a `tabulated` swimmer."""
+    check_free(swimmer)
     frame, h = swimmer.frame, gait.period / steps
 
     def velocity(t):
@@ -54,6 +56,7 @@ def net_motion(swimmer: Swimmer, gait: AbstractGait, steps: int = STEPS) -> Any:
 def net_motions(swimmer: Swimmer, gaits: Any, steps: int = STEPS) -> Any:
     """`net_motion` of many gaits at once, in the lanes of vector registers and on all cores: poses stacked along the
     first axis. `gaits` is a sequence of gaits of one form, or a gait whose arrays have a leading axis."""
+    check_free(swimmer)
     if isinstance(gaits, AbstractGait):
         sizes = {np.shape(leaf)[0] for leaf in jax.tree.leaves(gaits) if np.ndim(leaf)}
         if len(sizes) != 1:

@@ -9,6 +9,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.hydro import AbstractCurve
 from naiad.locomotion.ascent import Climb, Task, climb
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.clearance import Clearance
 from naiad.locomotion.gait import AbstractGait, FourierGait
 from naiad.locomotion.loop import loop
@@ -141,6 +142,7 @@ def _ellipse(bound: np.ndarray, seed: int, start: Any) -> FourierGait:
 def _checked(
     swimmer: Swimmer, objective: str, bound: Any, harmonics: int, points: int | None, starts: int
 ) -> np.ndarray:
+    check_free(swimmer)
     if objective not in OBJECTIVES:
         raise InputError(f"objective = {objective!r}; expected one of {', '.join(OBJECTIVES)}.")
     if swimmer.angle_count < 2:

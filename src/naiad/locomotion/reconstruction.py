@@ -16,6 +16,7 @@ from naiad.compiler import execute, execute_rows
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.mechanics import Scalar
 from naiad.mechanics.connection import connection_of
@@ -63,6 +64,7 @@ def reconstruct(
 
     `times` grow; between them there are at least `steps` steps a period.
     """
+    check_free(swimmer)
     times = growing(times)
     h, kept = steps_between(times, float(gait.period) / steps)
     nodes = (times[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]]))[:, None] + h[:, None] * np.asarray(GAUSS.c)

@@ -13,6 +13,7 @@ from naiad.groups import SE3, AbstractGroup, Pose, Power
 from naiad.hydro import AbstractShape, SpatialBodies
 from naiad.hydro.spatial.alike import alike
 from naiad.hydro.spatial.sheet import SmoothSheet
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import LagrangianSystem, Picture, Scalar, State
@@ -72,6 +73,8 @@ class School(LagrangianSystem):
         least: Scalar = 0.0,
     ):
         self.swimmers = tuple(swimmers)
+        for each in self.swimmers:
+            check_free(each)
         fluids = [each.fluid for each in self.swimmers if isinstance(each.fluid, SpatialBodies)]
         if not fluids or len(fluids) != len(self.swimmers):
             raise InputError("School: expected one or more swimmers of space, each made with coupled=True.")

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from naiad.compiler import execute_rows
 from naiad.groups import AbstractGroup
 from naiad.locomotion.abstract_swimmer import AbstractSwimmer
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.gait import AbstractGait, ShapeMotion
 from naiad.locomotion.reconstruction import STEPS, growing, reconstruct, shape_at, stage, steps_between
 from naiad.numerics import solve
@@ -55,6 +56,7 @@ def gait_torques(
     The work is the integral of the power, by Gauss's quadrature at so many `nodes` between neighbouring times, or on
     pieces of what lies between them if that is long; it equals the change of the kinetic energy.
     """
+    check_free(swimmer)
     times = growing(times)
     between, weights, kept = _quadrature(times, float(gait.period) / PANELS, nodes)
     every, place = np.unique(np.concatenate([times, between]), return_inverse=True)

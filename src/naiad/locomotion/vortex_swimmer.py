@@ -13,6 +13,7 @@ from naiad.groups import SE2, AbstractGroup, Power, Product, Rn
 from naiad.groups.se2 import PlanarPose
 from naiad.groups.so2 import rotation
 from naiad.hydro import AmongVortices, Ellipse, PlanarBodies, Vortices
+from naiad.locomotion.checks import check_free
 from naiad.locomotion.gait import AbstractGait
 from naiad.locomotion.swimmer import Swimmer
 from naiad.mechanics import Label, LagrangianSystem, Picture, Scalar, State
@@ -54,6 +55,7 @@ class SwimmerAmongVortices(LagrangianSystem):
     limit_words = TOO_NEAR
 
     def __init__(self, swimmer: Swimmer, gait: AbstractGait, gamma: Any):
+        check_free(swimmer)
         if not isinstance(swimmer.fluid, PlanarBodies):
             raise InputError("SwimmerAmongVortices: the links are not coupled by the fluid; give coupled=True to them.")
         self.swimmer, self.gait = swimmer, gait

@@ -205,7 +205,7 @@ def test_what_cannot_be_a_page_is_refused(tmp_path):
             controls={"tilt": (0.0, 1.0)},
         )
     bath = nd.models.IsothermalRigidBody((1.0, 2.0, 3.0), (0.1, 0.1, 0.1), 1.0)
-    with pytest.raises(InputError, match="no source of noise"):
+    with pytest.raises(InputError, match="has noise, and no random increments are given"):
         nd.live(bath, bath.state(Pi=(1.0, 0.0, 0.0)), tmp_path / "bath.html", dt=DT)
     with pytest.raises(InputError, match="touch is for motions in a plane"):
         nd.live(TOP, state, tmp_path / "top.html", dt=DT, touch=lambda system, state, x, y: state)

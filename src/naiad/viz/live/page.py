@@ -17,7 +17,7 @@ import numpy as np
 from naiad.compiler.backends.wasm.module import loader
 from naiad.errors import InputError, RunWarning
 from naiad.files import whole_file
-from naiad.integrators import AbstractMethod, default_method
+from naiad.integrators import AbstractMethod, check_method, default_method
 from naiad.integrators.method import refuse_variable
 from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy
 from naiad.mechanics.functions import explained, with_system
@@ -249,11 +249,7 @@ def as_plan(
     chosen = dict(methods) if methods else {"": method or default_method(plain)}
     for each in chosen.values():
         refuse_variable(each, "live")
-        each.check(plain)
-        if each.noise_size(plain):
-            raise InputError(
-                "live: a page has no source of noise; give a system without a heat bath, or a method for it."
-            )
+        check_method(each, plain)
     long = STEPS * dt if span is None else float(span)
     return Plan(model, plain, start, chosen, steps, dict(outputs or {}), section, touch, long, time_unit)
 
