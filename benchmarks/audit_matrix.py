@@ -7,6 +7,7 @@ goes on from there when it is started again.
 import itertools
 import json
 import sys
+import textwrap
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -66,15 +67,15 @@ def section(rows: list[Cell], seed: int) -> str:
         body.append([f"`{method}`", *shown])
     total = Counter(row.outcome for row in rows)
     words = ", ".join(f"{total[kind]} {kind}" for kind in KINDS)
-    return f"""{TITLE}
-
-`make audit-matrix` draws systems with random subsets of the features (`naiad.mechanics.features`) and runs each by a method through
-`simulate`, `propagate`, `simulate_many`, `resume`, `march` or `linear_step`. A result is *right* if its error against DOP853, which
-solves equations written out by hand, falls with the step; *refused* if an error names what the method does not honour. With the
-seed {seed}: {len(rows)} draws, {words}. A column is the feature that was asked for; others were drawn beside it.
-
-{table(["method", *(f"`{name}`" for name in FEATURES)], body)}
-"""
+    about = (
+        "`make audit-matrix` draws systems with random subsets of the features (`naiad.mechanics.features`) and runs each "
+        "by a method through `simulate`, `propagate`, `simulate_many`, `resume`, `march` or `linear_step`. A result is "
+        "*right* if its error against DOP853, which solves equations written out by hand, falls with the step; *refused* "
+        f"if an error names what the method does not honour. With the seed {seed}: {len(rows)} draws, {words}. A column "
+        "is the feature that was asked for; others were drawn beside it."
+    )
+    names = ["method", *(f"`{name}`" for name in FEATURES)]
+    return f"{TITLE}\n\n{textwrap.fill(about, 132)}\n\n{table(names, body)}\n"
 
 
 KINDS = ("right", "refused", "wrong", "fault")
