@@ -13,11 +13,11 @@ import pytest
 import naiad as nd
 from naiad import studies
 from naiad.diagnostics import march, reference
-from naiad.locomotion import FORWARD, three_link_fish
-from naiad.studies.strings.cases import CASES
+from naiad.locomotion import FORWARD, TURNING, three_link_fish
+from naiad.studies.strings.cases import CASES, CENTRE, INERTIA
 from naiad.studies.study import Study
-from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
-from tests.docs.measured.numbers import every_number
+from naiad.studies.trees.three_ellipsoids import AXES, OMEGA, UNIT_MASS, XDOT, three_ellipsoids
+from tests.docs.measured.numbers import ROUND_OFF, every_number
 from tests.docs.test_examples import PAGES, ROOT, SOURCES, text
 
 PAGE = text(ROOT / "docs" / "papers.md")
@@ -30,10 +30,19 @@ class Numbered(NamedTuple):
     figures: str
     tables: str = ""
     theorems: str = ""
+    lemmas: str = ""
+    definitions: str = ""
+    parameters: str = ""
+    """The numbers of its examples: shapes, masses, starts, steps, durations."""
 
 
 DOCUMENTS = {
-    "lee2009": Numbered("(1)-(56)", "1 2"),
+    "lee2009": Numbered(
+        "(1)-(56)",
+        "1 2",
+        parameters="""8 1.5 2 5 0.8 1 8.8 -8.8 5.5 -5.5 0.2 0.1 0.5 -0.3 -0.2 -0.1 0.4 -0.6 -0.4142 -0.59 0.001 100
+        1e-13 1.0659 2.1696 1.6641 0.2664 0.6551 0.3677 1.3480 20.15 25.3276 0.1961 1.7889 2.9210""",
+    ),
     "bourabee2007": Numbered(
         """(1.1.1)-(1.1.2) (2.1.1)-(2.1.4) (2.2.1)-(2.2.2) (2.4.1)-(2.4.5) (2.5.1) (3.2.1) (3.3.1)-(3.3.3) (3.4.1)
         (3.6.1)-(3.6.4) (3.7.1)-(3.7.3) (4.1.1) (4.2.1)-(4.2.6) (4.3.1) (4.6.1)-(4.6.10) (4.8.1)-(4.8.2) (5.2.1)-(5.2.3)
@@ -42,10 +51,31 @@ DOCUMENTS = {
         "1.2.1 1.2.2 2.4.1 4.1.1 4.1.2 4.6.1 5.7.1 6.6.1 6.6.2 6.6.3 7.4.1 7.5.1",
         "5.1 5.2 6.1 6.2",
         "2.1.2 2.3.1 2.5.2 3.1.3 3.4.1 3.5.1 3.7.1 3.8.1 4.2.2 4.6.1 4.7.1 4.8.1 4.9.1 5.5.1 7.1.2",
+        "4.1.2 4.1.4 4.1.6 4.1.7 5.4.1 5.4.2 5.4.3",
+        "2.1.1 2.4.1 2.4.2 2.5.1 3.1.1 3.1.2 3.3.1 3.6.1 4.1.1 4.1.3 4.1.5 4.2.1 4.3.1 7.1.1",
+        "10 2500 0.0125 0.025 0.05 1e6 5e4 1200 900 600 0 27.04 4 0.003125 0.00625 100",
     ),
-    "kanso2005": Numbered("(2.1) (3.1)-(3.22) (5.1)-(5.19) (6.1)-(6.7) (7.1)-(7.14)", "1 2 3 4 5 6 7 8 9 10 11 12"),
-    "lee2010": Numbered("(1)-(52)", "1 2 3 4", "1"),
-    "advected": Numbered("(1)-(100)", "1 2 3", "1 2", "1 2 6 7"),
+    "kanso2005": Numbered(
+        "(2.1) (3.1)-(3.22) (5.1)-(5.19) (6.1)-(6.7) (7.1)-(7.14)",
+        "1 2 3 4 5 6 7 8 9 10 11 12",
+        parameters="10 1 2 0.3183 50 36 6.2832 0 -1",
+    ),
+    "lee2010": Numbered(
+        "(1)-(52)",
+        "1 2 3 4",
+        "1",
+        parameters="""0.5 1 0.025 40 100 0.4 0.8 0.1 0.3 0.2 90 99 15 2.09 0 20 0.0005 10 8 1.8 5.5 7 0.01 3e-8 1.2 3
+        2.4029e-4 5.6279e-10 4.0743e-14 2.7677e-3 7.2184e-6 2.7750e-6 0.0003 1e-13""",
+    ),
+    "advected": Numbered(
+        "(1)-(100)",
+        "1 2 3",
+        "1 2",
+        "1 2 6 7",
+        "8 10",
+        "3 to 5",
+        "123.8 65 70 75 5.46 5.29 5.72 1215.8 0 -0.007 9.81 0.01 1 0.1 0.8 0.17453 0.34907 500",
+    ),
 }
 COLUMNS = ["where", "what", "printed", "naiad", "agrees", "check"]
 
@@ -144,7 +174,25 @@ def test_every_equation_figure_and_table_has_a_row(key):
     for kind, numbers in (("figure", printed.figures), ("table", printed.tables)):
         assert " ".join(place.split()[1] for place in places(key) if place.startswith(kind)) == numbers
     about = " ".join(" ".join(cells[:2]) for cells in TABLE if key in cells[0])
-    assert all(re.search(rf"theorem {re.escape(number)}\b", about) for number in printed.theorems.split())
+    for kind, numbers in (("theorem", printed.theorems), ("lemma", printed.lemmas)):
+        assert all(re.search(rf"{kind} {re.escape(number)}\b", about) for number in numbers.split()), kind
+    definitions = [printed.definitions] if " to " in printed.definitions else printed.definitions.split()
+    assert all(re.search(rf"definitions? {re.escape(number)}\b", about) for number in definitions)
+
+
+@pytest.mark.parametrize("key", DOCUMENTS)
+def test_every_number_of_an_example_has_a_row(key):
+    given = {number.value for row in NUMBERS if key in row[0] for number in every_number(row[2])}
+    missing = [number for number in DOCUMENTS[key].parameters.split() if float(number) not in given]
+    assert not missing
+
+
+def test_every_study_of_a_paper_has_a_row():
+    """What a study says of where it is from names the authors or the key."""
+    authors = re.compile("Kanso|Bou-Rabee|M. Leok|lee2009|lee2010|Y. Ono")
+    of_papers = [name for name in studies.STUDIES if authors.search(studies.find(name).paper or "")]
+    named = set(spans(PAGE)) | {span.split()[2] for span in spans(PAGE) if span.startswith("naiad run ")}
+    assert [name for name in of_papers if name not in named] == []
 
 
 def test_every_row_says_where_it_is_or_that_it_is_not():
@@ -155,6 +203,13 @@ def test_every_row_says_where_it_is_or_that_it_is_not():
         assert (
             missing or spans(home) or re.search("by automatic|element by|rows of|legs of|one Lagrangian|in place", home)
         )
+
+
+def test_what_is_listed_as_missing_is_missing_in_its_row():
+    listed = re.findall(r"\[(\w+, [^\]]+)\]", PAGE.partition("\n## Not in naiad\n")[2])
+    assert listed
+    for where in listed:
+        assert any("not in naiad" in " ".join(cells[2:]) for cells in TABLE if cells[0] == f"[{where}]"), where
 
 
 @pytest.mark.parametrize("key", DOCUMENTS)
@@ -191,6 +246,31 @@ def test_agreement_is_what_the_rows_say():
         assert printed == "not printed" or agrees in agreement(printed, naiad), what
 
 
+def constants(span):
+    """The numbers in the source of a test, those in its strings too."""
+    file, _, name = span.partition("::")
+    (test,) = [
+        node
+        for node in ast.walk(ast.parse(text(ROOT / file)))
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    for node in ast.walk(test):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (number.value for number in every_number(node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            yield node.value
+
+
+def test_numbers_that_a_test_asserts_stand_in_it():
+    """To the digits of the page; what is round-off is asserted by a bound."""
+    for _, what, _, naiad, _, check in NUMBERS:
+        for span in spans(check):
+            there = [abs(value) for value in constants(span)]
+            for number in every_number(naiad):
+                value, room = abs(number.value), number.unit * (1 + 1e-6)
+                assert value < ROUND_OFF or any(abs(each - value) <= room for each in there), f"{number.text}: {what}"
+
+
 def defaults(study, *names):
     return np.concatenate([np.ravel(studies.find(study).parameters[name].default) for name in names])
 
@@ -223,6 +303,39 @@ def over_others(method):
     return [attitude_error(method) / attitude_error(other) for other in others]
 
 
+def in_the_row(where, name):
+    """A parameter of the first command that the row of a figure shows."""
+    (home,) = [cells[2] for cells in TABLE if cells[0] == f"[{where}]"]
+    (command,) = [span for span in spans(home) if span.startswith("naiad run ")]
+    _, _, study, *rest = shlex.split(command)
+    return getattr(studies.find(study).parse(rest[1::2]), name)
+
+
+def order(method):
+    """By the momentum of a free body after 1 s."""
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    state = body.state(Pi=(0.7, 0.8, -1.5))
+    exact = np.asarray(reference(body, state, t1=1.0).mu)
+    off = [np.linalg.norm(march(body, method, state, dt=1.0 / n, steps=n).mu - exact) for n in (100, 200)]
+    return np.log2(off[0] / off[1])
+
+
+def swum(density):
+    return np.linalg.norm(nd.locomotion.net_motion(three_link_fish(density=density), FORWARD).x)
+
+
+def elliptic_cylinder():
+    """The semi-axes and the height, from the inertia about the point of attachment and the mass centre of 0.1 kg."""
+    central = np.array(INERTIA) / 0.1 - (np.dot(CENTRE, CENTRE) * np.eye(3) - np.outer(CENTRE, CENTRE))
+    squares = 0.5 * np.trace(central) - np.diag(central)
+    return np.sqrt(squares * (4.0, 4.0, 12.0))
+
+
+def slope_of_the_string():
+    along = CASES["retrieve"].direction
+    return np.rad2deg(np.arctan2(along[0], along[2]))
+
+
 def independent_entries():
     """Entries of the upper triangle of the added inertia that differ from all others, those equal by symmetry apart."""
     bodies = nd.hydro.PlanarBodies([nd.hydro.Ellipse(3.0, 1.0)] * 3, 1.0, points=64)
@@ -241,6 +354,11 @@ LARGE, SMALL = ((8.0, 1.5, 2.0), 1.0), ((5.0, 0.8, 1.5), 0.25)
 TURN = np.pi / 18
 FRACTIONS = np.array([0.25, 0.5, 1.0])
 COMPUTED = {
+    "axes l_q of body 0, and of bodies 1 and 2 [m]": lambda: AXES[:2],
+    "d_01, d_02 along e_1 [m]": lambda: three_ellipsoids().tree.other[1:, 0],
+    "d_10, d_20 along e_1 [m]": lambda: three_ellipsoids().tree.own[1:, 0],
+    "Ω_0, Ω_1, Ω_2 at the start [rad/s]": lambda: OMEGA,
+    "ρ [kg/m³] with the printed inertias": lambda: UNIT_MASS,
     "M_0 [kg]": lambda: ellipsoid(*LARGE, slice(3, 6)),
     "M_1 [kg]": lambda: ellipsoid(*SMALL, slice(3, 6)),
     "J_0 [kg m²]": lambda: ellipsoid(*LARGE, slice(3)),
@@ -254,20 +372,32 @@ COMPUTED = {
     ),
     "Π·p, p·p, H of all orbits": lambda: defaults("poincare-section", "pi_dot_p", "p_norm", "energy") ** (1, 2, 1),
     "steps [s]": lambda: defaults("poincare-section", "dt") * FRACTIONS,
+    "duration [s], by the command in its row": lambda: in_the_row("bourabee2007, figure 6.6.1", "t1"),
+    "duration [s] of an orbit": lambda: defaults("poincare-section", "t1"),
+    "CPU time [s] of a panel, 20, 15 and 10 minutes there, by the command in its row": lambda: in_the_row(
+        "bourabee2007, figure 6.6.2", "cpu"
+    ),
     "steps [s] of SW and SW⊥": lambda: 0.0125 * FRACTIONS,
     "how many times shorter the runs of figure 6.6.3 are than those of 6.6.1": lambda: (
         1e6 / defaults("poincare-section", "t1")
     ),
+    "order of KR": lambda: order(nd.Krysl()),
     "error of the attitude of EXP over that of TLN, FLV, SW⊥, h = 0.01 s, t = 10 s": lambda: over_others(
         nd.Variational(nd.Exponential())
     ),
     "the same of CAY": lambda: over_others(nd.Variational(nd.Cayley())),
+    "duration [s] of an orbit of the section": lambda: defaults("rotor-spacecraft", "section_t1"),
     "a, b, c, ρ": lambda: defaults("three-link-fish", "a", "b", "c", "rho"),
     "I^f, m_1^f, m_2^f of these": lambda: np.diag(nd.hydro.EllipticCylinder(10.0, 1.0).added_inertia(1 / np.pi)),
     "independent entries of the added inertia": independent_entries,
     "period of the gaits [s]": lambda: FORWARD.period,
+    "θ_1, θ_2 of the forward and of the turning gait at t = 0": lambda: [gait(0.0) for gait in (FORWARD, TURNING)],
+    "neutral over massless distance, forward, decoupled": lambda: swum(1.0 / np.pi) / swum(0.0),
     "b, d, κ_d, μ, EA, L": lambda: defaults("string-pendulum", "b", "d", "kappa_d", "mu", "EA", "L"),
     "M, ρ_c, elements, step": lambda: defaults("string-pendulum", "M", "rho_c", "elements", "dt"),
+    "semi-axes and height of the body [m], from J and ρ_c": elliptic_cylinder,
+    "slope of the string in the third case [degrees]": slope_of_the_string,
+    "velocity of the end at the start [m/s]": lambda: defaults("string-pendulum", "v_end0"),
     "s_p at the start, and moments, of the three cases": lambda: [getattr(c, n) for n in ("s_p", "u") for c in cases()],
     "durations [s]": lambda: [case.t1 for case in cases()],
     "m, M_A, J, ρ|V|g, r": lambda: defaults("buoyant-vehicle", "m", "added_mass", "J", "buoyancy", "r"),

@@ -1,17 +1,23 @@
 """The site: examples that are run, live pages where there are some, and links that lead somewhere."""
 
+import ast
 import html
 import json
+import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
+from fsspec.registry import known_implementations
 
 from benchmarks.javascript import engines
+from tests.docs.extras import missing
 from tests.docs.test_examples import PAGES, ROOT, text
 from tests.docs.test_extensions import extension
 
+DOCS = ROOT / "docs"
 LINKS, LIVE, RUNNING, EXECUTED = (extension(name) for name in ("links", "live", "running", "executed"))
 
 EXAMPLE = """# Title
@@ -155,3 +161,49 @@ def test_the_first_page_and_the_readme_name_every_page():
     assert pages - set(re.findall(r"\(([a-z-]+\.md)\)", (ROOT / "docs/index.md").read_text())) == set()
     named = set(re.findall(r"docs/([a-z-]+\.md)", (ROOT / "README.md").read_text()))
     assert pages - {"api.md", "contributing.md"} - named == set()
+
+
+RUN = [page for page in PAGES if page.is_relative_to(DOCS) and RUNNING.is_run(str(page.relative_to(DOCS)), text(page))]
+"""The pages whose blocks `make docs` runs."""
+ADDRESS = re.compile(r"^(\w+)://")
+
+
+def addresses(code):
+    """The strings of a block that are addresses, which fsspec opens."""
+    strings = [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)]
+    return [string for string in strings if isinstance(string, str) and ADDRESS.match(string)]
+
+
+def modules(code):
+    """What a block imports, and what opens its addresses."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module.partition(".")[0]
+    for address in addresses(code):
+        yield "fsspec"
+        opened_by = known_implementations.get(ADDRESS.match(address)[1], {"class": "fsspec"})["class"]
+        yield opened_by.partition(".")[0]
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(DOCS)))
+def test_the_extra_docs_installs_what_a_page_that_is_run_imports_and_opens(page):
+    needed = {module for _, code in EXECUTED.blocks(text(page)) for module in modules(code)}
+    assert not needed - {"naiad"} - sys.stdlib_module_names - metadata.packages_distributions().keys(), "not known here"
+    assert not needed & missing("docs")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "page",
+    [page for page in RUN if any(addresses(code) for _, code in EXECUTED.blocks(text(page)))],
+    ids=lambda page: page.stem,
+)
+def test_a_page_with_addresses_runs_with_the_extra_docs_alone(page, tmp_path):
+    command = ["-m", "tests.docs.extras", "docs", DOCS / "extensions" / "executed.py", page, tmp_path]
+    paths = os.pathsep.join(map(str, (ROOT / "src", ROOT)))
+    environment = dict(os.environ, PYTHONPATH=paths)
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment)
+    assert not done.returncode, done.stderr[-2000:]
+    assert (tmp_path / "shown.json").is_file()

@@ -141,6 +141,21 @@ def test_a_needle_is_a_row_of_elliptic_cylinders():
     assert needle[3] < 1e-11 * needle[4]
 
 
+def test_across_a_tall_tail_moves_more_water_than_an_eel_and_less_than_in_the_plane():
+    """[kanso2005, section 7.3]: the added mass across, over that of the water displaced; in the plane it is a/b."""
+
+    def across(*axes):
+        body = Ellipsoid(axes)
+        return added(body)[4] / body.volume
+
+    assert across(10.0, 0.5, 0.5) == pytest.approx(0.987, abs=5e-4)
+    assert across(1.0, 0.1, 4.0) == pytest.approx(9.25, abs=5e-3)
+    widths = [across(10.0, 1.0, width) for width in (0.2, 1.0, 5.0, 40.0, 1000.0)]
+    plane = added(EllipticCylinder(10.0, 1.0))[2] / (10.0 * np.pi)
+    assert plane == pytest.approx(10.0)
+    assert np.all(np.diff([*widths, plane]) > 0.0)
+
+
 def test_elliptic_cylinders_have_their_closed_form():
     a, b, rho = 1.5, 0.3, 1.2
     found = EllipticCylinder(a, b).added_inertia(rho)

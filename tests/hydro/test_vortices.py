@@ -6,9 +6,10 @@ import pytest
 
 from naiad.compiler import compile
 from naiad.errors import InputError
-from naiad.hydro import ClosedCurve, Ellipse, EllipticCylinder, PlanarBodies, Vortices, shed_wake
+from naiad.hydro import ClosedCurve, Ellipse, EllipticCylinder, PlanarBodies, Vortices
 from naiad.numerics import double
 from tests.compiler.compare import assert_close, xla
+from tests.hydro.wagner import excess_of_lift, wagner, wagner_by_theodorsen
 
 GAMMA, CIRCULATION = [1.0, -0.4], 0.7
 SHIFT, FIRST, SECOND = 0.3 - 0.2j, 0.2 + 0.1j, 0.08
@@ -125,22 +126,16 @@ def test_an_outline_that_is_too_slender_for_its_points_is_refused():
         Vortices([1.0], ClosedCurve(lambda t: (np.cos(t), 0.02 * np.sin(t) + 0.3 * np.cos(t) ** 3)), points=64)
 
 
-def test_the_lift_of_a_plate_that_starts_at_once_is_wagners():
-    """Against Jones's approximation of Wagner's function, at 4 and 6 half-chords; half of it at the start."""
-    angle = np.deg2rad(3.0)
-    wake = shed_wake(
-        EllipticCylinder(1.0, 0.0),
-        lambda t: (0.0, np.cos(angle), -np.sin(angle)),
-        t1=6.2,
-        dt=0.1,
-        pose=(angle, 0.0, 0.0),
-        density=1.5,
-    )
-    middle = 0.5 * (wake.t[1:] + wake.t[:-1])
-    lift = wake.forces[:, 1] / (2.0 * np.pi * 1.5 * np.sin(angle))
-    wagner = 1.0 - 0.165 * np.exp(-0.0455 * middle) - 0.335 * np.exp(-0.3 * middle)
-    for s, error in ((0.95, 0.08), (3.95, 0.02), (5.95, 0.01)):
-        k = np.argmin(np.abs(middle - s))
-        assert lift[k] == pytest.approx(wagner[k], rel=error)
-    assert np.abs(wake.poses[-1] - [angle, 6.2, 0.0]) == pytest.approx(0.0, abs=1e-12)
+@pytest.mark.parametrize("s", [0.1, 1.0, 2.0, 4.0, 9.0])
+def test_wagners_function_is_the_same_by_both_integrals(s):
+    assert wagner(s) == pytest.approx(wagner_by_theodorsen(s), abs=1e-11)
+
+
+def test_the_lift_of_a_plate_that_starts_at_once_tends_to_wagners_as_the_square_root_of_the_step():
+    """Against Wagner's exact function; the errors are those of docs/vortices.md."""
+    wake, errors = excess_of_lift(0.1, t1=9.2)
+    assert errors == pytest.approx([0.0614, 0.0394, 0.0221, 0.0086], abs=5e-5)
+    _, finer = excess_of_lift(0.05, t1=4.2)
+    np.testing.assert_allclose(errors[:3] / finer[:3], np.sqrt(2.0), rtol=0.02)
+    assert np.abs(wake.poses[-1] - [np.deg2rad(3.0), 9.2, 0.0]) == pytest.approx(0.0, abs=1e-12)
     assert np.all(wake.gamma < 0.0)  # the starting vortices turn against the circulation that carries the plate

@@ -1,9 +1,10 @@
-"""Explicit Runge-Kutta on the entries: the order of each tableau."""
+"""Explicit Runge-Kutta methods, on the entries and of Munthe-Kaas: their orders."""
 
 import numpy as np
 import pytest
 
 import naiad as nd
+from naiad.diagnostics import march, reference
 from naiad.errors import InputError
 from naiad.models import RigidBody
 
@@ -19,6 +20,17 @@ def test_the_order_is_that_of_the_tableau(tableau, order):
     ]
     assert method.order(body) == order
     np.testing.assert_allclose(np.log2(off[0] / off[1]), order, atol=0.15)
+
+
+@pytest.mark.parametrize(("kept", "order"), [(0, 2), (1, 3), (2, 4), (3, 4)])
+def test_munthe_kaas_with_a_truncated_dexp_has_the_order_of_the_tableau_from_its_order_less_two_on(kept, order):
+    """[bourabee2007, theorem 4.2.2], with the classical tableau, in the attitude: the momentum needs no dexp."""
+    body, method = RigidBody((1.0, 2.0, 3.0)), nd.RKMK(retraction=nd.Exponential(order=kept))
+    start = body.state(Pi=(0.7, 0.8, -1.5))
+    exact = reference(body, start, t1=2.0).g
+    off = [np.linalg.norm(march(body, method, start, dt=2.0 / n, steps=n).g - exact) for n in (20, 40)]
+    assert method.order(body) == order
+    assert np.log2(off[0] / off[1]) == pytest.approx(order, abs=0.05)
 
 
 def test_an_unknown_tableau_is_refused():

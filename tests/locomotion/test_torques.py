@@ -1,13 +1,17 @@
 """The torques of a gait: numbers of independent codes, the energy that they put in, and the equation of each hinge."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 from threadpoolctl import threadpool_limits
 
 from naiad.errors import InputError
 from naiad.locomotion import (
     FORWARD,
     TURNING,
+    AbstractGait,
     connection,
     gait_torques,
     link_poses,
@@ -142,6 +146,36 @@ def test_the_velocities_of_the_links_are_the_derivatives_of_their_poses():
     np.testing.assert_allclose(link_velocities(fish, theta, v), expected, atol=1e-10)
     rows = link_velocities(fish, [theta, theta], [v, 2.0 * v])
     np.testing.assert_allclose(rows[1], 2.0 * rows[0])
+
+
+class Stop(AbstractGait):
+    """Hinges that turn at `rates` at t = 0 and stand still at t = period."""
+
+    theta: Any
+    rates: Any
+    period: Any
+
+    def __call__(self, t):
+        x = t / self.period
+        return self.theta + self.rates * self.period * (x - x**3 + 0.5 * x**4)
+
+
+def test_locking_the_shape_takes_an_impulse_and_the_work_that_was_done_whatever_the_time():
+    """[kanso2005, section 7.3]: the torque grows without bound as the time shrinks, its integral and its work do not:
+    they take the momenta of the hinges away, and the energy that the torques put in from rest."""
+    fish, theta, rates = three_link_fish(density=NEUTRAL), np.array([0.5, -0.8]), np.array([1.0, 0.7])
+    moving = fish.start(theta, rates)
+    energy, hinges = fish.energy(moving), np.asarray(moving.mu)[3:]
+    largest, missed = [], []
+    for period in (1e-2, 1e-3):
+        times = np.linspace(0.0, period, 41)
+        found = gait_torques(fish, Stop(theta, rates, period), times)
+        assert found.work[-1] == pytest.approx(-energy, rel=1e-12)
+        largest.append(np.max(np.abs(found.torques)))
+        missed.append(np.max(np.abs(simpson(found.torques, x=times, axis=0) + hinges)))
+    assert largest[1] / largest[0] == pytest.approx(10.0, rel=0.05)
+    assert missed[1] < 1e-3 * np.max(np.abs(hinges))
+    assert missed[0] / missed[1] == pytest.approx(10.0, rel=0.05)
 
 
 def test_times_that_do_not_grow_are_refused():

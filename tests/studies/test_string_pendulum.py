@@ -173,7 +173,7 @@ def test_bad_values_are_refused(name, value):
 @pytest.mark.long
 def test_the_papers_first_case():
     found = results(report_times=(1.0,))
-    assert found["mean_energy_error"] == pytest.approx(3.1e-4, rel=0.1)
+    assert 2e-4 < found["mean_energy_error"] < 4.5e-4  # chaos, see tests of lumped-string
     assert found["mean_pi3_error"] < 1e-12
     assert found["mean_orthogonality_error"] < 1e-14
     np.testing.assert_allclose(found["elastic_energy_peaks"][:2], (1.797, 5.519), atol=6e-4)

@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import naiad as nd
 from naiad.compiler import execute
 from naiad.models import ConnectedBodies, Weight
-from naiad.numerics import hat
 from naiad.studies.trees.three_ellipsoids import OMEGA, XDOT, three_ellipsoids
 from naiad.trees import Tree, TreeRule
 from tests.trees.relative_bodies import RelativeBodies
@@ -30,11 +30,16 @@ def turned(bodies: ConnectedBodies, seed: int) -> nd.State:
     )
 
 
+def skew(w: np.ndarray) -> np.ndarray:
+    """The matrix of w x, or those of rows of vectors."""
+    return np.cross(np.asarray(w)[..., None, :], -np.eye(3))
+
+
 def printed_inertia(bodies: ConnectedBodies, R: np.ndarray) -> np.ndarray:
     """The matrix (5) of the paper, in the order (Omega0, x', Omega1, Omega2)."""
     tree = bodies.tree
-    D = {i: np.asarray(nd.double(hat)(tree.other[i])) for i in (1, 2)}
-    E = {i: np.asarray(nd.double(hat)(tree.own[i])) for i in (1, 2)}
+    D = {i: skew(tree.other[i]) for i in (1, 2)}
+    E = {i: skew(tree.own[i]) for i in (1, 2)}
     S = {i: R[i] @ tree.M[i] @ R[i].T for i in (0, 1, 2)}
     A = np.zeros((12, 12))
     A[:3, :3] = tree.J[0] - sum(D[i] @ R[0].T @ S[i] @ R[0] @ D[i] for i in (1, 2))
@@ -58,27 +63,55 @@ def test_legendre_is_the_printed_inertia():
     np.testing.assert_allclose(np.asarray(inertia)[np.ix_(PLACES, PLACES)], expected, atol=1e-12)
 
 
+def printed_rates(bodies: ConnectedBodies, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The velocities (Omega0, x', Omega1, Omega2) and the rates of their momenta by (25)-(28), as printed."""
+    tree, xi = bodies.tree, np.linalg.solve(printed_inertia(bodies, R), p)
+    Omega, v, spins = (xi[:3], xi[6:9], xi[9:]), xi[3:6], (p[:3], p[6:9], p[9:])
+    V0 = R[0].T @ v
+    rates = [-np.cross(Omega[0], spins[0]) - np.cross(V0, tree.M[0] @ V0), np.zeros(3)]
+    for i in (1, 2):
+        lever = np.cross(tree.other[i], Omega[0])
+        before = R[i].T @ (v - R[0] @ lever)
+        push = tree.M[i] @ (before + np.cross(tree.own[i], Omega[i]))
+        rates[0] = rates[0] - np.cross(lever, R[0].T @ R[i] @ push)
+        rates.append(-np.cross(Omega[i], spins[i]) + np.cross(push, before))
+    return xi, np.concatenate(rates)
+
+
 def _rates(bodies, state, t):
     return bodies.equations(state, t)
 
 
 def test_equations_are_the_printed_ones():
-    """(26)-(28)."""
+    """(25)-(28)."""
     bodies = three_ellipsoids()
     state = turned(bodies, 2)
     rates = execute(_rates, bodies, state, 0.0, parameters=(0,))
-    R, tree = np.asarray(state.g.R), bodies.tree
-    Omega, v, p = rates.xi[:9].reshape(3, 3), rates.xi[9:], np.asarray(state.mu)[:9].reshape(3, 3)
-    V0 = R[0].T @ v
-    first = np.cross(p[0], Omega[0]) - np.cross(V0, tree.M[0] @ V0)
-    for i in (1, 2):
-        before = v - R[0] @ np.cross(tree.other[i], Omega[0])
-        V = R[i].T @ before + np.cross(tree.own[i], Omega[i])
-        first = first - np.cross(np.cross(tree.other[i], Omega[0]), R[0].T @ R[i] @ tree.M[i] @ V)
-        own = np.cross(p[i], Omega[i]) + np.cross(tree.M[i] @ V, R[i].T @ before)
-        np.testing.assert_allclose(rates.mu[3 * i : 3 * i + 3], own, atol=1e-12)
-    np.testing.assert_allclose(rates.mu[:3], first, atol=1e-12)
-    np.testing.assert_allclose(rates.mu[9:], 0.0, atol=1e-15)
+    xi, change = printed_rates(bodies, np.asarray(state.g.R), np.asarray(state.mu)[PLACES])
+    np.testing.assert_allclose(np.asarray(rates.xi)[PLACES], xi, atol=1e-12)
+    np.testing.assert_allclose(np.asarray(rates.mu)[PLACES], change, atol=1e-12)
+
+
+@pytest.mark.parametrize(("tolerance", "gain"), [(1e-3, 0.911), pytest.param(1e-6, -5.63e-4, marks=pytest.mark.long)])
+def test_runge_kutta_on_the_printed_equations_gains_energy_at_a_large_tolerance(tolerance, gain):
+    """SciPy's RK45 in the entries of R, with the levers constant in the bodies off the rotations too: whether the
+    energy rises or falls in 100 s is a matter of the tolerance. The right side of naiad loses 2.5 J at 1e-3."""
+    bodies = three_ellipsoids()
+    start = bodies.state(R_Omega=OMEGA, x_v=XDOT)
+
+    def parts(y):
+        R = y[:27].reshape(3, 3, 3)
+        return R, *printed_rates(bodies, R, y[30:])
+
+    def slope(t, y):
+        R, xi, change = parts(y)
+        return np.concatenate([np.ravel(R @ skew([xi[:3], xi[6:9], xi[9:]])), xi[3:6], change])
+
+    y = np.concatenate([np.ravel(start.g.R), np.zeros(3), np.asarray(start.mu)[PLACES]])
+    end = solve_ivp(slope, (0.0, 100.0), y, rtol=tolerance, atol=tolerance).y[:, -1]
+    energies = [0.5 * y[30:] @ parts(y)[1] for y in (y, end)]
+    assert energies[0] == pytest.approx(9.203817003436, abs=1e-12)
+    assert energies[1] - energies[0] == pytest.approx(gain, rel=0.02)
 
 
 def _legs(bodies, g, xi, h):
@@ -97,7 +130,6 @@ def test_legs_are_the_printed_discrete_equations():
     F = np.stack([np.asarray(nd.double(CAYLEY.tau)(nd.SO3(), h * xi[3 * i : 3 * i + 3])) for i in range(3)])
     dx = h * xi[9:]
     vee = lambda X: 0.5 * np.array([X[2, 1] - X[1, 2], X[0, 2] - X[2, 0], X[1, 0] - X[0, 1]])  # noqa: E731
-    skew = lambda w: np.asarray(nd.double(hat)(w))  # noqa: E731
     half = lambda J: 0.5 * np.trace(J) * np.eye(3) - J  # noqa: E731
     B = {i: dx + R[0] @ (F[0] - np.eye(3)) @ tree.other[i] for i in (1, 2)}
     A = {i: R[i] @ tree.M[i] @ (R[i].T @ B[i] - (F[i] - np.eye(3)) @ tree.own[i]) for i in (1, 2)}

@@ -74,7 +74,11 @@ class RKMK(AbstractOneStepMethod):
         self.retraction.check(system.group)
 
     def order(self, system: LagrangianSystem) -> int:
-        return _tableau(self.tableau).order
+        """Return the order of the tableau, or two more than the power of ad after which `Exponential` cuts dexp^-1
+        [bourabee2007, theorem 4.2.2]."""
+        kept = self.retraction.order if isinstance(self.retraction, Exponential) else None
+        order = _tableau(self.tableau).order
+        return order if kept is None else min(order, kept + 2)
 
     def symmetric(self, system: LagrangianSystem) -> bool:
         return False
