@@ -68,11 +68,11 @@ def section(rows: list[Cell], seed: int) -> str:
     total = Counter(row.outcome for row in rows)
     words = ", ".join(f"{total[kind]} {kind}" for kind in KINDS)
     about = (
-        "`make audit-matrix` draws systems with random subsets of the features (`naiad.mechanics.features`) and runs each "
-        "by a method through `simulate`, `propagate`, `simulate_many`, `resume`, `march` or `linear_step`. A result is "
-        "*right* if its error against DOP853, which solves equations written out by hand, falls with the step; *refused* "
-        f"if an error names what the method does not honour. With the seed {seed}: {len(rows)} draws, {words}. A column "
-        "is the feature that was asked for; others were drawn beside it."
+        "`make audit-matrix` draws systems with random subsets of the features (`naiad.mechanics.features`) and runs "
+        "each by a method through `simulate`, `propagate`, `simulate_many`, `resume`, `march` or `linear_step`. A "
+        "result is *right* if its error against DOP853, which solves equations written out by hand, falls with the "
+        "step; *refused* if an error names what the method does not honour. A column is the feature that was asked "
+        f"for; others were drawn beside it. With the seed {seed}: {len(rows)} draws, {words}."
     )
     names = ["method", *(f"`{name}`" for name in FEATURES)]
     return f"{TITLE}\n\n{textwrap.fill(about, 132)}\n\n{table(names, body)}\n"
