@@ -127,7 +127,7 @@ def test_a_tree_that_was_made_is_written_and_read(tmp_path):
         density=1200.0,
         joints=("hinge", "ball"),
         axis=(0.0, 0.6, 0.8),
-        damping=[[0.0], [0.3], [0.2]],
+        damping=(0.0, 0.3, 0.2),
     )
     back = read_urdf(write_urdf(made, tmp_path / "made.urdf"))
     for name in ("J", "M", "own", "other", "rest"):
