@@ -43,7 +43,7 @@ def chain(count: int) -> Bodies:
     """Links of length one, each joined to the end of the one before."""
     own, other = np.tile((-HALF, 0.0, 0.0), (count, 1)), np.tile((HALF, 0.0, 0.0), (count, 1))
     own[0] = other[0] = 0.0
-    return Bodies(Tree(range(-1, count - 1), J, M, own=own, other=other))
+    return Bodies(Tree(range(-1, count - 1), [J], [M], own=own, other=other))
 
 
 def thermal(system: Bodies) -> State:

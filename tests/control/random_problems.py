@@ -60,8 +60,8 @@ def arm(joint):
     """Two rods that hang from a hinge, joined by a hinge or a ball."""
     tree = nd.Tree(
         parents=(-1, 0),
-        J=(0.08, 0.08, 0.02),
-        M=(1.0, 1.0, 1.0),
+        J=[(0.08, 0.08, 0.02)],
+        M=1.0,
         own=((0, 0, 0.5), (0, 0, 0.5)),
         other=((0, 0, 0), (0, 0, -0.5)),
         joints=joint,

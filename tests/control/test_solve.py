@@ -9,6 +9,7 @@ import pytest
 
 import naiad as nd
 from naiad.control.derivatives import derivatives
+from naiad.control.doors import limits
 from naiad.errors import InputError
 
 UNIT = nd.models.RigidBody((1.0, 1.0, 1.0))
@@ -53,6 +54,16 @@ def test_a_plan_is_a_motion_of_the_simulator():
         state = nd.simulate(driven, state, t1=0.25, dt=0.25, method=nd.Variational()).final
         np.testing.assert_allclose(state.g, found.states.g[k + 1], atol=1e-7)
         np.testing.assert_allclose(state.mu, found.states.mu[k + 1], atol=1e-7)
+
+
+def test_bounds_of_two_controls_that_can_be_read_in_two_ways_are_refused():
+    for bounds in ((1.0, 2.0), [0.25, 3.0]):
+        with pytest.raises(InputError, match=r"bounds = .* can be read in two ways: both are from .* Give \(\("):
+            limits("bounds", bounds, 2)
+    low, high = np.array([(-1.0, -1.0), (0.0, 0.0), (-1.0, -2.0)]), np.array([(2.0, 2.0), (1.0, 1.0), (1.0, 2.0)])
+    given = ((-1.0, 2.0), (0.0, 1.0), ((-1.0, -2.0), (1.0, 2.0)))
+    for bounds, *expected in zip(given, low, high, strict=True):
+        np.testing.assert_array_equal(limits("bounds", bounds, 2), expected)
 
 
 def test_bounds_are_kept_and_cost():

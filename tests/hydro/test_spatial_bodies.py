@@ -10,7 +10,7 @@ from naiad.groups.se3 import Pose
 from naiad.hydro import Ellipsoid, Mesh, Plane, SpatialBodies, Sphere, Spheroid, moved
 from naiad.hydro.spatial.harmonics import harmonics, sphere, turns
 from naiad.hydro.spatial.smooth import energy_blocks
-from tests.hydro import surfaces
+from tests.hydro import surfaces, two_spheres
 
 TWO = SpatialBodies([Sphere(1.0), Sphere(1.0)], degree=12)
 UNLIKE = SpatialBodies(
@@ -39,6 +39,27 @@ def test_two_spheres():
     np.testing.assert_allclose(dM[3, [3, 9], 1, 3], [-0.02779794, 0.23514684], atol=6e-9)
     np.testing.assert_allclose(dM[4, [4, 10], 1, 3], [-0.00791509, -0.11675890], atol=6e-9)
     assert np.abs(M[[0, 1, 2, 6, 7, 8]]).max() < 1e-14  # spheres turn without the water
+
+
+def test_the_error_of_the_harmonics_is_that_against_multipoles():
+    """Two spheres that nearly touch, by bispherical series; of nodes of a motion, at those that are nearest."""
+    poses = Pose(np.tile(np.eye(3), (3, 2, 1, 1)), np.zeros((3, 2, 3)))
+    poses.x[:, 1, 0] = (2.0, 1.65, 1.9)
+    along, across = two_spheres.inertias(1.0, 0.5, 1.65)
+    for degree in (4, 8):
+        bodies = SpatialBodies([Sphere(1.0), Sphere(0.5)], degree=degree, points=40)
+        M = bodies.added_inertia(Pose(poses.R[1], poses.x[1]))
+        error = max(
+            np.max(np.abs(M[np.ix_(rows, rows)] - exact) / np.sqrt(np.outer(np.diag(exact), np.diag(exact))))
+            for rows, exact in (([3, 9], along), ([4, 10], across))
+        )
+        assert bodies.harmonics_error(poses) == pytest.approx(error, rel=0.15)
+        assert error > 1e-4
+
+
+def test_bodies_that_overlap_and_one_alone_have_no_error_of_harmonics_to_say():
+    assert np.isnan(TWO.harmonics_error([(0.0, 0.0, 0.0), (1.5, 0.0, 0.0)]))
+    assert SpatialBodies([Ellipsoid((1.5, 1.0, 0.6)).placed(x=(0.2, 0.0, 0.1))]).harmonics_error() < 1e-12
 
 
 @pytest.mark.parametrize(

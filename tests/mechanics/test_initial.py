@@ -73,7 +73,7 @@ def test_bad_inertias_of_models_are_refused(J, message):
 def test_moments_that_no_body_has_are_taken_on_the_users_word():
     assert nd.models.RigidBody((1.0, 1.0, 5.0), unphysical=True).J[2, 2] == 5.0
     assert nd.models.IsothermalRigidBody((1.0, 1.0, 5.0), (1.0, 1.0, 1.0), 0.5, unphysical=True).J[2, 2] == 5.0
-    pair = nd.models.InteractingBodies((1.0, 2.0), (1.0, 1.0, 5.0), nd.models.Gravity(), unphysical=True)
+    pair = nd.models.InteractingBodies((1.0, 2.0), [(1.0, 1.0, 5.0)], nd.models.Gravity(), unphysical=True)
     assert pair.J[1, 2, 2] == 5.0
     nd.models.RigidBody((1.0, 2.0, 3.0))  # flat
     nd.models.KirchhoffBody((1.0, 1.0, 5.0), (1.0, 2.0, 3.0))  # with the fluid's
@@ -83,7 +83,7 @@ def test_moments_that_no_body_has_are_taken_on_the_users_word():
     "make",
     [
         lambda J: nd.models.IsothermalRigidBody(J, (1.0, 1.0, 1.0), 0.5),
-        lambda J: nd.models.InteractingBodies((1.0, 2.0), J, nd.models.Gravity()),
+        lambda J: nd.models.InteractingBodies((1.0, 2.0), [J], nd.models.Gravity()),
         lambda J: nd.models.OblateSatellite(1.0, J),
         lambda J: nd.models.RotorSpacecraft(J, 1e-9, 0.3),
         lambda J: nd.models.HangingBody(1.0, inertia=J),
@@ -127,7 +127,7 @@ def test_a_reflection_is_refused_wherever_an_attitude_is_given():
     for make in (
         lambda: ball.placed(R=mirror),
         lambda: nd.models.Drag(np.ones(6), R=mirror),
-        lambda: nd.Tree((-1, 0), np.ones(3), np.ones(3), rest=np.stack([mirror] * 2), **joints),
+        lambda: nd.Tree((-1, 0), [np.ones(3)], 1.0, rest=np.stack([mirror] * 2), **joints),
         lambda: swimmer.start(pose=nd.SE3().identity()._replace(R=mirror)),
         lambda: swimmer.inertias(nd.mechanics.identity(shape)._replace(turns=mirror[None])),
     ):

@@ -92,7 +92,7 @@ def test_a_function_of_ones_own_is_a_potential_and_the_step_is_second_order():
 def test_bad_values_are_refused():
     with pytest.raises(nd.InputError, match=r"m = \(1, -2\); expected one positive mass for each body"):
         models.InteractingBodies((1, -2), (1, 1, 1), models.Gravity())
-    with pytest.raises(nd.InputError, match=r"J has shape \(2, 2\); expected three moments or a 3 x 3 matrix"):
+    with pytest.raises(nd.InputError, match=r"J has shape \(2, 2\); expected a row of three numbers"):
         models.InteractingBodies((1, 2), np.eye(2), models.Gravity())
     with pytest.raises(nd.InputError, match="potential = 'gravity'; expected a pair potential or a function"):
-        models.InteractingBodies((1, 2), (1, 1, 1), "gravity")
+        models.InteractingBodies((1, 2), [(1, 1, 1)], "gravity")

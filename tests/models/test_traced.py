@@ -19,7 +19,7 @@ def vehicle(linear, quadratic, centre, points, directions, thrust):
 
 
 def hinged(axis):
-    same = {"J": np.ones(3), "M": np.ones(3), "own": -POINTS, "other": POINTS}
+    same = {"J": [np.ones(3)], "M": 1.0, "own": -POINTS, "other": POINTS}
     return nd.Tree([-1, 0, 1], joints=["free", "hinge", "hinge"], axis=axis, **same)
 
 
@@ -86,7 +86,7 @@ MODELS = {
         "buoyancy_centre": (0.1, -0.2),
         "gravity": (0.1, -9.8),
     },
-    pair: {"m": (1.0, 2.0), "J": (1.0, 2.0, 2.5), "G": 1.3},
+    pair: {"m": (1.0, 2.0), "J": [(1.0, 2.0, 2.5)], "G": 1.3},
     models.OblateOrbit: {"m": 1.2, "GM": 1.3, "J2": 1e-2, "radius": 1.1},
     models.AtomCluster: {"m": (1.0, 2.0, 0.7)},
     models.OblateSatellite: {"m": 1.2, "J": (1.0, 2.0, 2.5), "GM": 1.3, "J2": 1e-2, "radius": 1.1},
@@ -95,8 +95,8 @@ MODELS = {
     models.RotorSpacecraft: {"I": (1.0, 2.0, 2.5), "J_r": 0.1, "kappa": 0.3, "n": (0.1, 0.3, 1.0)},
     models.SphericalPendulum: {"m": 1.1, "l": 0.9, "gravity": 9.0, "epsilon": 0.1},
     bodies: {
-        "J": (1.0, 2.0, 2.5),
-        "M": (3.0, 2.0, 3.0),
+        "J": [(1.0, 2.0, 2.5)],
+        "M": [(3.0, 2.0, 3.0)],
         "own": -POINTS,
         "other": POINTS,
         "stiffness": 1.2,

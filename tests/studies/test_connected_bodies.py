@@ -122,7 +122,9 @@ def test_no_drift_over_a_million_steps(scheme):
     """A chain of two: over 1e6 steps the line through the energy is level. The motion is chaotic: by chance the line
     rises or falls by up to 0.06 of the swing (starts that differ by 1e-6, other roundings), and four times as many
     steps do not make it more."""
-    tree = nd.Tree((-1, 0), (1.0, 1.4, 0.7), (1.0, 1.6, 1.3), own=((0, 0, 0), (-1, 0, 0)), other=((0, 0, 0), (1, 0, 0)))
+    tree = nd.Tree(
+        (-1, 0), [(1.0, 1.4, 0.7)], [(1.0, 1.6, 1.3)], own=((0, 0, 0), (-1, 0, 0)), other=((0, 0, 0), (1, 0, 0))
+    )
     bodies = nd.models.ConnectedBodies(tree)
     state = bodies.state(R_Omega=((0.3, 0.5, -0.2), (-0.4, 0.1, 0.6)), x_v=(0.1, -0.2, 0.1))
     method = nd.Variational(nd.Cayley(), dense(scheme))

@@ -109,20 +109,22 @@ def test_methods_and_steps_side_by_side(tmp_path):
 
 
 def test_equal_cpu_time(monkeypatch):
-    """Steps chosen by a trial so that each panel takes the wanted CPU time, by a clock that counts 10 us a step."""
-    clock, simulate = [0.0], section_panels.Sections._simulate
+    """Each panel takes the wanted CPU time, by a clock on which long steps cost more: 10 us and 3e-4 dt."""
+    clock, tried, simulate = [0.0], [], section_panels.Sections._simulate
 
-    def counted(self, *args, **options):
-        runs = simulate(self, *args, **options)
-        clock[0] += 1e-5 * sum(run.statistics["steps"] for run in runs)
+    def counted(self, name, dt, t1, progress=None):
+        tried.append((name, dt))
+        runs = simulate(self, name, dt, t1, progress)
+        clock[0] += 1e-3 + (1e-5 + 3e-4 * dt) * max(run.statistics["steps"] for run in runs)
         return runs
 
     monkeypatch.setattr(section_panels.Sections, "_simulate", counted)
     monkeypatch.setattr(section_panels.time, "process_time", lambda: clock[0])
-    rows = found(t1=2000.0, orbits=2, compare="rk4,cay", cpu="0.4,0.2").results["rows"]
-    for row, wanted in zip(rows, (0.4, 0.2, 0.4, 0.2), strict=True):
-        assert row["seconds"] == pytest.approx(wanted, rel=1e-3)
-    assert rows[1]["dt"] == pytest.approx(2.0 * rows[0]["dt"])
+    rows = found(t1=2000.0, orbits=2, compare="rk4,cay", cpu="1.6,0.8").results["rows"]
+    for row, wanted in zip(rows, (1.6, 0.8, 1.6, 0.8), strict=True):
+        assert row["seconds"] == pytest.approx(wanted, rel=0.05)
+        trials = [dt for name, dt in tried if name == row["method"] and dt != row["dt"]]
+        assert min(abs(dt / row["dt"] - 1.0) for dt in trials) < 0.05  # the last trial ran at the step that is chosen
 
 
 def test_what_does_not_fit_is_told():

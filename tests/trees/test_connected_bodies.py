@@ -221,7 +221,7 @@ def _change(bodies, state, t):
 def test_energy_is_the_work_of_torques_and_dampers():
     """dE/dt = sum tau . w - w . C w, w the relative angular velocities, along the continuous motion; and the total
     momenta do not feel what acts inside."""
-    bodies = ConnectedBodies(small_tree("ball", "free"), stiffness=2.0, damping=(0.2, 0.3, 0.4), torque=swing)
+    bodies = ConnectedBodies(small_tree("ball", "free"), stiffness=2.0, damping=[(0.2, 0.3, 0.4)], torque=swing)
     state, t = joint_start(bodies), 0.3
     xi, power, *changes = execute(_change, bodies, state, t, parameters=(0,))
     R, Omega = np.asarray(state.g.R), xi[:6].reshape(2, 3)
@@ -285,11 +285,11 @@ def test_weight_and_spring_energies():
     bodies = ConnectedBodies(
         small_tree(("ball", "ball"), "free"),
         weight=Weight((0.0, 0.0, -9.81), (1.0, 2.0, 3.0), (0.5, 0.0, 1.0), ((0, 0, 0.1), (0, 0, 0), (0.2, 0, 0))),
-        stiffness=(1.0, 2.0, 3.0),
+        stiffness=[(1.0, 2.0, 3.0)],
     )
     turn = 1e-4 * np.array([0.3, -0.5, 0.7])
     state = bodies.joint_state(np.stack([np.zeros(3), turn, turn]))
-    spring = ConnectedBodies(bodies.tree, stiffness=(1.0, 2.0, 3.0))
+    spring = ConnectedBodies(bodies.tree, stiffness=[(1.0, 2.0, 3.0)])
     assert float(nd.double(spring.potential)(state.g, 0.0)) == pytest.approx(
         turn @ (np.array([1, 2, 3]) * turn), rel=1e-7
     )

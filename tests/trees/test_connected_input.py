@@ -1,5 +1,6 @@
 """Bad trees of bodies are refused with a word of advice; ellipsoids that overlap are found."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -110,8 +111,8 @@ def test_bodies_of_any_shapes_that_overlap_are_refused(shapes, overlap):
         ({"joints": "rope"}, "expected 'ball'"),
         ({"joints": "hinge"}, "no axis was given"),
         ({"own": ((0, 0, 0),)}, r"own has shape \(1, 3\)"),
-        ({"stiffness": -1.0}, r"stiffness\[0\] has the eigenvalue -1"),
-        ({"damping": (1.0, 2.0)}, r"damping has shape \(2,\)"),
+        ({"stiffness": -1.0}, r"stiffness has the eigenvalue -1"),
+        ({"damping": (1.0, 2.0, 3.0)}, r"damping has shape \(3,\); expected a number for all bodies, 2 of them"),
         ({"torque": 3.0}, r"torque = 3.0; expected a joint torque or a function"),
         ({"gravity": (0.0, -9.81)}, "gravity has shape"),
     ],
@@ -124,7 +125,7 @@ def test_bad_bodies(given, words):
 def test_bad_inertia_and_weight():
     tree = {"own": OUTWARD, "other": OTHER}
     with pytest.raises(nd.InputError, match=r"J\[1\] is not positive definite"):
-        nd.Tree((-1, 0, 0), ((1, 1, 1), (1, -1, 1), (1, 1, 1)), (1, 1, 1), **tree)
+        nd.Tree((-1, 0, 0), ((1, 1, 1), (1, -1, 1), (1, 1, 1)), 1, **tree)
     with pytest.raises(nd.InputError, match=r"mass = -1.0; expected masses of at least 0"):
         Weight((0, 0, -9.81), -1.0)
     with pytest.raises(nd.InputError, match="not for 2 bodies"):
@@ -165,9 +166,66 @@ def test_a_run_can_be_drawn():
     np.testing.assert_allclose(np.reshape(scene["bodies"][1]["x"], (-1, 3)), centres[:, 1], rtol=1e-5)
 
 
-def test_a_number_for_each_joint_is_a_row():
-    tree = nd.Tree((-1, 0, 1), J=(1.0, 1.0, 1.0), M=(1.0, 1.0, 1.0), own=np.zeros((3, 3)), other=np.zeros((3, 3)))
-    bodies = nd.models.ConnectedBodies(tree, stiffness=[[0], [60], [30]])
+def test_numbers_are_one_for_each_joint():
+    tree = nd.Tree((-1, 0, 1), J=[(1.0, 1.0, 1.0)], M=1.0, own=np.zeros((3, 3)), other=np.zeros((3, 3)))
+    bodies = nd.models.ConnectedBodies(tree, stiffness=[0, 60, 30])
     np.testing.assert_array_equal(bodies.stiffness, np.multiply.outer([0.0, 60.0, 30.0], np.eye(3)))
-    with pytest.raises(nd.InputError, match=r"stiffness has shape \(4,\); .* as in \[\[0\], \[60\], ...\]"):
+    with pytest.raises(nd.InputError, match=r"stiffness has shape \(4,\); expected a number for all bodies, 3 of them"):
         nd.models.ConnectedBodies(tree, stiffness=[0, 60, 30, 30])
+
+
+THREE = {"own": np.zeros((3, 3)), "other": np.zeros((3, 3))}
+A = np.array([1.0, 2.0, 3.0])
+FULL = np.array([(2.0, 0.1, 0.2), (0.1, 3.0, 0.3), (0.2, 0.3, 4.0)])
+
+
+def three(J=((1.0, 2.0, 2.5),), M=1.0):
+    return nd.Tree((-1, 0, 0), J, M, **THREE)
+
+
+@pytest.mark.parametrize(
+    ("M", "expected"),
+    [
+        (5.0, [5.0 * I] * 3),
+        ((200.0, 10.0, 5.0), [200.0 * I, 10.0 * I, 5.0 * I]),
+        ([(200.0, 10.0, 5.0)], [np.diag((200.0, 10.0, 5.0))] * 3),
+        ([(1.0, 2.0, 3.0), (4.0, 5.0, 6.0), (7.0, 8.0, 9.0)], [np.diag(3 * i + A) for i in range(3)]),
+        (np.diag((1.0, 2.0, 3.0)), [np.diag((1.0, 2.0, 3.0))] * 3),
+        ([FULL], [FULL] * 3),
+        ([FULL, I, 2.0 * FULL], [FULL, I, 2.0 * FULL]),
+    ],
+)  # fmt: skip
+def test_numbers_are_masses_and_rows_are_diagonals(M, expected):
+    np.testing.assert_array_equal(three(M=M).M, expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: three(M=FULL),
+        lambda: three(J=FULL),
+        lambda: ConnectedBodies(three(), stiffness=I),
+        lambda: ConnectedBodies(three(), damping=FULL),
+        lambda: ConnectedBodies(three(), shapes=(1.0, 0.5, 0.2)),
+        lambda: nd.models.InteractingBodies((1.0, 2.0, 3.0), FULL, nd.models.Gravity(), unphysical=True),
+        lambda: nd.double(jax.eval_shape)(lambda M: three(M=M).M, FULL),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused(make):
+    with pytest.raises(nd.InputError, match="can be read in two ways"):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: three(J=(1.0, 2.0, 2.5)),
+        lambda: nd.Tree((-1, 0), [(1.0, 2.0, 2.5)], (1.0, 1.6, 1.4), own=np.zeros((2, 3)), other=np.zeros((2, 3))),
+        lambda: ConnectedBodies(two().tree, stiffness=(1.0, 2.0, 3.0)),
+        lambda: nd.models.InteractingBodies((1.0, 2.0), (1.0, 2.0, 2.5), nd.models.Gravity()),
+        lambda: ConnectedBodies.from_shapes(hydro.Sphere(1.0), (-1,), own=I[:1], other=I[:1], fluid=1.0, dry=(1,) * 6),
+    ],
+)  # fmt: skip
+def test_numbers_without_rows_are_no_diagonal(make):
+    with pytest.raises(nd.InputError, match=r"has shape \(\d,\); expected .*(as in \[\(a, b, c\)\]|a 6 x 6 matrix)"):
+        make()

@@ -251,7 +251,7 @@ def test_a_pin_stays_where_it_is_in_space():
 )
 def test_couplings_that_are_none_are_refused(D, says):
     with pytest.raises(InputError, match=says):
-        Tree((-1,), np.ones(3), np.ones(3), D=D, own=[[0, 0, 0]], other=[[0, 0, 0]])
+        Tree((-1,), [np.ones(3)], 1.0, D=D, own=[[0, 0, 0]], other=[[0, 0, 0]])
 
 
 def test_inertias_that_are_none_are_refused():

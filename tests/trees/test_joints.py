@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import naiad as nd
 from naiad.errors import InputError
 
-OPTIONS = {"J": (1.0, 2.0, 2.5), "M": (1.0, 1.0, 1.0)}
+OPTIONS = {"J": [(1.0, 2.0, 2.5)], "M": 1.0}
 
 
 def test_a_run_gives_back_the_joints_that_it_was_given():
@@ -61,7 +61,7 @@ def test_velocities_and_all_else_in_an_output():
 
 def test_a_wheel_that_turns_more_than_once_between_saved_nodes_is_counted():
     tree = nd.Tree(
-        (-1, 0), J=(1.0, 1.0, 1.0), M=(1.0, 1.0, 1.0), own=np.zeros((2, 3)), other=np.zeros((2, 3)), joints="hinge",
+        (-1, 0), J=[(1.0, 1.0, 1.0)], M=1.0, own=np.zeros((2, 3)), other=np.zeros((2, 3)), joints="hinge",
         axis=(0, 0, 1),
     )  # fmt: skip
     bodies = nd.models.ConnectedBodies(tree)
@@ -85,7 +85,7 @@ def test_joints_have_the_names_of_the_bodies():
         def picture(self):
             return super().picture._replace(names=("bus", "wheel"))
 
-    tree = nd.Tree((-1, 0), J=(1.0, 1.0, 1.0), M=(1.0, 1.0, 1.0), own=np.zeros((2, 3)), other=np.zeros((2, 3)))
+    tree = nd.Tree((-1, 0), J=[(1.0, 1.0, 1.0)], M=1.0, own=np.zeros((2, 3)), other=np.zeros((2, 3)))
     bodies = Named(tree)
     run = nd.simulate(bodies, bodies.state(), t1=0.1, dt=0.05)
     assert run.joints()["turn"].sel(body="wheel").shape == (3, 3)

@@ -127,7 +127,7 @@ def test_a_tree_that_was_made_is_written_and_read(tmp_path):
         density=1200.0,
         joints=("hinge", "ball"),
         axis=(0.0, 0.6, 0.8),
-        damping=[[0.0], [0.3], [0.2]],
+        damping=(0.0, 0.3, 0.2),
     )
     back = read_urdf(write_urdf(made, tmp_path / "made.urdf"))
     for name in ("J", "M", "own", "other", "rest"):
@@ -368,7 +368,7 @@ BROKEN = {
     "planar": (('type="revolute"', 'type="planar"'), "'planar'"),
     "floating": (('type="revolute"', 'type="floating"'), "only the root floats"),
     "unknown": (('type="revolute"', 'type="screw"'), "'screw'"),
-    "mimic": (("<dynamics", '<mimic joint="mount"/><dynamics'), "joint 'neck' mimics"),
+    "mimic": (("<dynamics", '<mimic joint="mount"/><dynamics'), "joint 'neck': <mimic> couples it to another joint"),
     "mesh": (
         ('<sphere radius="0.09"/>', '<mesh filename="fin.stl"/>'),
         "link 'tail': .*fin.stl: there is no such file",
@@ -383,7 +383,7 @@ BROKEN = {
     "two numbers": (('xyz="-0.2 0 0.01"', 'xyz="0 0"'), "expected 3 finite numbers"),
     "axis": (('axis xyz="0 0 2"', 'axis xyz="0 0 0"'), "joint 'neck': axis"),
     "size": (('radius="0.09"', 'radius="-0.09"'), "lengths above zero"),
-    "shape": (('<sphere radius="0.09"/>', "<cone/>"), "a shape <cone>"),
+    "shape": (('<sphere radius="0.09"/>', "<cone/>"), "there is a <cone> in its <geometry>"),
     "no such link": (('<child link="tail"/>', '<child link="fin"/>'), "a link 'fin', which is not there"),
     "loop": (('<child link="camera"/>', '<child link="tail"/>'), "link 'tail' hangs on two joints"),
     "cycle": (

@@ -206,7 +206,7 @@ def chain(count: int) -> Tree:
     """Links of length one in a fluid."""
     own, other = np.tile((-0.5, 0.0, 0.0), (count, 1)), np.tile((0.5, 0.0, 0.0), (count, 1))
     own[0] = other[0] = 0.0
-    return Tree(range(-1, count - 1), (0.02, 0.1, 0.1), (1.0, 1.6, 1.4), own=own, other=other)
+    return Tree(range(-1, count - 1), [(0.02, 0.1, 0.1)], [(1.0, 1.6, 1.4)], own=own, other=other)
 
 
 def thermal(system: Bodies, size: float) -> State:

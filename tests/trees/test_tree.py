@@ -72,8 +72,8 @@ def built(**changes):
     """A tree of three bodies with something else in it."""
     about = {
         "parents": (-1, 0, 1),
-        "J": np.ones(3),
-        "M": np.ones(3),
+        "J": [np.ones(3)],
+        "M": 1.0,
         "own": np.zeros((3, 3)),
         "other": np.zeros((3, 3)),
     }
@@ -90,10 +90,10 @@ def built(**changes):
         ({"parents": (1, -1, 0)}, "must have a smaller number than its children"),
         ({"parents": (-1, 0.5, 1)}, "each of them a whole number"),
         ({"parents": ()}, "one whole number for each body"),
-        ({"M": (1.0, -1.0, 1.0)}, r"M\[0\] is not positive definite .smallest eigenvalue -1"),
+        ({"M": (1.0, -1.0, 1.0)}, r"M\[1\] is not positive definite .smallest eigenvalue -1"),
         ({"J": np.stack([np.eye(3), np.eye(3), np.diag((1.0, 1.0, 0.0))])}, r"J\[2\] is not positive definite"),
         ({"J": np.stack([np.eye(3) + np.eye(3, k=1)] * 3)}, r"J\[0\] is not symmetric"),
-        ({"J": np.ones(4)}, r"J has shape .4,.; expected three numbers or a 3 x 3 matrix"),
+        ({"J": np.ones(4)}, r"J has shape .4,.; expected a row of three numbers"),
         ({"J": "heavy"}, "J = 'heavy' is not an array of numbers"),
         ({"M": (1.0, np.nan, 1.0)}, "M holds NaN"),
         ({"own": np.zeros((2, 3))}, r"own has shape .2, 3.; expected .3, 3."),

@@ -170,7 +170,7 @@ def test_a_tree_is_drawn_with_its_joints_under_gravity():
         {"second": 1, "first": 0, "joint": [0.5, 0.0, 0.0]},
         {"second": 2, "first": 0, "joint": [-0.5, 0.1, 0.0]},
     ]
-    given = nd.models.ConnectedBodies(tree, shapes=(1.0, 2.0, 3.0), overlap=True).picture
+    given = nd.models.ConnectedBodies(tree, shapes=[(1.0, 2.0, 3.0)], overlap=True).picture
     np.testing.assert_array_equal(given.shapes, [(1.0, 2.0, 3.0)] * 3)
     assert given.down is None
 

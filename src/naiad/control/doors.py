@@ -208,6 +208,12 @@ def limits(name: str, bounds: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
             f"{name} = {bounds!r}; expected a number b (for -b to b), or lower and upper: a number each, or {count}."
         )
     lower, upper = (np.broadcast_to(each, count).astype(float) for each in pair)
+    if count == 2 and isinstance(bounds, tuple | list) and not pair[0].ndim and 0.0 < lower[0] < upper[1]:
+        a, b = lower[0], upper[1]
+        raise InputError(
+            f"{name} = {bounds!r} of two numbers can be read in two ways: both are from {a:g} to {b:g}, or up to "
+            f"{a:g} and {b:g} in size. Give (({a:g}, {a:g}), ({b:g}, {b:g})), or ((-{a:g}, -{b:g}), ({a:g}, {b:g}))."
+        )
     for k in np.flatnonzero(~(lower < upper)):
         raise InputError(
             f"{name}: the lower bound {lower[k]:g} of number {k} is not below the upper one, {upper[k]:g}; "

@@ -13,7 +13,7 @@ from naiad.groups import SE3, AbstractGroup, Power
 from naiad.mechanics import LagrangianSystem, Picture, Scalar, ellipsoid_of_inertia
 from naiad.models.pair_potentials import AbstractPairPotential, Body
 from naiad.numerics import AbstractStructure, Sparse, static
-from naiad.numerics.checks import body_inertia, floats, masses, namespace
+from naiad.numerics.checks import body_inertia, masses, matrix_for_each
 
 
 class GivenPair(AbstractPairPotential):
@@ -30,9 +30,9 @@ class InteractingBodies(LagrangianSystem):
     body frames, r_ij = R_i^T (x_j - x_i), Q_ij = R_i^T R_j [bourabee2007, section 7.3].
 
     `potential` is one of `naiad.models.pair_potentials` or any function U(r, Q, a, b) (see `AbstractPairPotential`).
-    `m` has N masses; `J` three moments or a matrix for all bodies, or one of these for each, such as bodies can have
-    unless `unphysical`. The symmetry is that of
-    rigid motions: `noether` gives the total angular momentum about the origin and the total linear momentum.
+    `m` has N masses; `J` has a row of three moments or a matrix for each body, or one for all, as in [(a, b, c)], such
+    as bodies can have unless `unphysical`. The symmetry is that of rigid motions: `noether` gives the total angular
+    momentum about the origin and the total linear momentum.
 
     `structure=Chain(6)` solves a step in O(N): exact for `Variational` with the trapezoid (the default), left and right
     rules, where the unknown velocities of different bodies are not coupled.
@@ -96,14 +96,4 @@ class InteractingBodies(LagrangianSystem):
 
 
 def _inertias(J: Any, count: int, *, unphysical: bool) -> np.ndarray:
-    given = floats("J", J)
-    if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
-        same = body_inertia("J", given, unphysical=unphysical)
-        return namespace(same).broadcast_to(same, (count, 3, 3)).copy()
-    if given.shape not in ((count, 3), (count, 3, 3)):
-        raise InputError(
-            f"J has shape {given.shape}; expected three moments or a 3 x 3 matrix, for all {count} bodies or for each."
-        )
-    return namespace(given).stack(
-        [body_inertia(f"J[{i}]", each, unphysical=unphysical) for i, each in enumerate(given)]
-    )
+    return matrix_for_each("J", J, count, lambda name, each: body_inertia(name, each, unphysical=unphysical))

@@ -1,6 +1,7 @@
 """Numbers, vectors, rotations and inertias as users give them, checked: each comes back as NumPy has it, or raises an
 `InputError` that says what was expected. Of what JAX traces the shape is checked, and its values are not known."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -173,6 +174,55 @@ def semidefinite_inertia(name: str, value: Any, size: int) -> Any:
 def friction_matrix(name: str, value: Any, size: int) -> Any:
     """A symmetric positive semidefinite matrix from its diagonal or its entries."""
     return _semidefinite_matrix(name, value, size, "friction must not give energy")
+
+
+def matrix_for_each(
+    name: str, value: Any, count: int, check: Callable[[str, Any], Any], *, number: str | None = None
+) -> Any:
+    """Return a 3 x 3 matrix for each of `count` bodies, each as `check` returns it from a diagonal or a matrix.
+
+    The value is one matrix or one row (a diagonal) for all bodies, or a matrix or a row for each. Where a `number` has
+    a meaning ("a mass"), it is also a number for all or for each: a multiple of the identity. Numbers without rows are
+    never a diagonal. Three rows for three bodies that are also a matrix for all are refused.
+    """
+    array = floats(name, value)
+    if count == 3 and array.shape == (3, 3) and _is_one_matrix(name, array, check):
+        array = array[None]
+    xp, shape = namespace(array), array.shape
+    if number and shape in ((), (count,)):
+        given = xp.broadcast_to(array[..., None], (count, 3))
+    elif shape in ((1, 3), (count, 3)):
+        given = xp.broadcast_to(array, (count, 3))
+    elif shape in ((3, 3), (1, 3, 3), (count, 3, 3)):
+        given = xp.broadcast_to(array, (count, 3, 3))
+    else:
+        numbers = f"{number} for all bodies, {count} of them, " if number else ""
+        what = f"has shape {shape}" if array.size else f"= {value!r} is not an array of numbers"
+        raise InputError(
+            f"{name} {what}; expected {numbers}a row of three numbers (a diagonal) or a 3 x 3 matrix for each of "
+            f"{count} bodies, or one for all, as in [(a, b, c)]."
+        )
+    if len(given) and shape[:1] != (count,):
+        return xp.broadcast_to(check(name, given[0]), (count, 3, 3)).copy()
+    return xp.stack([check(f"{name}[{i}]", each) for i, each in enumerate(given)])
+
+
+def _is_one_matrix(name: str, array: Any, check: Callable[[str, Any], Any]) -> bool:
+    """Whether a 3 x 3 array for three bodies is one matrix, and not three diagonals; refused if it may be both."""
+
+    def passes(*each: Any) -> bool:
+        try:
+            return all(check(name, one) is not None for one in each)
+        except InputError:
+            return False
+
+    one, rows = passes(array), passes(*array)
+    if (one and rows) or not is_known(array):
+        raise InputError(
+            f"{name} can be read in two ways: as three rows, a diagonal for each body, or as one matrix for all three. "
+            "Give [matrix] for all, or [np.diag(row), ...] for each."
+        )
+    return one
 
 
 def _semidefinite_matrix(name: str, value: Any, size: int, reason: str) -> Any:

@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.numerics.checks import check_rotations, finite, floats, inertia_matrix, is_known, namespace, unit_axis
+from naiad.numerics.checks import (
+    check_rotations,
+    finite,
+    floats,
+    inertia_matrix,
+    is_known,
+    matrix_for_each,
+    namespace,
+    unit_axis,
+)
 
 JOINTS = ("ball", "hinge", "weld")
 ROOTS = ("free", "pinned", "hinge")
@@ -82,19 +91,14 @@ def joint_kinds(joints: str | Sequence[str], root: str, count: int) -> tuple[str
 
 
 def inertias(name: str, values: Any, count: int) -> Any:
-    """Symmetric positive definite matrices, one a body, from one or many diagonals or matrices."""
+    """Return a symmetric positive definite matrix for each body (see `matrix_for_each`); a number of `M` is a mass."""
     array = _numbers(name, values)
-    if array.shape in ((3,), (3, 3)) and array.shape != (count, 3):
-        array = namespace(array).broadcast_to(array, (count, *array.shape))
-    if array.shape not in ((count, 3), (count, 3, 3)):
-        raise InputError(
-            f"{name} has shape {array.shape}; expected three numbers or a 3 x 3 matrix, for all {count} bodies or for "
-            "each."
-        )
-    whole = array if array.ndim == 3 else array[..., None] * np.eye(3)
-    if is_known(array) and _definite(whole):
-        return np.array(whole)
-    return namespace(array).stack([inertia_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(array)])
+    if array.shape == (count, 3) and count != 3:
+        array = array[..., None] * np.eye(3)
+    if array.shape == (count, 3, 3) and is_known(array) and _definite(array):  # of many bodies all at once
+        return np.array(array)
+    number = "a number (a mass)" if name == "M" else None
+    return matrix_for_each(name, array, count, lambda name, each: inertia_matrix(name, each, 3), number=number)
 
 
 def _definite(matrices: np.ndarray) -> bool:

@@ -36,8 +36,8 @@ class ConnectedBodies(TreeSystem):
     of body i in its frame; the inertias of the tree include the fluid's where there is one.
 
     - `weight`: gravity and buoyancy;
-    - `stiffness` [N m/rad] and `damping` [N m s/rad] of the joints: a number, three numbers or a matrix in the body's
-      frame, for all joints, or a row [k], three numbers or a matrix for each body; a spring has the energy
+    - `stiffness` [N m/rad] and `damping` [N m s/rad] of the joints: a number, a row of three numbers (a diagonal)
+      or a matrix in the body's frame for each body, or one for all, as in [(a, b, c)]; a spring has the energy
       theta . K theta / 2 for a small turn theta from the tree's `rest` (see `spring_energy`);
     - `torque`: an `AbstractJointTorque`, or any function tau(g, xi, t) of the torques in the joints, in rows;
     - `shapes`: semi-axes [m], to draw the bodies and to refuse a start in which they overlap, unless `overlap`;
@@ -108,6 +108,11 @@ class ConnectedBodies(TreeSystem):
         if dry is None and not rho:
             raise InputError("Bodies without a fluid need their own inertias; give dry=rigid_inertia(...).")
         inertias = np.stack([shape.inertia(rho) for shape in given]) if dry is None else floats("dry", dry)
+        if inertias.shape not in ((6, 6), (len(given), 6, 6)):
+            raise InputError(
+                f"dry has shape {inertias.shape}; expected a 6 x 6 matrix for all, or one for each of {len(given)} "
+                "bodies."
+            )
         inertias = np.broadcast_to(inertias, (len(given), 6, 6))
         around = [water_around(shape, rho) if rho else NO_WATER for shape in given]
         about = {"own": own, "other": other, "joints": joints, "root": root, "axis": axis, "rest": rest}

@@ -12,7 +12,12 @@ from naiad.numerics.checks import floats, positive
 def semi_axes(value: Any, count: int) -> np.ndarray:
     """Three positive semi-axes for each body, or an `InputError`."""
     array = floats("The semi-axes", value)
-    if array.shape == (3,):
+    if array.shape == (3,) and count == 3 and np.ptp(array) > 0.0:
+        raise InputError(
+            f"The semi-axes {value!r} of three bodies can be read in two ways: as three numbers for all, or as one for "
+            "each. Give [(a, b, c)] for all, or a row for each."
+        )
+    if array.shape in ((3,), (1, 3)):
         array = np.broadcast_to(array, (count, 3)).copy()
     if array.shape != (count, 3) or not np.all(np.isfinite(array) & (array > 0)):
         raise InputError(

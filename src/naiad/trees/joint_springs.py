@@ -6,8 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from naiad.errors import InputError
-from naiad.numerics.checks import floats, friction_matrix, namespace
+from naiad.numerics.checks import friction_matrix, matrix_for_each, namespace
 from naiad.trees.tree import Tree
 
 Matrices = Float[Array, "N 3 3"]
@@ -15,25 +14,17 @@ Rows = Float[Array, "N 3"]
 
 
 def joint_matrices(name: str, values: Any, count: int, *, root: bool) -> Any:
-    """A symmetric positive semidefinite matrix for each joint, from a number, a diagonal or a matrix for all joints, or
-    from one of these for each body; none if there is nothing. A free root (`root` false) has no joint: its is zero."""
+    """Return a symmetric positive semidefinite matrix for the joint of each body to its parent; None without values.
+
+    The values are a number, a diagonal or a matrix for all joints or for each body (see `matrix_for_each`). A free root
+    (`root` false) has no joint: its matrix is zero.
+    """
     if values is None:
         return None
-    given = floats(name, values)
-    xp = namespace(given)
-    if given.shape == ():
-        given = xp.full(3, given)
-    if given.shape in ((3,), (3, 3)) and given.shape != (count, 3):
-        given = xp.broadcast_to(given, (count, *given.shape))
-    if given.shape == (count, 1):
-        given = given * np.ones(3)
-    if given.shape not in ((count, 3), (count, 3, 3)):
-        raise InputError(
-            f"{name} has shape {given.shape}; expected a number, three numbers or a 3 x 3 matrix for all joints, or "
-            f"a row of one or three numbers or a matrix for each of {count} bodies, as in [[0], [60], ...]."
-        )
-    matrices = [friction_matrix(f"{name}[{i}]", each, 3) for i, each in enumerate(given)]
-    return xp.stack(matrices if root else [np.zeros((3, 3)), *matrices[1:]])
+    matrices = matrix_for_each(
+        name, values, count, lambda name, each: friction_matrix(name, each, 3), number="a number"
+    )
+    return matrices if root else namespace(matrices).concatenate([np.zeros((1, 3, 3)), matrices[1:]])
 
 
 def parent_attitudes(tree: Tree, g: Any) -> Matrices:

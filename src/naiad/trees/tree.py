@@ -21,8 +21,9 @@ class Tree(Module):
     """N rigid bodies, body 0 the root; body i > 0 is joined to its parent, whose number is smaller.
 
     - `parents`: the number of each body's parent, -1 for the root.
-    - `J`, `M`: inertias about the centres and mass matrices in the body frames (added mass included), one for all
-      bodies or one for each, as diagonals or matrices (three rows for three bodies are three diagonals).
+    - `J`, `M`: inertias about the centres and mass matrices in the body frames (added mass included): a row of three
+      numbers (a diagonal) or a matrix for each body, or one for all, as in [(a, b, c)]. `M` may also be a mass for all
+      bodies or N masses.
     - `D`: couplings Omega . D V of turn and motion, symmetric 3 x 3 matrices, none if not given (see `of_inertias`).
     - `own`: where the joint of a body to its parent lies in its own frame; `other`: the same point in the parent's.
     - `joints`: "ball", "hinge" or "weld", one for all or one for each body; `root`: "free", or "pinned" by a ball joint

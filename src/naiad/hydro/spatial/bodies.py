@@ -21,12 +21,17 @@ from naiad.hydro.spatial.kernel import slopes
 from naiad.hydro.spatial.made import sheets
 from naiad.hydro.spatial.pairs import coupled, wrenches
 from naiad.hydro.spatial.plane import Plane
-from naiad.hydro.spatial.sheet import AbstractSheet
+from naiad.hydro.spatial.sheet import AbstractSheet, SmoothSheet
+from naiad.hydro.spatial.smooth import refined
 from naiad.hydro.spatial.solve import factorised
 from naiad.hydro.threads import one_thread
 from naiad.numerics import Module, check_rotations
 from naiad.numerics.checks import floats, positive
 
+FINER = 4
+"""Degrees by which harmonics are finer whose result is taken for the right one."""
+LOOKED_AT = 400
+"""Nodes of a motion among which the one with the smallest gap is looked for first."""
 SMALL = 1000
 """Functions on all bodies, up to which threads cost more than they give."""
 
@@ -145,6 +150,39 @@ class SpatialBodies(Module):
         resolve what bodies do to each other at these poses, to a small factor."""
         errors = contact.check_apart(self.sheets, self.plane, self._known(poses))
         return max(errors.values(), default=0.0)
+
+    def harmonics_error(self, poses: Any = None) -> float:
+        """Return how far the added inertia is off because the harmonics end at `degree`.
+
+        It is the largest change of an entry with harmonics and points of four degrees more, relative to the geometric
+        mean of the diagonal's entries there. `poses` may be those of all nodes of a motion (as `run.g`): then it is
+        the error at the node with the smallest gap. It is NaN where bodies overlap, and 0 for one body alone. Meshes
+        have no harmonics.
+        """
+        if isinstance(poses, Pose) and np.ndim(poses.R) == 4:
+            poses = self._nearest(Pose._make([np.asarray(poses.R, float), np.asarray(poses.x, float)]))
+        poses = self._known(poses)
+        if not contact.known_gap(self.sheets, self.plane, poses) > 0.0:
+            return float("nan")
+        finer = [refined(each, FINER) if isinstance(each, SmoothSheet) else each for each in self.sheets]
+        with self._threads():
+            M, better = (known_inertia(each, coupled(each, self.plane, poses))[0] for each in (self.sheets, finer))
+        scale = np.sqrt(np.abs(np.diag(better)))
+        size = np.outer(scale, scale)
+        rough = size > 1e-12 * np.max(size)  # spheres turn without the water
+        return float(np.max(np.abs(M - better)[rough] / size[rough]))
+
+    def _nearest(self, nodes: Pose) -> Pose:
+        """The poses with the smallest gap: of some nodes first, then of all about the best of those."""
+
+        def best(among: range) -> int:
+            return min(among, key=lambda k: contact.known_gap(sheets, self.plane, Pose._make([nodes.R[k], nodes.x[k]])))
+
+        sheets, count = self.sheets, len(nodes.x)
+        stride = max(1, count // LOOKED_AT)
+        middle = best(range(0, count, stride))
+        k = best(range(max(0, middle - stride), min(count, middle + stride + 1)))
+        return Pose(nodes.R[k], nodes.x[k])
 
     def gap(self, poses: Any) -> Any:
         """The smallest distance between two bodies, or from the plane; negative where they overlap, infinite for one

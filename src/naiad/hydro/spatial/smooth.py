@@ -28,6 +28,22 @@ def smooth_sheet(
     shape: AbstractShape, semi_axes: tuple[float, ...], x: np.ndarray, R: np.ndarray, degree: int, points: int
 ) -> SmoothSheet:
     """The sheet of an ellipsoid with these semi-axes, its frame at x in that of the body, turned by R."""
+    return _sheet(congruence(shape.added_inertia(1.0), velocity_there(x, R)), semi_axes, x, R, degree, points)
+
+
+def refined(sheet: SmoothSheet, more: int) -> SmoothSheet:
+    """Return the sheet of the same ellipsoid with harmonics of `more` degrees, and as many more rows of points."""
+    degree, points = math.isqrt(len(sheet.W) + 1) - 1, math.isqrt(len(sheet.points) // 2)
+    axes = np.asarray(sheet.axes)
+    lengths = np.linalg.norm(axes, axis=1)
+    x, R = np.asarray(sheet.centre), (axes / lengths[:, None]).T
+    return _sheet(np.asarray(sheet.added), tuple(lengths.tolist()), x, R, degree + more, points + more)
+
+
+def _sheet(
+    added: np.ndarray, semi_axes: tuple[float, ...], x: np.ndarray, R: np.ndarray, degree: int, points: int
+) -> SmoothSheet:
+    """Of an ellipsoid whose added inertia about the origin of its body is known."""
     W, inverse = (_joined(blocks) for blocks in energy_blocks(semi_axes, degree))
     A, axes = np.asarray(semi_axes), np.asarray(semi_axes)[:, None] * R.T
     n, weights = sphere(points)
@@ -42,7 +58,7 @@ def smooth_sheet(
         W=W,
         inverse=inverse,
         H=H,
-        added=congruence(shape.added_inertia(1.0), there),
+        added=added,
         alone=congruence(inverse, H),
         areas=_areas(axes, n) * weights[:, None],
         curls=_curls(axes, degree, n, weights).reshape(-1, len(W)),

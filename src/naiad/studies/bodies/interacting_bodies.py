@@ -56,7 +56,7 @@ class InteractingBodies(Study, name="interacting-bodies"):
         }[self.potential]
         structure = nd.Dense() if self.method == "midpoint" else nd.Chain(6)  # the midpoint rule couples all bodies
         return models.InteractingBodies(
-            np.full(self.N, self.m), self.J, potential, structure, unphysical=self.unphysical
+            np.full(self.N, self.m), self.J[None], potential, structure, unphysical=self.unphysical
         )
 
     def start(self, system: nd.models.InteractingBodies) -> nd.State:

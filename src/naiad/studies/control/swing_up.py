@@ -63,7 +63,7 @@ class SwingUp(Study, Discretisation, name="swing-up"):
         tree = nd.Tree(
             range(-1, count - 1),
             J=np.stack([across, across, 1e-2 * across], axis=1),
-            M=np.repeat(self.mass[:, None], 3, axis=1),
+            M=self.mass,
             own=half,
             other=np.concatenate([np.zeros((1, 3)), -half[:-1]]),
             joints="hinge",

@@ -107,6 +107,8 @@ class FishSchool(Study, name="fish-school"):
             mass = float(np.asarray(school.swimmers[0].own)[0, 3, 3])
             results["momentum_error_max"] = float(np.max(np.abs(impulse))) / (mass * self.amplitude * self.a)
         seen = self._dataset(school, times, run.states.g)
+        links = Pose._make([seen["R"].to_numpy(), seen["x"].to_numpy()])
+        results["harmonics_error"] = school.fluid.harmonics_error(links)
         return Findings(results, lambda: seen, self._figures(seen, paths - alone), notes=_NOTES, units=_UNITS)
 
     def _swum(self, school: School, places: Any, progress: Progress) -> nd.Trajectory:
@@ -170,5 +172,6 @@ _NOTES = (
     "`displacement` has a row (x, y, z) for each fish, of its middle link, `displacement_alone` the same for the fish "
     "alone in the water by the same steps; distances are along the way of that, and `gain` is what company adds. "
     "`momentum_error_max` is the change of the angular and linear momentum of the whole, which is none, over that of a "
-    "link's mass at the speed amplitude a. Fish begin with their gaits from rest."
+    "link's mass at the speed amplitude a. `harmonics_error` is how far the added inertia is off, relative, because "
+    "the harmonics end at `degree`, where two bodies are nearest. Fish begin with their gaits from rest."
 )

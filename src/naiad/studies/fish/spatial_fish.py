@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.hydro import Ellipsoid
-from naiad.locomotion import Swimmer, reconstruct, spatial_swimmer, three_link_fish
+from naiad.groups.se3 import Pose
+from naiad.hydro import Ellipsoid, SpatialBodies
+from naiad.locomotion import Swimmer, placed_links, reconstruct, spatial_swimmer, three_link_fish
 from naiad.studies.fish.motion import GAIT_TEXTS, GAITS
 from naiad.studies.flow.links import LinkMass
 from naiad.studies.parameters import Vector, parameter
@@ -128,6 +129,7 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
             "planar_alone": planar["alone"].columns[-1],
             "planar_change": flat["coupled"] / flat["alone"] - 1.0,
             "out_of_plane_max": max(path.out_of_plane for path in wide["coupled"]),
+            "harmonics_error": [self._harmonics_error(float(width)) for width in self.shown],
         }
         return Findings(
             results,
@@ -136,6 +138,15 @@ class SpatialFish(Study, LinkMass, name="spatial-fish"):
             notes=_COUPLED_NOTES,
             units=_UNITS,
         )
+
+    def _harmonics_error(self, width: float) -> float:
+        """The error of the harmonics where two links of this width are nearest in a period."""
+        swimmer = self.fish(width, coupled=True)
+        assert isinstance(swimmer.fluid, SpatialBodies)
+        angles = np.stack([GAITS[self.gait](t) for t in self.times])
+        base = swimmer.frame.identity()
+        still = Pose._make([np.tile(base.R, (len(angles), 1, 1)), np.tile(base.x, (len(angles), 1))])
+        return swimmer.fluid.harmonics_error(placed_links(swimmer, still, angles))
 
     def _coupled_figures(self, results: Mapping[str, Any], wide: Mapping[str, list[Path]]) -> dict:
         from naiad.studies.fish import spatial_fish_figures as figures
@@ -217,5 +228,7 @@ _COUPLED_NOTES = (
     "`displacement` has a row (beta, x, y) for each width after `periods` periods, with links that the fluid couples, "
     "`displacement_alone` with links that are alone; `distance` and `distance_alone` are the distances in (x, y), and "
     "`change` is what the coupling changes of them, relative. `planar`, `planar_alone` and `planar_change` are those "
-    "of the fish of the plane. Widths beyond a are left out: the flow between wide links needs too many harmonics."
+    "of the fish of the plane. `harmonics_error` is how far the added inertia of each width is off, relative, because "
+    "the harmonics end at `degree`, where two links are nearest. Widths beyond a are left out: the flow "
+    "between wide links needs too many harmonics."
 )

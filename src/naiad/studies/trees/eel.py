@@ -81,7 +81,7 @@ class Eel(Study, name="eel"):
         amplitude = np.full(count, self.amplitude)
         amplitude[0] = 0.0
         return nd.models.ConnectedBodies.ellipsoids(
-            self.axes,
+            [self.axes],
             range(-1, count - 1),
             own=own,
             other=other,

@@ -107,6 +107,7 @@ class NearWall(Study, name="near-wall"):
             "force": float((self.attitude() @ wrench[3:])[2]),
             "pitching_moment": -float(wrench[1]),
             "height_min": float(run.g.x[:, 0, 2].min()),
+            "harmonics_error": system.fluid.harmonics_error(run.g),
             "energy": float(run.energy[-1]),
             "energy_error_max": run.monitors["energy"].largest,
             "momentum_error_max": run.monitors["momentum"].largest,
@@ -142,5 +143,7 @@ _NOTES = (
     f"{LEAST:g} of the smallest semi-axis, where the run `ended` near contact at `t`. `added` is the 6 x 6 inertia of "
     "the water at the start, `added_alone` that without the plane. `force` (away from the plane) and "
     "`pitching_moment` (bow away from it) are those of the plane at the start, xi . dM xi / 2. Errors are relative to "
-    "the initial value, the largest over every step; the momentum is that along the plane, and about its normal."
+    "the initial value, the largest over every step; the momentum is that along the plane, and about its normal. "
+    "`harmonics_error` is how far the added inertia is off, relative, because the harmonics end at `degree`, at the "
+    "saved node that is nearest to the plane."
 )

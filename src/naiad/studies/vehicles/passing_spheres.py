@@ -86,6 +86,7 @@ class PassingSpheres(Study, name="passing-spheres"):
             "energy_error_max": run.monitors["energy"].largest,
             "momentum_error_max": run.monitors["momentum"].largest,
             "gap_min": float(gaps.min()),
+            "harmonics_error": system.fluid.harmonics_error(run.g),
             "ended": "near contact" if run.outcome is Outcome.LIMIT else "reached t1",
             "t": float(run.t[-1]),
             "steps": run.statistics["steps"],
@@ -110,5 +111,7 @@ _NOTES = (
     "Positions, velocities (in space) and the energy are those at `t1`, or at the last step before the gap fell to "
     f"{LEAST:g} of the smaller radius, where the run `ended` near contact at `t`. Errors are relative to the initial "
     "value, the largest over every step; the momentum is the angular and the linear one of spheres and water in one "
-    "vector. `gap_min` is the smallest distance between the surfaces at the saved nodes."
+    "vector. `gap_min` is the smallest distance between the surfaces at the saved nodes. `harmonics_error` is how far "
+    "the added inertia is off there because the harmonics end at `degree`, relative; places err about as much in "
+    "radii. Give a higher `degree` where it is too large."
 )

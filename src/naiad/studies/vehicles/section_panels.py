@@ -14,7 +14,9 @@ from naiad.studies.methods import method
 from naiad.studies.progress import Progress
 from naiad.studies.vehicles.vehicle import CASIMIRS, casimir_sizes
 
-TRIAL_SECONDS = 0.2
+TRIAL_SECONDS = 0.5
+MOST_TRIALS = 8
+AGREEMENT = 0.05  # of the step of a trial and the one that it gives
 FIRST_STEPS = 2000  # of a run that compiles all there is, the search for crossings too
 
 
@@ -78,18 +80,40 @@ class Sections(NamedTuple):
         )
 
     def step_for(self, name: str, dt: float, seconds: float) -> float:
-        """The step with which the method takes this CPU time for the panel, by a trial with steps of dt."""
-        self._compile(name, dt)
-        steps, taken, most = FIRST_STEPS // 2, 0.0, 1
-        while taken < TRIAL_SECONDS:
-            steps *= 2
-            before = time.process_time()
-            runs = self._simulate(name, dt, steps * dt)
-            taken = time.process_time() - before
-            most = max(1, *(run.statistics["steps"] for run in runs))
-            if any(run.outcome.failed for run in runs):
+        """Return the step with which the method takes this CPU time for the panel.
+
+        What a step costs depends on the step: crossings are rarer between short steps, and Newton's method needs fewer
+        iterations. So the trial is repeated at the step that it gave, until both agree.
+        """
+        for number in range(MOST_TRIALS):
+            cost, failed = self._cost_of_a_step(name, dt)
+            if failed and number:
+                break  # the panel says that it stopped
+            tried, dt = dt, self.t1 * cost / seconds
+            if abs(dt - tried) <= AGREEMENT * tried:
                 break
-        return self.t1 * taken / (most * seconds)
+        return dt
+
+    def _cost_of_a_step(self, name: str, dt: float) -> tuple[float, bool]:
+        """Return the CPU time of a step of all orbits with steps of dt, and whether an orbit could not go on.
+
+        The time before the first step is left out: it is also in a run of `FIRST_STEPS`, which is subtracted.
+        """
+        self._compile(name, dt)
+        before, _, failed = self._trial(name, dt, FIRST_STEPS)
+        steps, taken, cost = FIRST_STEPS, 0.0, before / FIRST_STEPS
+        while taken < TRIAL_SECONDS and not failed:
+            steps *= 2
+            taken, most, failed = self._trial(name, dt, steps)
+            cost = (taken - before) / (steps - FIRST_STEPS) if not failed else taken / most
+        return cost, failed
+
+    def _trial(self, name: str, dt: float, steps: int) -> tuple[float, float, bool]:
+        """Return the CPU time, the most steps that an orbit took, and whether an orbit could not go on."""
+        before = time.process_time()
+        runs = self._simulate(name, dt, steps * dt)
+        taken = time.process_time() - before
+        return taken, max(1, *(run.statistics["steps"] for run in runs)), any(run.outcome.failed for run in runs)
 
     def _compile(self, name: str, dt: float) -> None:
         self._simulate(name, dt, FIRST_STEPS * dt)

@@ -2,7 +2,9 @@
 
 import importlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,37 @@ if TYPE_CHECKING:
 
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
+REFUSED = {
+    "neq": "equality constraints are not there; leave them out",
+    "ntendon": "tendons are not there; leave them out",
+    "nflex": "flexible bodies are not there; leave them out",
+    "nmocap": "bodies that are moved from outside (mocap) are not there; leave them out",
+}
+"""Numbers of the model that must be zero."""
+UNREAD = {
+    "opt.gravity": "gravity of its <option>: give gravity=",
+    "opt.wind": "wind of its <option>",
+    "opt.density": "density of its <option>: give water=",
+    "opt.viscosity": "viscosity of its <option>",
+    "opt.disableflags": "what its <option> switches off",
+    "opt.enableflags": "what its <option> switches on",
+    "nu": "<actuator>: give torques",
+    "nsensor": "<sensor>",
+    "nkey": "<keyframe>",
+    "nplugin": "<plugin>",
+    "npair": "pairs of its <contact>",
+    "nexclude": "exclusions of its <contact>",
+    "geom_contype": "contacts of its shapes",
+    "geom_conaffinity": "contacts of its shapes",
+}
+"""Numbers of the model that naiad does not act on where they are not zero. Solvers, pictures and data of users have no
+effect on a motion; what MuJoCo's compiler does is in the numbers that are read."""
+OF_A_BODY = {"body_gravcomp": "gravcomp"}
+OF_A_SHAPE = {"geom_fluid": "fluidshape"}
+OF_A_JOINT = {"jnt_limited": "limits", "jnt_actfrclimited": "actuatorfrcrange", "jnt_springyield": "springyield"}
+OF_A_SPEED = {"dof_frictionloss": "friction", "dof_armature": "armature"}
+OF_A_FREE_JOINT = {"dof_damping": "damping", "jnt_stiffness": "stiffness"}
+CURVED = {"jnt_stiffnesspoly": "stiffness", "dof_dampingpoly": "damping"}
 
 
 @checked_throughout
@@ -29,8 +62,8 @@ def read_mjcf(
 
     There must be one tree of bodies, with a free joint at its root; every other body has one hinge, one ball joint, or
     none, and is then welded to its parent. "collision" shapes are those that may touch others, "visual" those that do
-    not. Slides, several joints in one body, equalities and tendons are refused by name; limits, friction, armatures and
-    actuators do not act.
+    not. Slides, several joints in one body, equalities, tendons, flexible and mocap bodies are refused by name; limits,
+    friction, armatures, actuators and all else that does not act is in `robot.notes`.
     """
     return assembled(mjcf_robot(path), water=water, wet=wet, gravity=gravity)
 
@@ -52,15 +85,19 @@ def mjcf_robot(path: str | os.PathLike[str]) -> Robot:
     def name_of(kind: Any, i: int, word: str) -> str:
         return mujoco.mj_id2name(model, kind, i) or f"{word}{i}"
 
-    for count, what in ((model.neq, "equality constraints"), (model.ntendon, "tendons")):
-        if count:
-            raise InputError(f"{file}: {what} are not there; leave them out.")
+    for word, what in REFUSED.items():
+        if getattr(model, word, 0):
+            raise InputError(f"{file}: {what}.")
     names = [name_of(mujoco.mjtObj.mjOBJ_BODY, i, "body") for i in range(model.nbody)]
     parents = model.body_parentid
     roots = [i for i in range(1, model.nbody) if parents[i] == 0]
     if len(roots) != 1:
         raise InputError(f"{file}: {len(roots)} bodies stand in the world; expected one, the root of a tree.")
-    links, notes = [], []
+    links, notes = [], [f"{what} is not read" for word, what in UNREAD.items() if _some(model, word)]
+    if model.body_geomnum[0]:
+        notes.append("shapes that stand in the world are not read")
+    if _pose(model.body_pos[roots[0]], model.body_quat[roots[0]]) != Pose():
+        notes.append(f"the place of {names[roots[0]]!r} is not read: give it to joint_state")
     for i in range(1, model.nbody):
         where = f"{file}: body {names[i]!r}"
         joints = range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i])
@@ -69,14 +106,13 @@ def mjcf_robot(path: str | os.PathLike[str]) -> Robot:
             if kinds != [FREE]:
                 raise InputError(f"{where} is the root, and has no free joint; naiad's trees float: give it one.")
             joint = None
+            notes += _notes(model, i, names[i], f"the free joint of {names[i]!r}", OF_A_FREE_JOINT)
         else:
             joint = _joint(mujoco, model, i, kinds, where, name_of)
-            notes += _notes(model, joint, i)
+            notes += _notes(model, i, names[i], f"joint {joint.name!r}")
         collision, visual = _shapes(model, i, where)
         links.append(Link(names[i], _inertial(model, i), collision, visual, joint))
-    if model.nu:
-        notes.append(f"{model.nu} actuators do not act: give torques")
-    return Robot(file.stem, tuple(links), tuple(notes))
+    return Robot(file.stem, tuple(links), tuple(dict.fromkeys(notes)))
 
 
 def _joint(mujoco: Any, model: Any, body: int, kinds: list[int], where: str, name_of: Any) -> Joint:
@@ -102,6 +138,9 @@ def _joint(mujoco: Any, model: Any, body: int, kinds: list[int], where: str, nam
         )
     about: dict[str, Any] = {"stiffness": stiffness, "damping": float(np.ravel(model.dof_damping[dof])[0])}
     about["friction"] = float(model.dof_frictionloss[dof])
+    for word, what in CURVED.items():
+        if _some(model, word, dof if word.startswith("dof") else j):
+            raise InputError(f"{where}: the {what} of joint {name!r} is not a single number; expected one.")
     if not np.all(np.isfinite(list(about.values()))):
         raise InputError(f"{where}: joint {name!r} has a spring, a damper or a friction that is not finite.")
     if kinds[0] == HINGE:
@@ -115,12 +154,27 @@ def _joint(mujoco: Any, model: Any, body: int, kinds: list[int], where: str, nam
     return Joint(name, "hinge" if kinds[0] == HINGE else "ball", parent, pose, row(model.jnt_pos[j]), **about)
 
 
-def _notes(model: Any, joint: Joint, body: int) -> list[str]:
-    """What does not act."""
-    limited = joint.kind != "fixed" and bool(model.jnt_limited[model.body_jntadr[body]])
-    armature = joint.kind != "fixed" and float(np.ravel(model.dof_armature[model.body_dofadr[body]])[0]) > 0
-    words = [("limits", limited), ("friction", joint.friction > 0), ("armature", armature)]
-    return [f"joint {joint.name!r}: its {word} do not act" for word, there in words if there]
+def _some(model: Any, word: str, *at: int) -> bool:
+    """Whether an array of the model, or a row of it, has a number other than zero; a version may not have it."""
+    value: Any = model
+    for part in word.split("."):
+        value = getattr(value, part, 0)
+    return bool(np.any(np.asarray(value)[at]))
+
+
+def _notes(model: Any, body: int, name: str, joint: str, more: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """What does not act of a body, its shapes, and its joint if it has one; `more` are fields of that."""
+    shapes = range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body])
+    words = [f"body {name!r}: its {what}" for word, what in OF_A_BODY.items() if _some(model, word, body)]
+    words += [
+        f"body {name!r}: its {what}" for word, what in OF_A_SHAPE.items() for k in shapes if _some(model, word, k)
+    ]
+    if model.body_jntnum[body]:
+        j, dof = model.body_jntadr[body], model.body_dofadr[body]
+        fields = {**OF_A_JOINT, **OF_A_SPEED, **more}
+        at = {word: dof if word.startswith("dof") else j for word in fields}
+        words += [f"{joint}: its {what}" for word, what in fields.items() if _some(model, word, at[word])]
+    return [f"{each} does not act" if not each.endswith("s") else f"{each} do not act" for each in words]
 
 
 def _inertial(model: Any, body: int) -> Inertial | None:

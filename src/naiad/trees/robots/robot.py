@@ -82,8 +82,10 @@ class Joint(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What does not act."""
-        limits = [f"joint {self.name!r}: its limits do not act"] if (self.lower, self.upper) != (None, None) else []
-        return limits + ([f"joint {self.name!r}: its friction does not act"] if self.friction else [])
+        limited = any(each is not None for each in (self.lower, self.upper, self.effort, self.velocity))
+        welded = self.kind == "fixed" and (self.damping or self.stiffness)
+        words = [("limits do", limited), ("friction does", self.friction), ("spring and damper do", welded)]
+        return [f"joint {self.name!r}: its {what} not act" for what, there in words if there]
 
 
 class Link(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked_throughout
 from naiad.trees.robots.assembling import Wet, assembled
+from naiad.trees.robots.elements import Rule, unread
 from naiad.trees.robots.links import only_shape, read_links
 from naiad.trees.robots.order import ordered
 from naiad.trees.robots.robot import (
@@ -24,11 +25,39 @@ from naiad.trees.robots.robot import (
     row,
     symmetric,
 )
-from naiad.trees.robots.xml import attribute, child, number, numbers, parsed, resolved
+from naiad.trees.robots.xml import attribute, child, lengths, limit, mass, number, numbers, parsed, resolved
 
 if TYPE_CHECKING:
     from naiad.trees.connected_bodies import ConnectedBodies
 
+RULES = {
+    "robot": Rule(attributes="name", many="link joint", unseen="material version", noted="transmission gazebo sensor"),
+    "link": Rule(attributes="name", one="inertial", many="visual collision"),
+    "inertial": Rule(one="origin mass inertia", exact=True),
+    "origin": Rule(attributes="xyz rpy", exact=True),
+    "mass": Rule(attributes="value", exact=True),
+    "inertia": Rule(attributes="ixx ixy ixz iyy iyz izz", exact=True),
+    "visual": Rule(one="origin geometry", unseen="name material"),
+    "collision": Rule(one="origin geometry", unseen="name material verbose"),
+    "geometry": Rule(one="box cylinder capsule sphere mesh", exact=True),
+    "box": Rule(attributes="size", exact=True),
+    "cylinder": Rule(attributes="radius length", exact=True),
+    "capsule": Rule(attributes="radius length", exact=True),
+    "sphere": Rule(attributes="radius", exact=True),
+    "mesh": Rule(attributes="filename scale", exact=True),
+    "joint": Rule(
+        attributes="name type",
+        one="parent child origin axis dynamics limit",
+        noted="calibration safety_controller",
+        refused={"mimic": "couples it to another joint: joints that are geared together are not there"},
+    ),
+    "parent": Rule(attributes="link", exact=True),
+    "child": Rule(attributes="link", exact=True),
+    "axis": Rule(attributes="xyz", exact=True),
+    "dynamics": Rule(attributes="damping friction spring_stiffness spring_reference"),
+    "limit": Rule(attributes="lower upper effort velocity", noted="acceleration deceleration jerk"),
+}
+"""The elements of URDF 1.2, and those beside them that naiad reads: capsules, ball joints, springs."""
 KINDS: dict[str, JointKind] = {
     "revolute": "hinge",
     "continuous": "hinge",
@@ -55,7 +84,7 @@ def read_urdf(
     are meshes, as those of files are; spheres are exact. Shapes of one body are summed as if each were alone, what
     overlaps twice. Damping and springs (`spring_stiffness` of <dynamics>) act; limits and friction are kept in `robot`,
     and do not. What is not there is refused by name: sliding, planar and mimicking joints, closed loops, a base that is
-    fixed to the world.
+    fixed to the world. All else that is not read is in `robot.notes`.
     """
     return assembled(urdf_robot(path), water=water, wet=wet, gravity=gravity)
 
@@ -65,8 +94,9 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
     file, folder = str(path), Path(path).resolve().parent
     root = parsed(path, ("robot",))
     _check_expanded(root, file)
+    notes = unread(root, RULES, file, text=False)
     links = read_links(root, file, folder, _inertial, _geometry)
-    joints, notes = {}, []
+    joints: dict[str, Any] = {}
     for element in root.findall("joint"):
         name = attribute(element, "name", file)
         if name in joints:
@@ -77,7 +107,7 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
             attribute(child(element, "child", where), "link", where),
         )
         joints[name] = (ends, element)
-    joints = _without_the_world(links, joints)
+    joints = _without_the_world(links, joints, notes)
     order = ordered(file, list(links), {name: ends for name, (ends, _) in joints.items()})
     number_of = {name: i for i, name in enumerate(order)}
     own: dict[str, Joint] = {}
@@ -88,7 +118,7 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
                 f"{where} fixes the base to the world; naiad's trees float or hang on a ball joint: leave the link "
                 "'world' out."
             )
-        own[below] = _joint(element, name, number_of[parent], where)
+        own[below] = _joint(element, name, number_of[parent], where, notes)
         notes += own[below].notes
     found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
@@ -104,7 +134,7 @@ def _check_expanded(root: ElementTree.Element, file: str) -> None:
 
 def _inertial(element: ElementTree.Element, where: str) -> Inertial:
     pose = _pose(element, f"{where}, inertial")
-    mass = number(attribute(child(element, "mass", where), "value", where), f"{where}: mass", least=0.0)
+    own = mass(attribute(child(element, "mass", where), "value", where), f"{where}: mass")
     given = child(element, "inertia", where)
     J = np.zeros((3, 3))
     for i, a in enumerate("xyz"):
@@ -113,31 +143,24 @@ def _inertial(element: ElementTree.Element, where: str) -> Inertial:
                 text = given.get(f"i{a}{b}", "0") if i != j else attribute(given, f"i{a}{b}", where)
                 J[i, j] = J[j, i] = number(text, f"{where}: i{a}{b}")
     R = np.array(pose.R)
-    return Inertial(mass, pose.x, symmetric(R @ J @ R.T))
+    return Inertial(own, pose.x, symmetric(R @ J @ R.T))
 
 
 def _geometry(element: ElementTree.Element, where: str, folder: Path) -> Geometry:
     shape, pose = only_shape(element, where), _pose(element, where)
     if shape.tag == "box":
-        return Geometry("box", _sizes(attribute(shape, "size", where), 3, f"{where}: size"), pose)
+        return Geometry("box", lengths(attribute(shape, "size", where), 3, f"{where}: size"), pose)
     if shape.tag == "cylinder" or shape.tag == "capsule":
-        sizes = (_sizes(attribute(shape, name, where), 1, f"{where}: {name}")[0] for name in ("radius", "length"))
+        sizes = (lengths(attribute(shape, name, where), 1, f"{where}: {name}")[0] for name in ("radius", "length"))
         return Geometry(shape.tag, tuple(sizes), pose)
     if shape.tag == "sphere":
-        return Geometry("sphere", _sizes(attribute(shape, "radius", where), 1, f"{where}: radius"), pose)
+        return Geometry("sphere", lengths(attribute(shape, "radius", where), 1, f"{where}: radius"), pose)
     if shape.tag == "mesh":
         scale = tuple(numbers(shape.get("scale", "1 1 1"), 3, f"{where}: scale").tolist())
         if 0.0 in scale:
             raise InputError(f"{where}: scale = {shape.get('scale')!r}; expected three numbers other than zero.")
         return Geometry("mesh", scale, pose, resolved(attribute(shape, "filename", where), folder, where))
     raise InputError(f"{where}: a shape <{shape.tag}>; expected box, cylinder, capsule, sphere or mesh.")
-
-
-def _sizes(text: str, count: int, where: str) -> tuple[float, ...]:
-    values = numbers(text, count, where)
-    if np.any(values <= 0):
-        raise InputError(f"{where} = {text!r}; expected lengths above zero.")
-    return tuple(values.tolist())
 
 
 def _pose(element: ElementTree.Element, where: str) -> Pose:
@@ -149,14 +172,12 @@ def _pose(element: ElementTree.Element, where: str) -> Pose:
     return Pose.of(x, roll_pitch_yaw(angles))
 
 
-def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> Joint:
+def _joint(element: ElementTree.Element, name: str, parent: int, where: str, notes: list[str]) -> Joint:
     kind = attribute(element, "type", where)
     if kind not in KINDS:
         why = REFUSED.get(kind, f"expected one of {', '.join(KINDS)}")
         raise InputError(f"{where} is of type {kind!r}: {why}.")
-    if element.find("mimic") is not None:
-        raise InputError(f"{where} mimics another; joints that are geared together are not there.")
-    dynamics, limit = element.find("dynamics"), element.find("limit")
+    dynamics, given_limits = element.find("dynamics"), element.find("limit")
     about: dict[str, Any] = {}
     if KINDS[kind] == "hinge":
         given = element.find("axis")
@@ -174,20 +195,26 @@ def _joint(element: ElementTree.Element, name: str, parent: int, where: str) -> 
             about[word] = number(dynamics.get(attribute_name, "0"), f"{where}: {attribute_name}", least=0.0)
         if number(dynamics.get("spring_reference", "0"), f"{where}: spring_reference"):
             raise InputError(f"{where}: its spring rests at spring_reference; expected 0, the joint's own zero.")
-    if limit is not None:
-        names = ("lower", "upper", "effort", "velocity") if kind == "revolute" else ("effort", "velocity")
-        about |= {word: number(limit.get(word), f"{where}: {word}") for word in names if limit.get(word) is not None}
+    if given_limits is not None:
+        words = ("lower", "upper", "effort", "velocity")
+        if kind != "revolute" and (given_limits.get("lower") or given_limits.get("upper")):
+            words = ("effort", "velocity")
+            notes.append(f"joint {name!r}: lower and upper of its <limit> are not read, as it is of type {kind!r}")
+        about |= {
+            word: limit(given_limits.get(word), f"{where}: {word}") for word in words if word in given_limits.attrib
+        }
         if kind == "revolute":
             about = {"lower": 0.0, "upper": 0.0} | about
     return Joint(name, KINDS[kind], parent, _pose(element, where), **about)
 
 
-def _without_the_world(links: dict[str, Link], joints: dict[str, Any]) -> dict[str, Any]:
+def _without_the_world(links: dict[str, Link], joints: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     """Without a root of no inertia on which one link floats, as some files have it."""
     for name, ((parent, _), element) in joints.items():
         alone = sum(ends[0] == parent for ends, _ in joints.values()) == 1
         root = all(ends[1] != parent for ends, _ in joints.values())
         if element.get("type") == "floating" and alone and root and parent in links and links[parent].inertial is None:
             del links[parent]
+            notes.append(f"link {parent!r} is left out, with joint {name!r}: the robot floats freely")
             return {each: value for each, value in joints.items() if each != name}
     return joints
