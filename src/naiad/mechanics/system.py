@@ -15,6 +15,7 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
+from naiad.mechanics.constraint_projection import nearest_on_constraint
 from naiad.mechanics.functions import explained
 from naiad.mechanics.initial import assembled, fitted_state
 from naiad.mechanics.state import Scalar, State
@@ -96,13 +97,26 @@ class LagrangianSystem(Module):
 
     @checked
     @explained
-    def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
+    def state(
+        self,
+        g: Any = None,
+        xi: Any = None,
+        mu: Any = None,
+        *,
+        t: Scalar = 0.0,
+        onto_constraint: bool = False,
+        **components: Any,
+    ) -> State:
         """A checked state from g (the identity if not given) and a velocity xi (zero if not given) or a momentum mu.
 
         Each may be given whole or by the names of its components: `state(R=..., Omega=...)`, `state(x=..., Pi=...,
-        p=...)`.
+        p=...)`. With `onto_constraint` they need not satisfy the constraint: the state is the nearest that does, at the
+        least distance in the metric of the inertia d2 ell/d xi2. Where none is found, an `InputError` says how far off
+        the search came.
         """
         given = assembled(self.group, g, xi, mu, components)
+        if onto_constraint:
+            given = nearest_on_constraint(self, given, t)
         if given.mu is not None:
             return check_state(self, State(given.g, given.mu), t)
         if not all(map(is_known, jax.tree.leaves((self, given, t)))):
@@ -234,11 +248,11 @@ def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
         )
     if found.limit is not None and not found.limit > 0:
         raise InputError(f"No motion can start there. {system.limit_words}")
-    if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
+    if not (found.constraint <= CONSTRAINT_TOLERANCE and found.constraint_rate <= CONSTRAINT_TOLERANCE):
         raise InputError(
             f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
             f"{found.constraint_rate:.3g}; expected both below {CONSTRAINT_TOLERANCE:g}); start on the constraint, "
-            "with a velocity along it."
+            "with a velocity along it: system.state(..., onto_constraint=True) finds the nearest."
         )
 
 
