@@ -20,7 +20,7 @@ from naiad.diagnostics.symplecticity import symplecticity_defect
 from naiad.diagnostics.watching import Energy, RelativeChange
 from naiad.errors import InputError, RunError
 from naiad.integrators import AbstractMethod, default_method
-from naiad.mechanics import AdvectedSystem, LagrangianSystem, State, has_bath, has_symmetry
+from naiad.mechanics import AdvectedSystem, LagrangianSystem, State, has_bath, has_symmetry, units_of
 from naiad.numerics import Module
 from naiad.numerics.arguments import checked
 from naiad.simulation import Trajectory, simulate
@@ -106,7 +106,8 @@ def audit(
     if dt is not None and not (math.isfinite(dt) and dt > 0):
         raise InputError(f"audit: dt = {dt}; expected a step above 0 s.")
     h = FRACTION * shortest_time(system, state, t0) if dt is None else float(dt)
-    title = f"{type(system).__name__} by {type(method).__name__}, dt = {h:.4g} s, {steps} steps"
+    step = units_of(system).of_time(h, ".4g")
+    title = f"{type(system).__name__} by {type(method).__name__}, dt = {step}, {steps} steps"
     return Audit(title, tuple(_findings(Case(system, method, state, t0, h, steps))))
 
 
@@ -273,7 +274,7 @@ def _accuracy(case: Case, exact: State | str, extents: tuple[float, float]) -> I
     else:
         yield Finding("order", str(claimed), "at round-off", None)
     good = here < LARGE
-    remark = "" if good else f"dt = {case.h:.3g} s is too large: take a smaller one"
+    remark = "" if good else f"dt = {units_of(case.system).of_time(case.h, '.3g')} is too large: take a smaller one"
     yield Finding(f"error after {SPAN} steps", f"< {LARGE:g}", f"{here:.1e}", good, remark)
 
 

@@ -19,6 +19,7 @@ from naiad.mechanics.constraint_projection import nearest_on_constraint
 from naiad.mechanics.functions import explained
 from naiad.mechanics.initial import assembled, fitted_state
 from naiad.mechanics.state import Scalar, State
+from naiad.mechanics.units import SI
 from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import is_known
@@ -53,6 +54,7 @@ class LagrangianSystem(Module):
     - `default_method`: the method that `simulate` takes if none is given;
     - `picture`: a `Picture`, where a drawing shows more than the state;
     - `labels`: a `Label` by the name of a component, where its dimensions, words or units are others than the group's;
+    - `units`: the `Units` in which its numbers are, SI if not given: labels, axes, tables and pages say them;
     - `limit(g, t, h)`: a number below zero (or none) where steps of h cannot go on; a run ends before it, and says
       `limit_words`;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
@@ -77,6 +79,7 @@ class LagrangianSystem(Module):
     default_method: ClassVar[Any] = None
     picture: ClassVar[Any] = None
     labels: ClassVar[Any] = types.MappingProxyType({})
+    units = SI
     definite = False
     limit: ClassVar[Any] = None
     limit_words = "The system came to its limit; take a smaller dt, or end the run before."

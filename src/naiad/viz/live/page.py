@@ -19,7 +19,7 @@ from naiad.errors import InputError, RunWarning
 from naiad.files import whole_file
 from naiad.integrators import AbstractMethod, default_method
 from naiad.integrators.method import refuse_variable
-from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy
+from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy, units_of
 from naiad.mechanics.functions import explained, with_system
 from naiad.numerics.arguments import checked
 from naiad.numerics.double import double
@@ -73,7 +73,7 @@ def live(
     title: str | None = None,
     touch: Callable[..., Any] | None = None,
     span: float | None = None,
-    time_unit: str = "s",
+    time_unit: str | None = None,
 ) -> Path:
     """Write a web page to the HTML file `path` that computes the motion of `system` from `state` for as long as one
     watches, and return the path, which a notebook shows as the page. It needs nothing else: the steps are in it, as
@@ -92,6 +92,7 @@ def live(
     - `touch`: what a click in the scene of a plane motion does: `touch(system, state, x, y)`, which may take controls
       by their names after these, is the state with which the motion goes on; NaN where nothing is to be done.
     - `span`: how much time the camera and the first speed fit.
+    - `time_unit`: the unit of time in which the page counts, if not that of the system's `units`.
 
     An existing file is replaced once the new one is whole.
     """
@@ -209,7 +210,7 @@ class Plan(NamedTuple):
         kept = keeps_energy(self.system)
         found = [{"key": "energy", "name": "energy error" if kept else "energy", "error": kept, "parts": [""]}]
         if not kept:
-            found[0]["unit"] = "J"
+            found[0]["unit"] = units_of(self.system).named("J")
         if has_symmetry(self.system):
             count = np.size(_shape(observables.noether, self))
             parts = flattened((count,)) if count > 1 else [""]
@@ -231,7 +232,7 @@ def as_plan(
     section: SectionPlot | None = None,
     touch: Callable[..., Any] | None = None,
     span: float | None = None,
-    time_unit: str = "s",
+    time_unit: str | None = None,
 ) -> Plan:
     """What `live` was given, checked."""
     if not (math.isfinite(dt) and dt > 0):
@@ -240,12 +241,13 @@ def as_plan(
         raise InputError(f"span = {span!r}; expected a time above 0.")
     if method is not None and methods is not None:
         raise InputError("live: both method and methods are given; give one method, or several by name.")
-    steps = as_slider("dt", (dt / FINER, dt * FINER, None, time_unit, "", True) if step is None else step)
-    steps = with_value("dt", steps._replace(unit=steps.unit or time_unit, label=steps.label or "step"), dt)
     plain, start = double(model.build)(model.values | {"dt": np.asarray(dt)})
     if not isinstance(plain, LagrangianSystem):
         raise InputError(f"live: system is {plain!r:.60}; expected a LagrangianSystem, or a function that makes one.")
     start = plain.state(g=start[0], mu=start[1])
+    time_unit = units_of(plain).time if time_unit is None else time_unit
+    steps = as_slider("dt", (dt / FINER, dt * FINER, None, time_unit, "", True) if step is None else step)
+    steps = with_value("dt", steps._replace(unit=steps.unit or time_unit, label=steps.label or "step"), dt)
     chosen = dict(methods) if methods else {"": method or default_method(plain)}
     for each in chosen.values():
         refuse_variable(each, "live")
