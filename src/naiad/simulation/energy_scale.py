@@ -7,22 +7,23 @@ ROUND_OFF = 1e-13  # an energy below this part of the scale is rounding
 SEEN = 1e-6  # a change below this part of the energy is no sign that the energy is rounding
 
 
+def sum_of_parts(
+    energy: Float[np.ndarray, " nodes"], mu: Float[np.ndarray, "nodes n"], xi: Float[np.ndarray, "nodes n"]
+) -> float:
+    """Return max |T| + max V - min V with T = <mu, xi>/2 and V = E - T, whatever constant V contains."""
+    kinetic = 0.5 * np.sum(mu * xi, axis=1)
+    finite = np.isfinite(kinetic) & np.isfinite(energy)
+    if not finite.any():
+        return 0.0
+    return float(np.max(np.abs(kinetic[finite])) + np.ptp((energy - kinetic)[finite]))
+
+
 def energy_scale(
     energy: Float[np.ndarray, " nodes"], mu: Float[np.ndarray, "nodes n"], xi: Float[np.ndarray, "nodes n"]
 ) -> float | None:
     """Return the largest kinetic energy plus the range of the potential, where the first energy is round-off of that;
-    else None.
-
-    With T = <mu, xi>/2 and V = E - T the scale is max |T| + max V - min V, whatever constant V contains.
-    """
-    kinetic = 0.5 * np.sum(mu * xi, axis=1)
-    potential = energy - kinetic
-    if not np.all(np.isfinite(potential)):
-        kept = np.isfinite(potential)
-        kinetic, potential = kinetic[kept], potential[kept]
-    if not len(potential):
-        return None
-    scale = float(np.max(np.abs(kinetic)) + np.ptp(potential))
+    else None."""
+    scale = sum_of_parts(energy, mu, xi)
     return scale if abs(energy[0]) < ROUND_OFF * scale else None
 
 
