@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         RouthSystem,
         SlicedSystem,
         State,
+        Units,
     )
     from naiad.numerics import Chain, Dense, Newton, Sparse, double
     from naiad.retractions import Cayley, Exponential, Newmark, PerFactor, Skew
@@ -90,7 +91,7 @@ _HOMES = {
     "SimoWongPerp Splitting StochasticVariational Symmetrised Trapezoid TrapezoidalLieNewmark VPRK Variational "
     "WisdomHolman",
     "mechanics": "AdvectedSystem EulerPoincareSystem LagrangePoincareSystem LagrangianSystem RouthSystem "
-    "SlicedSystem State",
+    "SlicedSystem State Units",
     "numerics": "Chain Dense Newton Sparse double",
     "retractions": "Cayley Exponential Newmark PerFactor Skew",
     "simulation": "Noise Outcome Section Trajectory load propagate resume simulate",
@@ -189,6 +190,7 @@ __all__ = [
     "Tree",
     "TreeSystem",
     "TreeVariational",
+    "Units",
     "Variational",
     "WisdomHolman",
     "audit",

@@ -1,12 +1,17 @@
 """The audit of a system: what is right is found to be right, and each mistake is named."""
 
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.diagnostics import audit, shortest_time
+from naiad.compiler import engine
+from naiad.diagnostics import audit, reference, shortest_time
+from naiad.diagnostics.audit import FRACTION
 from naiad.diagnostics.facts import facts
 
 
@@ -201,3 +206,45 @@ def test_the_symplectic_form_is_not_measured_under_a_force():
     found = audit(top, start(top), steps=20)
     assert {each.name: each.found for each in found.findings}["symplectic form"] == ""
     assert "symplectic form: not measured: a force acts" in str(found)
+
+
+def test_the_step_is_the_callers_and_the_default_is_said():
+    state = Top().state(R=(0.5, 0.0, 0.0), Omega=(0.0, 0.0, 2.0))
+    assert audit(Top(), state, dt=0.0125, steps=10).title == "Top by Variational, dt = 0.0125 s, 10 steps"
+    own = FRACTION * shortest_time(Top(), state)
+    found = audit(Top(), state, steps=10, order=False, symplectic=False)
+    assert found.title == f"Top by Variational, dt = {own:.4g} s (a twentieth of the shortest time), 10 steps"
+    assert pytest.approx(1 / 20) == FRACTION
+    left_out = {each.name: (each.found, each.good, each.remark) for each in found.findings[:5]}
+    assert left_out["order"] == ("?", None, "left out by order=False")
+    assert left_out["symplectic form"] == ("", None, "left out by symplectic=False")
+
+
+def test_an_audit_of_a_body_is_compiled_by_naiad_alone(monkeypatch):
+    """XLA takes three times as long for programs of this size."""
+
+    def refuse(function):
+        raise AssertionError(f"{function} goes through XLA")
+
+    monkeypatch.setattr(engine, "_jitted", refuse)
+    body = nd.models.RigidBody((1.0, 2.0, 3.0))
+    assert audit(body, body.state(Omega=(0.3, 1.0, 0.2)), steps=50).passed
+
+
+def test_an_audit_of_a_body_needs_no_labelled_arrays():
+    """Importing xarray and what it draws in takes a second."""
+    script = (
+        "import sys, naiad as nd\n"
+        "body = nd.models.RigidBody((1.0, 2.0, 3.0))\n"
+        "print(nd.audit(body, body.state(Omega=(0.3, 1.0, 0.2)), dt=0.05, steps=50).passed)\n"
+        "print([name for name in ('xarray', 'pandas', 'dask') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["True", "[]"]
+
+
+def test_the_reference_is_the_same_by_both_compilers():
+    state = Top().state(R=(0.5, 0.0, 0.0), Omega=(0.1, 0.0, 2.0))
+    ours, by_xla = (reference(Top(), state, t1=2.0, engine=each) for each in ("compiled", "xla"))
+    np.testing.assert_allclose(ours.g, by_xla.g, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(ours.mu, by_xla.mu, rtol=0, atol=1e-11)

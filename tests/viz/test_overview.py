@@ -108,7 +108,7 @@ def test_errors_are_absolute_from_zero(trajectories):
     np.testing.assert_array_equal(lines(panels["energy"])[0].get_ydata(), data["energy"])
     np.testing.assert_allclose(lines(panels["momentum"])[0].get_ydata(), np.linspace(0.0, 5.0, 301))
     assert panels["energy"].get_ylabel().endswith("$E-E_0$ [J]")
-    assert panels["momentum"].get_ylabel().endswith("$|J-J_0|$ [SI]")
+    assert panels["momentum"].get_ylabel().endswith("$|J-J_0|$, absolute")
 
 
 def test_velocities_by_component(trajectories):

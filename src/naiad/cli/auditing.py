@@ -32,12 +32,25 @@ Step = Annotated[float | None, typer.Option("--dt", help="The step in s; chosen 
 Steps = Annotated[int, typer.Option("--steps", help="The steps of the run over which invariants are watched.")]
 
 
-def audit_system(place: Place, dt: Step = None, steps: Steps = 1000, as_json: Json = False) -> None:
+Order = Annotated[bool, typer.Option("--order/--no-order", help="Whether to measure the order of the method.")]
+Symplectic = Annotated[
+    bool, typer.Option("--symplectic/--no-symplectic", help="Whether to measure the symplectic form, which costs most.")
+]
+
+
+def audit_system(
+    place: Place,
+    dt: Step = None,
+    steps: Steps = 1000,
+    order: Order = True,
+    symplectic: Symplectic = True,
+    as_json: Json = False,
+) -> None:
     """Measure a system of your own: derivatives, symmetries, order, symplecticity, energy, momenta, Newton."""
     from naiad.diagnostics import audit
     from naiad.studies.values import to_json
 
-    found = audit(*_given(place), dt=dt, steps=steps)
+    found = audit(*_given(place), dt=dt, steps=steps, order=order, symplectic=symplectic)
     if as_json:
         rows = [finding._asdict() | {"verdict": finding.verdict} for finding in found.findings]
         say_json(to_json({"title": found.title, "passed": found.passed, "findings": rows}))

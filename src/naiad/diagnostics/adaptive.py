@@ -11,7 +11,7 @@ from naiad import interrupts
 from naiad.compiler import execute
 from naiad.diagnostics.fitting import fitting
 from naiad.errors import InputError, RunError
-from naiad.mechanics import LagrangianSystem, State
+from naiad.mechanics import LagrangianSystem, State, units_of
 from naiad.numerics.arguments import checked
 
 
@@ -51,7 +51,8 @@ def adaptive_run(
     while solver.status == "running":
         message = solver.step()
         if solver.status == "failed" or not np.all(np.isfinite(solver.y)):
-            raise RunError(f"rk45 stopped at t = {solver.t:g} s of {t1:g} s: {message or 'not finite'}")
+            of_time = units_of(system).of_time
+            raise RunError(f"rk45 stopped at t = {of_time(solver.t)} of {of_time(t1)}: {message or 'not finite'}")
         times.append(float(solver.t))
         rows.append(solver.y)
         interrupts.check()

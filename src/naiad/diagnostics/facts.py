@@ -13,6 +13,8 @@ from naiad.numerics.arguments import checked
 
 NEAR = 0.1
 """How far, in every direction, a system is looked at from where it comes."""
+LARGE = 30
+"""Dimensions of a group above which its linearised equations are left to XLA, which is slower for small ones."""
 
 
 class Facts(NamedTuple):
@@ -73,7 +75,8 @@ def generators(system: LagrangianSystem, g: Any) -> Any:
 def shortest_time(system: LagrangianSystem, state: State, t: float = 0.0) -> float:
     """1/|lambda| in s for the largest eigenvalue lambda of the equations of motion, linearised at a state, or the time
     of a radian where a body turns faster; 1 s for a system at rest in no field."""
-    rates = execute(_linearised, system, state, t, parameters=(0,), engine="xla")
+    engine = "auto" if system.group.dim <= LARGE else "xla"
+    rates = execute(_linearised, system, state, t, parameters=(0,), engine=engine)
     fastest = max(float(np.max(np.abs(np.linalg.eigvals(rates[0])))), float(rates[1]))
     return 1.0 / fastest if fastest > 0.0 else 1.0
 

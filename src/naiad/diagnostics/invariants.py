@@ -22,8 +22,12 @@ def relative_change(values: Any) -> np.ndarray:
 
 @checked
 def energy_error(run: Trajectory) -> np.ndarray:
-    """The relative change of energy at the saved nodes. Where a force, friction or time in the Lagrangian does work it
-    is no error, and a `RunWarning` says so: see `energy_balance`."""
+    """|E - E_0| / |E_0| at the saved nodes.
+
+    Where E_0 is round-off, the change is divided by the largest kinetic energy plus the range of the potential instead,
+    `run.energy.attrs["scale"]`. Where a force, friction or time in the Lagrangian does work, the change is no error,
+    and a `RunWarning` says so: see `energy_balance`.
+    """
     if not keeps_energy(run.system):
         warnings.warn(
             f"energy_error: a force, friction or time in its Lagrangian does work on {type(run.system).__name__}, so "
@@ -31,6 +35,10 @@ def energy_error(run: Trajectory) -> np.ndarray:
             RunWarning,
             stacklevel=3,
         )
+    scale = run.energy.attrs.get("scale")
+    if scale is not None:
+        energy = run.energy.to_numpy()
+        return np.abs(energy - energy[0]) / scale
     return relative_change(run.energy)
 
 

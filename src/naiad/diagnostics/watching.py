@@ -13,6 +13,7 @@ from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics import Module
 from naiad.numerics.arguments import checked
 from naiad.simulation import Monitor, Trajectory, simulate
+from naiad.simulation.energy_scale import SEEN
 
 Observable = Callable[[State, Any], Any]
 
@@ -80,7 +81,8 @@ def watched_run(
     progress: bool | Callable[[float], None] | None = None,
 ) -> tuple[Trajectory, dict[str, float]]:
     """A run to t1, and NAME_error_max of each invariant: its largest change over every step, relative to its first
-    value, absolute where that is 0; `orthogonality_error_max` is the largest distance from the group.
+    value, absolute where that is 0; `orthogonality_error_max` is the largest distance from the group. An `Energy` that
+    begins at round-off is relative to the `scale` of `run.energy`.
 
     `observables` are monitored as they are, in `run.monitors`. A run that cannot go on raises a `RunError`.
     """
@@ -99,4 +101,15 @@ def watched_run(
         progress=progress,
         throw=True,
     )
-    return run, {f"{name}_error_max": run.monitors[name].largest for name in watched}
+    return run, {f"{name}_error_max": _largest_change(run, name, change) for name, change in watched.items()}
+
+
+def _largest_change(run: Trajectory, name: str, change: Observable) -> float:
+    """The largest value of a monitor; of an energy that begins at round-off, relative to its scale instead."""
+    largest = run.monitors[name].largest
+    if not (isinstance(change, RelativeChange) and isinstance(change.observable, Energy)):
+        return largest
+    if largest <= SEEN and np.any(change.start):
+        return largest
+    scale = run.energy.attrs.get("scale")
+    return largest if scale is None else largest * change.scale / scale

@@ -18,6 +18,7 @@ from naiad.ensembles.table import Arrays
 from naiad.errors import InputError, RunError, RunWarning
 from naiad.interrupts import listening
 from naiad.io.claim import Claim
+from naiad.mechanics import units_of
 from naiad.simulation.bar import Bar, Span
 from naiad.simulation.outcome import Outcome
 from naiad.simulation.section import lost_sight
@@ -187,16 +188,17 @@ def room(size: int) -> int:
 
 def warn_of(ensemble: Ensemble) -> None:
     """Of runs that could not go on, and of steps that turn too far."""
-    name = type(ensemble.job.program.family.system).__name__
+    system = ensemble.job.program.family.system
+    name = type(system).__name__
     outcome, ends = np.asarray(ensemble.arrays["outcome"][1]), np.asarray(ensemble.arrays["t_end"][1])
     failed = np.isin(outcome, [each for each in Outcome if each.failed])
     if np.any(failed):
         first = int(np.flatnonzero(failed)[0])
         end = Outcome(int(outcome[first]))
-        why = end.told(ensemble.job.program.family.system, ensemble.method)
+        why = end.told(system, ensemble.method)
         warnings.warn(
             f"{name}: {int(failed.sum())} of {len(ensemble)} runs could not go on; the first is run {first}, which "
-            f"stopped at t = {ends[first]:g} s: {why}",
+            f"stopped at t = {units_of(system).of_time(ends[first])}: {why}",
             RunWarning,
             stacklevel=5,
         )
@@ -208,6 +210,6 @@ def warn_of(ensemble: Ensemble) -> None:
     turns = np.where(failed, 0.0, np.asarray(ensemble.arrays["turn_max"][1]))
     worst = int(np.argmax(turns))
     h = float(ensemble.job.each(ensemble.job.schedule.h)[worst])
-    warning = too_far(float(turns[worst]), h)
+    warning = too_far(float(turns[worst]), h, units_of(system).time)
     if warning is not None:
         warnings.warn(f"{name}: {warning}.", RunWarning, stacklevel=5)

@@ -18,9 +18,9 @@ from naiad.ensembles.table import STANDING, Arrays, ending
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.io.store import opened
-from naiad.mechanics import LagrangianSystem, State, has_symmetry, split_rows
+from naiad.mechanics import LagrangianSystem, State, has_symmetry, split_rows, units_of
 from naiad.mechanics.functions import with_system
-from naiad.mechanics.labels import coordinates, labels
+from naiad.mechanics.labels import TIME, coordinates, labels
 from naiad.numerics.arguments import checked
 from naiad.simulation import observables
 from naiad.simulation.checkpoint import origin
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 RUNS = 4096  # that are held in memory at a time
-TIMES = {name: {"long_name": "time", "units": "s"} for name in ("time", "output_time", "t", "output_t")}
+TIMES = ("time", "output_time", "t", "output_t", "crossing_time")
 
 
 class Ensemble(Sequence[Trajectory]):
@@ -126,7 +126,9 @@ class Ensemble(Sequence[Trajectory]):
     def runs(self) -> "xr.Dataset":
         """What is known of every run: how and when it ended, and the figures of its solver."""
         known = {name: self.arrays[name][1] for name in STANDING if name in self.arrays}
-        return self._dataset({name: (("run",), np.asarray(x), STANDING[name].attributes) for name, x in known.items()})
+        units = units_of(self.job.program.family.system)
+        about = {name: STANDING[name].renamed(units).attributes for name in known}
+        return self._dataset({name: (("run",), np.asarray(x), about[name]) for name, x in known.items()})
 
     @functools.cached_property
     def monitors(self) -> dict[str, "xr.Dataset"]:
@@ -176,9 +178,13 @@ class Ensemble(Sequence[Trajectory]):
     def about(self) -> dict[str, dict[str, str]]:
         """Words and units, by name."""
         known = {name: label.attributes for name, label in labels(self.job.program.family.system).items()}
-        return (
-            known | {f"crossing_{name}": each for name, each in known.items()} | TIMES | {"crossing_time": TIMES["t"]}
-        )
+        crossed = {f"crossing_{name}": each for name, each in known.items()}
+        return known | crossed | dict.fromkeys(TIMES, self.time_attributes)
+
+    @property
+    def time_attributes(self) -> dict[str, str]:
+        """Words and the unit of times."""
+        return TIME.renamed(units_of(self.job.program.family.system)).attributes
 
     @functools.cached_property
     def bodies(self) -> Sequence[str] | None:
@@ -334,7 +340,7 @@ class Ensemble(Sequence[Trajectory]):
     def _labelled(self, name: str, values: Any) -> "xr.DataArray":
         import xarray as xr
 
-        label = DERIVED[name]
+        label = DERIVED[name].renamed(units_of(self.job.program.family.system))
         return xr.DataArray(
             values, self._coordinates(("run", "time")), ("run", "time", *label.dims), name, label.attributes
         )
@@ -364,9 +370,9 @@ class Ensemble(Sequence[Trajectory]):
         given |= {} if self.cases is None else self.cases.coordinates()
         for dim, own in self._series.items():
             if dim in dims and own not in self.arrays:
-                given[dim] = (dim,), self.times(dim), TIMES[dim]
+                given[dim] = (dim,), self.times(dim), self.time_attributes
             elif dim in dims:
-                given[own] = ("run", dim), self.times(dim), TIMES[own]
+                given[own] = ("run", dim), self.times(dim), self.time_attributes
         return given
 
 

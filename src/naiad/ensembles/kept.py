@@ -75,5 +75,5 @@ def labelled(reduce: Reduce, blocks: Iterable[Parts], ensemble: Ensemble) -> "xr
         variables[name] = ((*ahead, *between, *own), values)
         coordinates |= dict(zip(own, each.dims.values(), strict=True))
         if "time" in ahead:
-            coordinates["time"] = ("time", ensemble.times("time"), {"long_name": "time", "units": "s"})
+            coordinates["time"] = ("time", ensemble.times("time"), ensemble.time_attributes)
     return xr.Dataset(variables, coordinates)

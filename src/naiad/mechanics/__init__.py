@@ -15,6 +15,7 @@ from naiad.mechanics.routh import RouthSystem
 from naiad.mechanics.slice import SlicedSystem
 from naiad.mechanics.state import Scalar, State
 from naiad.mechanics.system import LagrangianSystem, Rates, check_state
+from naiad.mechanics.units import Units, units_of
 
 __all__ = [
     "AdvectedSystem",
@@ -31,6 +32,7 @@ __all__ = [
     "SlicedSystem",
     "Split",
     "State",
+    "Units",
     "check_bath",
     "check_state",
     "diamond",
@@ -52,4 +54,5 @@ __all__ = [
     "pull_back",
     "row_views",
     "split_rows",
+    "units_of",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from naiad.groups import S3, SE2, SE3, SO2, SO3, AbstractGroup, Power, Product, Rn, SOn
 from naiad.mechanics.components import identity, split_rows
+from naiad.mechanics.units import Units, units_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +36,12 @@ class Label(NamedTuple):
         """Of a labelled array."""
         return {"long_name": self.words} | ({"units": self.units} if self.units else {})
 
+    def renamed(self, units: Units) -> "Label":
+        """The label with a unit of SI in the units of a system."""
+        return self._replace(units=units.named(self.units))
 
+
+TIME = Label((), "time", "s")
 _ATTITUDE = Label(("axis", "body_axis"), "attitude", "1")
 _TURN = Label(("body_axis",), "angular velocity in the body frame", "rad/s")
 _SPIN = Label(("body_axis",), "angular momentum in the body frame", "kg m^2/s")
@@ -61,20 +67,21 @@ def angles(name: str, words: str, dims: tuple[str, ...] = ("component",)) -> dic
 
 def labels(system: "LagrangianSystem") -> dict[str, Label]:
     """Of each component of the element, the velocity and the momentum of a system: what the system says in `labels`, or
-    what follows from its group. A dimension that would have two lengths is named after the variable instead."""
+    what follows from its group, in the system's `units`. A dimension that would have two lengths is named after the
+    variable instead."""
     own = tuple((name, label._replace(dims=tuple(label.dims))) for name, label in system.labels.items())
-    return dict(_labels(system.group, own))
+    return dict(_labels(system.group, own, units_of(system)))
 
 
 @functools.lru_cache
-def _labels(group: AbstractGroup, own: tuple[tuple[str, Label], ...]) -> dict[str, Label]:
+def _labels(group: AbstractGroup, own: tuple[tuple[str, Label], ...], units: Units) -> dict[str, Label]:
     parts = split_rows(group, np.zeros(group.dim))
     shapes = [[leaf.shape for leaf in jax.tree.leaves(identity(group))], *[[part.shape for part in parts]] * 2]
     found: dict[str, Label] = {}
     sizes: dict[str, int] = {}
     for names, kind, known in zip(group.names, _kinds(group), shapes, strict=True):
         for name, label, shape in zip(names, kind, known, strict=True):
-            found[name] = fitted(name, dict(own).get(name, label), shape, sizes)
+            found[name] = fitted(name, dict(own).get(name, label).renamed(units), shape, sizes)
     return found
 
 

@@ -15,10 +15,12 @@ from naiad.compiler import execute
 from naiad.errors import InputError
 from naiad.groups import AbstractGroup
 from naiad.mechanics.calculus import left_gradient, left_jacobian, left_velocity
+from naiad.mechanics.constraint_projection import nearest_on_constraint
 from naiad.mechanics.functions import explained
 from naiad.mechanics.hooks import derive_anew, has_own_inverse, refuse_misspelt
 from naiad.mechanics.initial import assembled, fitted_state
 from naiad.mechanics.state import Scalar, State
+from naiad.mechanics.units import SI
 from naiad.numerics import Module, Newton, Sparse, check_rotations, cross, is_definite, solve
 from naiad.numerics.arguments import checked
 from naiad.numerics.checks import is_known
@@ -54,6 +56,7 @@ class LagrangianSystem(Module):
     - `default_method`: the method that `simulate` takes if none is given;
     - `picture`: a `Picture`, where a drawing shows more than the state;
     - `labels`: a `Label` by the name of a component, where its dimensions, words or units are others than the group's;
+    - `units`: the `Units` in which its numbers are, SI if not given: labels, axes, tables and pages say them;
     - `limit(g, t, h)`: a number below zero (or none) where steps of h cannot go on; a run ends before it, and says
       `limit_words`;
     - `definite`: whether the inertia is known to be positive definite, so that a state need not be examined for it.
@@ -68,7 +71,7 @@ class LagrangianSystem(Module):
     hooks: ClassVar[tuple[str, ...]] = (
         *("group", "lagrangian", "force", "dissipation", "temperature", "diffusion", "constraint"),
         *("symmetry", "symmetry_dim", "discrete_lagrangian", "discrete_order", "discrete_symmetric"),
-        *("structure", "near_inertia", "velocity", "default_method", "picture", "labels"),
+        *("structure", "near_inertia", "velocity", "default_method", "picture", "labels", "units"),
         *("limit", "limit_words", "definite"),
     )
     """What a subclass may define."""
@@ -92,6 +95,7 @@ class LagrangianSystem(Module):
     default_method: ClassVar[Any] = None
     picture: ClassVar[Any] = None
     labels: ClassVar[Any] = types.MappingProxyType({})
+    units = SI
     definite = False
     limit: ClassVar[Any] = None
     limit_words = "The system came to its limit; take a smaller dt, or end the run before."
@@ -117,13 +121,26 @@ class LagrangianSystem(Module):
 
     @checked
     @explained
-    def state(self, g: Any = None, xi: Any = None, mu: Any = None, *, t: Scalar = 0.0, **components: Any) -> State:
+    def state(
+        self,
+        g: Any = None,
+        xi: Any = None,
+        mu: Any = None,
+        *,
+        t: Scalar = 0.0,
+        onto_constraint: bool = False,
+        **components: Any,
+    ) -> State:
         """A checked state from g (the identity if not given) and a velocity xi (zero if not given) or a momentum mu.
 
         Each may be given whole or by the names of its components: `state(R=..., Omega=...)`, `state(x=..., Pi=...,
-        p=...)`.
+        p=...)`. With `onto_constraint` they need not satisfy the constraint: the state is the nearest that does, at the
+        least distance in the metric of the inertia d2 ell/d xi2. Where none is found, an `InputError` says how far off
+        the search came.
         """
         given = assembled(self.group, g, xi, mu, components)
+        if onto_constraint:
+            given = nearest_on_constraint(self, given, t)
         if given.mu is not None:
             return check_state(self, State(given.g, given.mu), t)
         if not all(map(is_known, jax.tree.leaves((self, given, t)))):
@@ -269,11 +286,11 @@ def examine(system: LagrangianSystem, state: State, t: Scalar) -> None:
             f"{type(system).__name__}.velocity is not the inverse of d ell/d xi: at the velocity that it gives, the "
             f"momentum is off by {found.inverse:.3g} of its size. Mend it, or leave it out: it is derived then."
         )
-    if max(found.constraint, found.constraint_rate) > CONSTRAINT_TOLERANCE:
+    if not (found.constraint <= CONSTRAINT_TOLERANCE and found.constraint_rate <= CONSTRAINT_TOLERANCE):
         raise InputError(
             f"The initial state violates the constraint (value {found.constraint:.3g}, rate "
             f"{found.constraint_rate:.3g}; expected both below {CONSTRAINT_TOLERANCE:g}); start on the constraint, "
-            "with a velocity along it."
+            "with a velocity along it: system.state(..., onto_constraint=True) finds the nearest."
         )
 
 

@@ -15,8 +15,10 @@ TURN = 2.0 * np.pi
 FORMS = {"vector": ("body_axis", "xyz", "rad"), "quaternion": ("quaternion", "wxyz", "1")}
 
 
-def labelled_joints(joints: Joints, time: "xr.DataArray", Q: np.ndarray, rates: np.ndarray, form: str) -> "xr.Dataset":
-    """Turns and rates of all joints, and the angles of hinges, along time."""
+def labelled_joints(
+    joints: Joints, time: "xr.DataArray", Q: np.ndarray, rates: np.ndarray, form: str, speed: str
+) -> "xr.Dataset":
+    """Turns and rates of all joints, and the angles of hinges, along time; `speed` is the unit of the rates."""
     import xarray as xr
     from scipy.spatial.transform import Rotation
 
@@ -30,12 +32,12 @@ def labelled_joints(joints: Joints, time: "xr.DataArray", Q: np.ndarray, rates: 
     axes = np.asarray(joints.axes)[hinges]
     speeds = np.einsum("thi,hi->th", rates[:, hinges], axes)
     angles = with_whole_turns(time.to_numpy(), np.einsum("thi,hi->th", vectors[:, hinges], axes), speeds)
-    about = {"long_name": "relative angular velocity in the body", "units": "rad/s"}
+    about = {"long_name": "relative angular velocity in the body", "units": speed}
     variables = {
         "turn": (("time", "body", dim), values, {"long_name": f"turn from rest ({form})", "units": units}),
         "rate": (("time", "body", "body_axis"), rates, about),
         "angle": (("time", "hinge"), angles, {"long_name": "angle of the hinge", "units": "rad"}),
-        "angle_rate": (("time", "hinge"), speeds, {"long_name": "rate of the hinge", "units": "rad/s"}),
+        "angle_rate": (("time", "hinge"), speeds, {"long_name": "rate of the hinge", "units": speed}),
     }  # fmt: skip
     coordinates = {
         "time": time, "body_axis": list("xyz"), "hinge": hinges, dim: list(marks),

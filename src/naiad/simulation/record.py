@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 from naiad.groups import AbstractGroup
-from naiad.mechanics import LagrangianSystem, State, identity, join_rows, split_rows
-from naiad.mechanics.labels import coordinates, labels
+from naiad.mechanics import LagrangianSystem, State, identity, join_rows, split_rows, units_of
+from naiad.mechanics.labels import TIME, coordinates, labels
 from naiad.simulation.checkpoint import origin
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
@@ -73,9 +73,11 @@ class Columns:
     @functools.cached_property
     def about(self) -> dict[str, dict[str, str]]:
         """Words and units, by name."""
-        known = {name: label.attributes for name, label in labels(self._plan.routine.system).items()}
+        system = self._plan.routine.system
+        known = {name: label.attributes for name, label in labels(system).items()}
+        time = TIME.renamed(units_of(system)).attributes
         crossed = {f"crossing_{name}": attributes for name, attributes in known.items()}
-        return known | crossed | {name: {"long_name": "time", "units": "s"} for name in TIMES}
+        return known | crossed | {name: time for name in TIMES}
 
     @functools.cached_property
     def bodies(self) -> Sequence[str] | None:

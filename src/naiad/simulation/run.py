@@ -9,6 +9,7 @@ from typing import Any
 from naiad import io
 from naiad.errors import RunError, RunWarning
 from naiad.interrupts import listening, terminating
+from naiad.mechanics import units_of
 from naiad.simulation.bar import Bar
 from naiad.simulation.checkpoint import at_checkpoint, origin
 from naiad.simulation.checks import check_memory
@@ -84,12 +85,13 @@ def finished(plan: Plan, rows: Any, end: Chunk, throw: bool) -> Trajectory:
     """The trajectory of a run; it says so where the run did not come to its end."""
     system, method = plan.routine.system, plan.routine.method
     trajectory = Trajectory.unchecked(system, method, rows)
-    outcome, warning = Outcome(int(end.standing.outcome)), too_far(end.turn, plan.h if plan.until is None else None)
+    outcome, units = Outcome(int(end.standing.outcome)), units_of(system)
+    warning = too_far(end.turn, plan.h if plan.until is None else None, units.time)
     if throw and outcome not in (Outcome.COMPLETED, Outcome.EVENT):
-        where = f"the run stopped at t = {trajectory.attrs['t']:g} s of {plan.t1:g} s"
+        where = f"the run stopped at t = {units.of_time(trajectory.attrs['t'])} of {units.of_time(plan.t1)}"
         raise RunError(f"{where}: {trajectory.ending}")
     if outcome.failed:
-        where = f"stopped at t = {trajectory.attrs['t']:g} s, after {trajectory.statistics['steps']} steps"
+        where = f"stopped at t = {units.of_time(trajectory.attrs['t'])}, after {trajectory.statistics['steps']} steps"
         warnings.warn(f"{type(system).__name__} {where}: {trajectory.ending}", RunWarning, stacklevel=6)
     elif warning is not None:
         warnings.warn(f"{type(system).__name__}: {warning}.", RunWarning, stacklevel=6)

@@ -23,12 +23,14 @@ from naiad.mechanics import (
     keeps_energy,
     power,
     split_rows,
+    units_of,
 )
 from naiad.mechanics.inertia_shapes import inertia_shapes
-from naiad.mechanics.labels import along_time, coordinates, fitted, labels
+from naiad.mechanics.labels import TIME, along_time, coordinates, fitted, labels
 from naiad.numerics.arguments import checked
 from naiad.simulation import observables
 from naiad.simulation.attitude import converted_attitude
+from naiad.simulation.energy_scale import energy_scale, may_be_rounding
 from naiad.simulation.joints import labelled_joints
 from naiad.simulation.monitor import Monitor
 from naiad.simulation.outcome import Outcome
@@ -139,8 +141,14 @@ class Trajectory:
 
     @functools.cached_property
     def energy(self) -> "xr.DataArray":
-        """The energy at the saved nodes, from the momenta."""
-        return self._labelled("energy", self._at_nodes(observables.energy, self.system))
+        """The energy at the saved nodes, from the momenta. Where its first value is round-off, the attribute `scale` is
+        what changes are divided by instead: the largest kinetic energy plus the range of the potential."""
+        energy = self._at_nodes(observables.energy, self.system)
+        found = self._labelled("energy", energy)
+        if not may_be_rounding(energy):
+            return found
+        scale = energy_scale(energy, np.asarray(self.states.mu), self.xi.to_numpy())
+        return found if scale is None else found.assign_attrs(scale=scale)
 
     @functools.cached_property
     def work(self) -> "xr.DataArray":
@@ -206,7 +214,7 @@ class Trajectory:
         for name, rows in seen.items():
             known = (self.system.labels.get(name), SEEN.get(name))
             fits = next((each for each in known if each and len(each.dims) == rows.ndim - 1), None)
-            label = fitted(name, fits, rows.shape[1:], sizes)
+            label = fitted(name, fits and fits.renamed(units_of(self.system)), rows.shape[1:], sizes)
             shown[name] = (("time", *label.dims), rows, label.attributes)
         full = full.assign(shown)
         full = full.assign_coords(coordinates(full.sizes, picture.names))
@@ -241,7 +249,7 @@ class Trajectory:
                 f"{type(self.system).__name__} has no joints; ConnectedBodies has. Attitudes are in run.attitude()."
             )
         Q, rates = self._at_nodes(_joint_motion, (self.system, known.motion))
-        found = labelled_joints(known, self.t, Q, rates, form)
+        found = labelled_joints(known, self.t, Q, rates, form, units_of(self.system).named("rad/s"))
         picture = self.system.picture
         return found if picture is None else found.assign_coords(coordinates(found.sizes, picture.names))
 
@@ -257,7 +265,7 @@ class Trajectory:
         rows = {name.removeprefix("crossing_"): (dims[name], self._values(name)) for name in dims}
         del rows["section"]
         known = {name: label.attributes for name, label in labels(self.system).items()}
-        known["time"] = {"long_name": "time", "units": "s"}
+        known["time"] = TIME.renamed(units_of(self.system)).attributes
         sizes = {dim: size for along, x in rows.values() for dim, size in zip(along, x.shape, strict=True)}
         axes = coordinates(sizes)
         found = {}
@@ -315,7 +323,7 @@ class Trajectory:
         from naiad.viz.titles import how, in_words
 
         words: dict[str, Any] = {"title": in_words(type(self.system).__name__)}
-        words["subtitle"] = how(self.method, self.attrs["dt"])
+        words["subtitle"] = how(self.method, self.attrs["dt"], units_of(self.system).time)
         return viz.animate(self.dataset, path, **words | options)
 
     @checked
@@ -356,9 +364,10 @@ class Trajectory:
         io.write_netcdf(self.dataset, path, overwrite=overwrite)
 
     def __repr__(self) -> str:
-        span = f"t = {float(self._values('time')[0]):g} .. {self.attrs['t']:g} s"
+        units = units_of(self.system)
+        span = f"t = {float(self._values('time')[0]):g} .. {units.of_time(self.attrs['t'])}"
         if self.outcome is not Outcome.COMPLETED and "t1" in self.attrs:
-            span += f" of {self.attrs['t1']:g} s"
+            span += f" of {units.of_time(self.attrs['t1'])}"
         steps, end = self.attrs["steps"], self.outcome.name.lower()
         return f"Trajectory({type(self.system).__name__}, {span}, {steps} steps, {end})"
 
@@ -370,7 +379,7 @@ class Trajectory:
     def _labelled(self, name: str, values: Any) -> "xr.DataArray":
         import xarray as xr
 
-        label = DERIVED[name]
+        label = DERIVED[name].renamed(units_of(self.system))
         dims = ("time", *label.dims)
         return xr.DataArray(values, {"time": self.t}, dims, name, label.attributes)
 

@@ -34,13 +34,14 @@ def angles(versines: Any) -> np.ndarray:
     return np.where(np.greater(versines, 2.0), versines - 2.0 + math.pi, whole)
 
 
-def too_far(turn: float, h: float | None) -> str | None:
-    """A warning, if steps of h (None: of any size) turn so far that the motion is lost."""
+def too_far(turn: float, h: float | None, unit: str = "s") -> str | None:
+    """A warning, if steps of h (None: of any size), in a unit of time, turn so far that the motion is lost."""
     if not turn > LARGEST:
         return None
-    step, remedy = (
-        ("a step", "a smaller dt") if h is None else (f"a step of {h:g} s", f"dt well below {h / turn:.2g} s")
-    )
+    if h is None:
+        step, remedy = "a step", "a smaller dt"
+    else:
+        step, remedy = f"a step of {h:g} {unit}".rstrip(), f"dt well below {h / turn:.2g} {unit}".rstrip()
     return (
         f"{step} turns by up to {turn:.3g} rad; beyond a quarter of a turn the motion is soon not that of the system, "
         f"and beyond half a turn even its direction is lost: take {remedy}"

@@ -32,6 +32,7 @@ class LivePage(NamedTuple):
     dt: float
     span: float
     outputs: Mapping[str, Callable[..., Any]] | None = None
+    units: Mapping[str, str] | None = None
     section: SectionPlot | None = None
     time_unit: str = "s"
     step: tuple[float, float] | None = None
@@ -53,6 +54,7 @@ def study_page(study: "Study", beside: "Study | None" = None) -> str:
         dt=page.dt,
         step=None if page.step is None else Slider(*page.step, unit=page.time_unit, log=True),
         outputs=page.outputs,
+        units=page.units,
         section=page.section,
         touch=page.touch,
         span=page.span,

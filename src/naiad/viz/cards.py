@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError, NaiadError
+from naiad.mechanics import units_of
 from naiad.numerics import double
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz.conservation import energy_error
@@ -74,10 +75,11 @@ def _system(system: "LagrangianSystem") -> str:
 
 
 def _run(run: "Trajectory") -> str:
+    units = units_of(run.system)
     rows = [
         ("system", type(run.system).__name__),
-        ("method", f"{type(run.method).__name__}, dt = {run.attrs['dt']:g} s"),
-        ("time", f"{float(run.t[0]):g} .. {run.attrs['t']:g} s"),
+        ("method", f"{type(run.method).__name__}, dt = {units.of_time(run.attrs['dt'])}"),
+        ("time", f"{float(run.t[0]):g} .. {units.of_time(run.attrs['t'])}"),
         ("steps", f"{run.attrs['steps']}, {len(run.t)} nodes saved"),
         ("outcome", run.outcome.name.lower()),
     ]
@@ -93,10 +95,11 @@ def _run(run: "Trajectory") -> str:
 
 def _ensemble(ensemble: "Ensemble") -> str:
     job = ensemble.job
+    step = units_of(job.program.family.system).of_time(job.schedule.h)
     ends = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in ensemble.outcomes.items())
     rows = [
         ("system", type(job.program.family.system).__name__),
-        ("method", f"{type(ensemble.method).__name__}, dt = {job.schedule.h:g} s"),
+        ("method", f"{type(ensemble.method).__name__}, dt = {step}"),
         ("runs", f"{len(ensemble)}: {ends}"),
     ]
     columns = {} if ensemble.cases is None else ensemble.cases.columns

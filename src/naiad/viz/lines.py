@@ -36,14 +36,15 @@ def line_panels(
     groups: Mapping[str, np.ndarray],
     marks: Sequence[str] | None = None,
     bodies: Sequence[str] = (),
+    clock: str = "time [s]",
 ) -> list[Panel]:
     """Panels for values[time, body, component] by name: one for each size that there is (see `by_size`). `bodies` are
-    the names of bodies, where there are as many."""
+    the names of bodies, where there are as many; `clock` is the label of the time."""
     lines, shown, count = _lines(letter, groups, marks, bodies)
     remark = f"{shown} of {count} bodies" if shown < count else None
     thin_lines = shown > len(LINES)
     return [
-        lambda ax, some=some: _draw(ax, time, [lines[k] for k in some], ylabel, remark, crowded=thin_lines)
+        lambda ax, some=some: _draw(ax, time, [lines[k] for k in some], (clock, ylabel), remark, crowded=thin_lines)
         for some in by_size([line.values for line in lines])
     ]
 
@@ -100,7 +101,9 @@ def _body(name: str, k: int, count: int, called: Sequence[str]) -> str:
     return f"{name} {k}" if name else f"body {k}"
 
 
-def _draw(ax: "Axes", time: np.ndarray, lines: list[Line], ylabel: str, remark: str | None, *, crowded: bool) -> None:
+def _draw(
+    ax: "Axes", time: np.ndarray, lines: list[Line], words: tuple[str, str], remark: str | None, *, crowded: bool
+) -> None:
     options: dict[str, Any] = {"marker": marker(len(time))} | ({"linewidth": 0.7, "alpha": 0.7} if crowded else {})
     named: set[str] = set()
     for line in lines:
@@ -117,7 +120,7 @@ def _draw(ax: "Axes", time: np.ndarray, lines: list[Line], ylabel: str, remark: 
     if len(bodies) > 1 and not crowded:
         for name, dashes in bodies.items():
             ax.plot([], [], color=FAINT, linestyle=dashes, label=name)
-    dress(ax, "time [s]", ylabel)
+    dress(ax, *words)
     _legend(ax, remark)
 
 

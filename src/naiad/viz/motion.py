@@ -16,6 +16,7 @@ from naiad.viz.links import describe_links
 from naiad.viz.shapes import Solid, fixed_solids, given_solids, known_solids, visible_solids
 from naiad.viz.strings import MOST_NODES, String, describe_strings, string_names, strings
 from naiad.viz.thinning import evenly
+from naiad.viz.titles import time_unit
 from naiad.viz.vertical import Vertical, vertical
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def describe_motion(dataset: "xr.Dataset", shapes: Sequence[ArrayLike] | None = 
     described = [_body(found[k], solids[k], keep, globe=not places and not planar) for k in chosen]
     _lay_out(described, spacing=2.6 if not places else 3.0 * largest)
     described += [_rests(name, solid, upright.upright) for name, solid in fixed.items()]
-    unit = str(dataset["time"].attrs.get("units", "s"))
+    unit = time_unit(dataset)
     scene: dict[str, Any] = {"time": [float(f"{t:.12g}") for t in time], "bodies": described, "planar": planar}
     scene |= {"unit": unit} if unit != "s" else {}
     error = energy_error(dataset)

@@ -13,7 +13,7 @@ from naiad.viz.bodies import spoken
 from naiad.viz.conservation import energy_error, has_energy, momentum_error
 from naiad.viz.lines import Panel, line_panels
 from naiad.viz.pieces import errors_over_time
-from naiad.viz.roles import Component, Element, components, elements, units_of
+from naiad.viz.roles import Component, Element, clock_label, components, elements, units_of
 from naiad.viz.style import house, labelled, new_figure
 
 if TYPE_CHECKING:
@@ -104,35 +104,37 @@ def _assemble(series: list[Panel], path: "paths.Path | None", title: str | None)
 
 
 def _usual_panels(dataset: "xr.Dataset", found: list[Element]) -> list[Panel]:
-    time, moving = dataset["time"].to_numpy().astype(float), components(dataset)
+    time, moving, clock = dataset["time"].to_numpy().astype(float), components(dataset), clock_label(dataset["time"])
     called = [str(name) for name in dataset.attrs.get("bodies", ())]
     panels: list[Panel] = []
     for kind in dict.fromkeys((motion.symbol, motion.units) for motion in moving):
-        panels += _motion_panels(time, [motion for motion in moving if (motion.symbol, motion.units) == kind], called)
+        group = [motion for motion in moving if (motion.symbol, motion.units) == kind]
+        panels += _motion_panels(time, group, called, clock)
     for element in found:
         if element.kind == "angle" or (element.kind == "position" and element.values.shape[2] not in (2, 3)):
-            panels += _element_panels(time, element)
+            panels += _element_panels(time, element, clock)
     if has_energy(dataset) and energy_error(dataset) is None:
         panels += _named_panel(dataset, "energy")
     return panels + [panel for name in ERRORS for panel in _error_panels(dataset, name)]
 
 
-def _motion_panels(time: np.ndarray, group: list[Component], called: Sequence[str]) -> list[Panel]:
+def _motion_panels(time: np.ndarray, group: list[Component], called: Sequence[str], clock: str) -> list[Panel]:
     words, letter, usual = _QUANTITIES[group[0].symbol]
     units = usual if group[0].units is None else group[0].units
     if units not in (usual, "") and group[0].words:
         words = group[0].words
     names = [spoken(owner) if (owner := motion.name.rpartition("_")[0]) else "" for motion in group]
     values = {name: motion.values for name, motion in zip(names, group, strict=True)}
-    return line_panels(time, labelled(f"{words}\n${letter}$", units), letter, values, bodies=called)
+    return line_panels(time, labelled(f"{words}\n${letter}$", units), letter, values, bodies=called, clock=clock)
 
 
-def _element_panels(time: np.ndarray, element: Element) -> list[Panel]:
+def _element_panels(time: np.ndarray, element: Element, clock: str) -> list[Panel]:
     angle = element.kind == "angle"
     values = element.values[:, :, None] if angle else element.values
     letter = _letter(element.name)
     units = element.units or ("rad" if angle else None)
-    return line_panels(time, labelled(f"angle ${letter}$" if angle else f"${letter}$", units), letter, {"": values})
+    words = labelled(f"angle ${letter}$" if angle else f"${letter}$", units)
+    return line_panels(time, words, letter, {"": values}, clock=clock)
 
 
 def _named_panels(dataset: "xr.Dataset", names: Sequence[str]) -> list[Panel]:
@@ -157,7 +159,8 @@ def _named_panel(dataset: "xr.Dataset", name: str) -> list[Panel]:
     letter = _QUANTITIES[symbol][1] if symbol in _QUANTITIES else _letter(name)
     label = words if words == name else f"{words}\n${letter}$".lstrip("\n")
     time = dataset[clock].to_numpy().astype(float)
-    return line_panels(time, labelled(label, units_of(variable)), letter, {"": values}, marks)
+    words, called = labelled(label, units_of(variable)), clock_label(dataset[clock])
+    return line_panels(time, words, letter, {"": values}, marks, clock=called)
 
 
 def _error_panels(dataset: "xr.Dataset", name: str) -> list[Panel]:
@@ -165,7 +168,8 @@ def _error_panels(dataset: "xr.Dataset", name: str) -> list[Panel]:
     if error is None:
         return []
     values, label = error
-    return [lambda ax: errors_over_time(time, {"": values}, label, ax=ax)]
+    clock = clock_label(dataset["time"])
+    return [lambda ax: errors_over_time(time, {"": values}, label, xlabel=clock, ax=ax)]
 
 
 def _clock(variable: "xr.DataArray") -> str:

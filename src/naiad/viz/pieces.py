@@ -25,6 +25,7 @@ def errors_over_time(
     ylabel: str,
     *,
     log: bool = False,
+    xlabel: str = "time [s]",
     title: str | None = None,
     ax: "Axes | None" = None,
 ) -> "Figure":
@@ -34,7 +35,7 @@ def errors_over_time(
         for (label, values), colour in zip(series.items(), colours(len(series)), strict=True):
             sized = np.abs(np.asarray(values, float)) if log else np.asarray(values, float)
             axes.plot(*thin(time, sized), color=colour, label=label, marker=marker(len(time)))
-        dress(axes, "time [s]", ylabel, title)
+        dress(axes, xlabel, ylabel, title)
         if log:
             axes.set_yscale("log", nonpositive="mask")
         else:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from naiad.viz.style import labelled
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -49,6 +51,12 @@ class Component:
 def units_of(variable: "xr.DataArray") -> str | None:
     """The units of a variable: "" where it has a description without any, None where nothing is known of it."""
     return variable.attrs.get("units", "" if "long_name" in variable.attrs else None)
+
+
+def clock_label(time: "xr.DataArray") -> str:
+    """The label of an axis of times, in s where nothing is known of them."""
+    units = units_of(time)
+    return labelled("time", "s" if units is None else units)
 
 
 def _words(variable: "xr.DataArray") -> str:

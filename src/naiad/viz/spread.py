@@ -9,6 +9,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.numerics.arguments import checked_throughout
+from naiad.viz.roles import clock_label
 from naiad.viz.style import PALETTE, dress, house, labelled, new_figure
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _draw(ax: "Axes", number: "xr.DataArray") -> None:
         str(number[dim].item()) for dim in number.coords if not number[dim].dims and number[dim].dtype.kind == "U"
     ]
     words = " ".join([str(number.attrs.get("long_name", number.name)), *labels])
-    dress(ax, "time [s]", labelled(str(number.name), number.attrs.get("units")), words)
+    dress(ax, clock_label(number["t" if own else "time"]), labelled(str(number.name), number.attrs.get("units")), words)
 
 
 def _bands(ax: "Axes", times: np.ndarray, values: np.ndarray) -> None:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from naiad.viz.roles import units_of
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -23,13 +25,20 @@ def titles(dataset: "xr.Dataset") -> Titles:
     run = dataset.attrs.get("run")
     run = run if isinstance(run, Mapping) else {}
     name = dataset.attrs.get("study") or run.get("system")
-    return Titles(in_words(str(name)) if name else "Motion", how(run.get("method"), run.get("dt")))
+    shown = how(run.get("method"), run.get("dt"), time_unit(dataset))
+    return Titles(in_words(str(name)) if name else "Motion", shown)
 
 
-def how(method: object, dt: object) -> str:
-    """A method, by the first word of its description, and a step."""
+def time_unit(dataset: "xr.Dataset") -> str:
+    """The unit of the times of a dataset, s where nothing is known of them."""
+    known = units_of(dataset["time"]) if "time" in dataset.coords else None
+    return "s" if known is None else known
+
+
+def how(method: object, dt: object, unit: str = "s") -> str:
+    """A method, by the first word of its description, and a step with its unit."""
     parts = [str(method).partition("(")[0]] if method else []
-    return ", ".join([*parts, *([f"dt = {dt:g} s"] if isinstance(dt, int | float) else [])])
+    return ", ".join([*parts, *([f"dt = {dt:g} {unit}".strip()] if isinstance(dt, int | float) else [])])
 
 
 def in_words(name: str) -> str:

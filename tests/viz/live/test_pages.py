@@ -245,7 +245,7 @@ def test_bad_calls_are_refused_in_a_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr("naiad.viz.live.page.Plan.described", lambda plan: {})
     good = {"system": TOP, "state": tilted(TOP, 0.6), "path": tmp_path / "top.html", "dt": DT, "controls": {}}
-    others = ("method", "methods", "outputs", "section", "title", "span", "time_unit")
+    others = ("method", "methods", "outputs", "units", "section", "title", "span", "time_unit")
     failures = []
     for name in (*good, *others):
         for value in BAD:

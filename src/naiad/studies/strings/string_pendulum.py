@@ -126,6 +126,7 @@ class StringPendulum(Study, name="string-pendulum"):
                 "stretched length": lambda system, state, t: system.stretched_length(state.g),
                 "elastic energy": lambda system, state, t: system.elastic_energy(state.g, t),
             },
+            units={"stretched length": "m", "elastic energy": "J"},
             step=(0.1 * self.dt, 2.0 * self.dt),
         )
 

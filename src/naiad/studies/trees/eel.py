@@ -112,6 +112,7 @@ class Eel(Study, name="eel"):
             self.dt,
             self.t1,
             outputs={"place of the middle": lambda system, state, t: jnp.mean(system.tree.centres(state.g), axis=0)},
+            units={"place of the middle": "m"},
         )
 
     def _moved(self, bodies: nd.models.ConnectedBodies, study: "Eel") -> tuple[nd.models.ConnectedBodies, nd.State]:

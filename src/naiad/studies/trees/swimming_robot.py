@@ -94,6 +94,7 @@ class SwimmingRobot(Study, name="swimming-robot"):
             self.dt,
             self.t1,
             outputs={"place of the middle": lambda system, state, t: jnp.mean(system.tree.centres(state.g), axis=0)},
+            units={"place of the middle": "m"},
         )
 
     def run(self, progress: Progress) -> Findings:

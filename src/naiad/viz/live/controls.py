@@ -18,6 +18,7 @@ from naiad.numerics import Module
 from naiad.numerics.double import double
 
 MOST = 12  # sliders of one control
+ROUND_OFF = 1e-12  # a number below this part of the range of its slider is rounding
 _WAY = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:\[(\d+(?:,\s*\d+)*)\])?")
 
 
@@ -107,7 +108,8 @@ def as_slider(name: str, given: Any) -> Slider:
 
 
 def with_value(name: str, slider: Slider, default: Any) -> Slider:
-    """The slider with where it begins; its range is widened where that lies outside."""
+    """The slider with where it begins; its range is widened where that lies outside. What is round-off of the range is
+    zero."""
     given = default if slider.value is None else slider.value
     try:
         value = np.asarray(given, float)
@@ -121,6 +123,9 @@ def with_value(name: str, slider: Slider, default: Any) -> Slider:
     low, high = min(slider.low, float(value.min())), max(slider.high, float(value.max()))
     if slider.log and low <= 0:
         raise InputError(f"controls[{name!r}] begins at {given!r:.60}, and has even ratios; expected numbers above 0.")
+    if not slider.log:
+        value = np.where(np.abs(value) < ROUND_OFF * (high - low), 0.0, value)
+        low, high = min(slider.low, float(value.min())), max(slider.high, float(value.max()))
     return slider._replace(low=low, high=high, value=value)
 
 

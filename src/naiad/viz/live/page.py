@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -19,19 +19,18 @@ from naiad.errors import InputError, RunWarning
 from naiad.files import whole_file
 from naiad.integrators import AbstractMethod, check_method, default_method
 from naiad.integrators.method import refuse_variable
-from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy
+from naiad.mechanics import LagrangianSystem, State, has_symmetry, keeps_energy, units_of
 from naiad.mechanics.functions import explained, with_system
+from naiad.mechanics.labels import labels
 from naiad.numerics.arguments import checked
 from naiad.numerics.double import double
-from naiad.simulation import Outcome, observables, simulate
+from naiad.simulation import Outcome, Trajectory, observables, simulate
+from naiad.simulation.energy_scale import sum_of_parts
 from naiad.viz.animation import resource
 from naiad.viz.live.controls import Model, Slider, as_model, as_slider, with_value
 from naiad.viz.live.program import Recipe
 from naiad.viz.live.scene import flattened, scene
 from naiad.viz.live.sections import SectionPlot
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SCRIPTS = ("motion.js", "scene.js", "mesh.js", "flow.js", "strings.js", "links.js", "view.js")
 OWN = (
@@ -69,11 +68,12 @@ def live(
     methods: Mapping[str, AbstractMethod] | None = None,
     dt: float,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
+    units: Mapping[str, str] | None = None,
     section: SectionPlot | None = None,
     title: str | None = None,
     touch: Callable[..., Any] | None = None,
     span: float | None = None,
-    time_unit: str = "s",
+    time_unit: str | None = None,
 ) -> Path:
     """Write a web page to the HTML file `path` that computes the motion of `system` from `state` for as long as one
     watches, and return the path, which a notebook shows as the page. It needs nothing else: the steps are in it, as
@@ -88,10 +88,12 @@ def live(
     - `dt`: the step; functions may take it by this name.
     - `outputs`: functions f(state, t) or f(system, state, t), which are drawn over time; the energy and the momentum
       of a symmetry are drawn anyway.
+    - `units`: the units of outputs by their names; those with the name of a component have its unit anyway.
     - `section`: a `SectionPlot`, which fills point by point.
     - `touch`: what a click in the scene of a plane motion does: `touch(system, state, x, y)`, which may take controls
       by their names after these, is the state with which the motion goes on; NaN where nothing is to be done.
     - `span`: how much time the camera and the first speed fit.
+    - `time_unit`: the unit of time in which the page counts, if not that of the system's `units`.
 
     An existing file is replaced once the new one is whole.
     """
@@ -107,6 +109,7 @@ def live(
         methods=methods,
         dt=dt,
         outputs=outputs,
+        units=units,
         section=section,
         title=title,
         touch=touch,
@@ -142,6 +145,7 @@ class Plan(NamedTuple):
     methods: dict[str, AbstractMethod]
     dt: Slider
     outputs: dict[str, Callable[..., Any]]
+    units: dict[str, str]
     section: SectionPlot | None
     touch: Callable[..., Any] | None
     span: float
@@ -149,7 +153,8 @@ class Plan(NamedTuple):
 
     def described(self) -> dict[str, Any]:
         """All that the page's script is given."""
-        stage = scene({name: self._trial(method) for name, method in self.methods.items()}, self.system)
+        trials = {name: self._trial(method) for name, method in self.methods.items()}
+        stage = scene({name: run.dataset for name, run in trials.items()}, self.system)
         functions = {f"output{k}": function for k, function in enumerate(self.outputs.values())}
         functions |= {"energy": observables.energy, "poses": stage.poses}
         if has_symmetry(self.system):
@@ -173,7 +178,7 @@ class Plan(NamedTuple):
             "dt": _slider("dt", self.dt),
             "unit": self.time_unit,
             "columns": self._columns(),
-            "series": self._series(),
+            "series": self._series(next(iter(trials.values()))),
             "touch": self.touch is not None,
         }
         if self.touch is not None and not stage.described["planar"]:
@@ -187,12 +192,12 @@ class Plan(NamedTuple):
             }
         return stage.described | {"span": self.span, "live": about}
 
-    def _trial(self, method: AbstractMethod) -> "xr.Dataset":
+    def _trial(self, method: AbstractMethod) -> Trajectory:
         """A motion by a method, to which the camera is fitted."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)
             h = float(self.dt.value)
-            return simulate(self.system, self.state, t1=self.span, dt=h, method=method, progress=False).dataset
+            return simulate(self.system, self.state, t1=self.span, dt=h, method=method, progress=False)
 
     def _columns(self) -> list[str]:
         """The names of the numbers of a state, for tables."""
@@ -204,12 +209,18 @@ class Plan(NamedTuple):
             f"mu[{k}]" for k in range(group.dim)
         ]
 
-    def _series(self) -> list[dict[str, Any]]:
-        """What is drawn over time."""
+    def _series(self, trial: Trajectory) -> list[dict[str, Any]]:
+        """What is drawn over time; the scale of the energy is that of a motion from the start."""
         kept = keeps_energy(self.system)
-        found = [{"key": "energy", "name": "energy error" if kept else "energy", "error": kept, "parts": [""]}]
+        words = "energy error" if kept else "energy"
+        found: list[dict[str, Any]] = [{"key": "energy", "name": words, "error": kept, "parts": [""]}]
         if not kept:
-            found[0]["unit"] = "J"
+            found[0]["unit"] = units_of(self.system).named("J")
+        else:
+            found[0]["scale"] = sum_of_parts(trial.energy.to_numpy(), trial.mu.to_numpy(), trial.xi.to_numpy())
+        if "scale" in trial.energy.attrs:
+            found[0]["name"] += ", of kinetic + range of potential"
+        known = {name: label.units for name, label in labels(self.system).items()} | self.units
         if has_symmetry(self.system):
             count = np.size(_shape(observables.noether, self))
             parts = flattened((count,)) if count > 1 else [""]
@@ -217,6 +228,7 @@ class Plan(NamedTuple):
         for k, (name, function) in enumerate(self.outputs.items()):
             shape = np.shape(_shape(function, self))
             found.append({"key": f"output{k}", "name": name, "error": False, "parts": flattened(shape)})
+            found[-1] |= {"unit": known[name]} if known.get(name) else {}
         return found
 
 
@@ -228,10 +240,11 @@ def as_plan(
     method: AbstractMethod | None = None,
     methods: Mapping[str, AbstractMethod] | None = None,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
+    units: Mapping[str, str] | None = None,
     section: SectionPlot | None = None,
     touch: Callable[..., Any] | None = None,
     span: float | None = None,
-    time_unit: str = "s",
+    time_unit: str | None = None,
 ) -> Plan:
     """What `live` was given, checked."""
     if not (math.isfinite(dt) and dt > 0):
@@ -240,18 +253,22 @@ def as_plan(
         raise InputError(f"span = {span!r}; expected a time above 0.")
     if method is not None and methods is not None:
         raise InputError("live: both method and methods are given; give one method, or several by name.")
-    steps = as_slider("dt", (dt / FINER, dt * FINER, None, time_unit, "", True) if step is None else step)
-    steps = with_value("dt", steps._replace(unit=steps.unit or time_unit, label=steps.label or "step"), dt)
     plain, start = double(model.build)(model.values | {"dt": np.asarray(dt)})
     if not isinstance(plain, LagrangianSystem):
         raise InputError(f"live: system is {plain!r:.60}; expected a LagrangianSystem, or a function that makes one.")
     start = plain.state(g=start[0], mu=start[1])
+    time_unit = units_of(plain).time if time_unit is None else time_unit
+    steps = as_slider("dt", (dt / FINER, dt * FINER, None, time_unit, "", True) if step is None else step)
+    steps = with_value("dt", steps._replace(unit=steps.unit or time_unit, label=steps.label or "step"), dt)
     chosen = dict(methods) if methods else {"": method or default_method(plain)}
     for each in chosen.values():
         refuse_variable(each, "live")
         check_method(each, plain)
+    drawn, named = dict(outputs or {}), dict(units or {})
+    for name in named.keys() - drawn.keys():
+        raise InputError(f"live: units has {name!r}; expected names of outputs: {', '.join(drawn) or 'none'}.")
     long = STEPS * dt if span is None else float(span)
-    return Plan(model, plain, start, chosen, steps, dict(outputs or {}), section, touch, long, time_unit)
+    return Plan(model, plain, start, chosen, steps, drawn, named, section, touch, long, time_unit)
 
 
 def _split(functions: Mapping[str, Callable[..., Any]], plan: Plan) -> dict[str, Callable[..., Any]]:

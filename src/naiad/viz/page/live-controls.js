@@ -9,8 +9,15 @@ const texts = []; // functions that show the numbers as they are
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", kappa: "κ", mu: "μ", nu: "ν", xi: "ξ", rho: "ρ", tau: "τ", omega: "ω", Pi: "Π", Omega: "Ω" };
 const symbols = (name) => name.replace(/[A-Za-z]+/g, (word) => GREEK[word] ?? word).replace(/(?<=^\p{L}+)\d+$/u, (number) => [...number].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join(""));
 
-const digits = (value) => String(Number(value.toPrecision(6))).replace("-", "−");
-const units = (text) => text.replace(/\^(-?\d)/g, (_, power) => [...power].map((c) => SUPERSCRIPT[c]).join("")).replace(/\bdeg\b/g, "°");
+const digits = (value) => String(Number(value.toPrecision(6))).replace(/-/g, "−");
+
+// The number of a control: three digits, more where its range has more to tell apart; what is round-off of it is zero.
+function shortened({ low, high, log }, value) {
+  const span = high - low;
+  if (Math.abs(value) < 1e-12 * span) return "0";
+  const places = Math.max(2 - Math.floor(Math.log10(Math.abs(value))), log ? 0 : Math.ceil(3 - Math.log10(span)), 0);
+  return String(Number(value.toFixed(Math.min(places, 100)))).replace(/-/g, "−");
+}
 
 // A control with a slider for each of its numbers.
 function buildControl(about, numbers) {
@@ -67,9 +74,9 @@ function buildSlider(about, numbers, k, labelled) {
     if (text.value.trim() && Number.isFinite(value)) set(value); else showNumbers();
   });
   texts.push(() => {
-    if (document.activeElement !== text) text.value = digits(numbers[k]);
+    if (document.activeElement !== text) text.value = shortened(about, numbers[k]);
     range.value = toPart(numbers[k]);
-    range.setAttribute("aria-valuetext", `${digits(numbers[k])} ${about.unit}`);
+    range.setAttribute("aria-valuetext", `${shortened(about, numbers[k])} ${about.unit}`);
   });
   return box;
 }
@@ -104,7 +111,7 @@ const everything = () => [...live.sliders.map((about, k) => [about, values[k]]),
 function showNumbers() {
   texts.forEach((show) => show());
   const words = everything().map(([about, numbers]) => {
-    const text = numbers.length > 1 ? `(${numbers.map(digits).join(", ")})` : digits(numbers[0]);
+    const parts = numbers.map((value) => shortened(about, value)), text = parts.length > 1 ? `(${parts.join(", ")})` : parts[0];
     return `${symbols(about.label)} = ${text}${about.unit ? ` ${units(about.unit)}` : ""}`;
   });
   element("about").textContent = words.join("  ·  ");

@@ -1,13 +1,14 @@
 // Plots that grow beside the motion: errors of what is conserved, on a logarithmic scale, and outputs, over time.
 
 const MARGIN = { left: 46, right: 8, top: 8, bottom: 18 }, LEAST = 1e-17, LOWEST = -16.9;
+const units = (text) => text.replace(/\^(-?\d)/g, (_, power) => [...power].map((c) => SUPERSCRIPT[c]).join("")).replace(/\bdeg\b/g, "°");
 const methodColour = (index) => css(colourOf(Math.max(0, bodies.findIndex((body) => body.method === index))));
 const partColour = (index, count) => css(count === 3 ? theme.axes[index] : PALETTE[index % PALETTE.length]);
 
 const plots = live.series.map((series) => {
   const figure = document.createElement("figure"), caption = document.createElement("figcaption"), canvas = document.createElement("canvas");
   const name = document.createElement("span");
-  name.textContent = series.name + (series.unit ? ` [${series.unit}]` : "");
+  name.textContent = series.name + (series.unit ? ` [${units(series.unit)}]` : "");
   caption.append(name);
   figure.append(caption, canvas);
   element("plots").append(figure);
@@ -48,15 +49,16 @@ function prepareReadout() {
 function showErrors() {
   readouts.forEach((readout, k) => {
     const { last, rows: [start] } = engines[k].table, at = plots[0].at;
-    readout.textContent = power(errorOf(last, start, [at], Math.abs(start[at]) || 1));
+    readout.textContent = power(errorOf(last, start, [at], sizeOf(plots[0], start, [at])));
   });
 }
 
 // A number in few signs, for an axis.
-function brief(value) {
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  return (size >= 1e5 || size < 1e-3 ? value.toExponential(0).replace("e+", "e") : String(Number(value.toPrecision(4)))).replace(/-/g, "−");
+// Two that are a step apart are told apart.
+function brief(value, step) {
+  if (Math.abs(value) < 1e-9 * step) return "0";
+  const size = Math.abs(value), more = Math.max(0, Math.floor(Math.log10(size)) - Math.floor(Math.log10(step) + 1e-9));
+  return (size >= 1e5 || size < 1e-3 ? String(Number(value.toPrecision(more + 1)).toExponential()).replace("e+", "e") : String(Number(value.toPrecision(Math.max(4, more + 1))))).replace(/-/g, "−");
 }
 
 function ticks(low, high, count) {
@@ -64,14 +66,22 @@ function ticks(low, high, count) {
   return Array.from({ length: 40 }, (_, k) => (Math.ceil(low / step) + k) * step).filter((value) => value <= high + 1e-9 * step);
 }
 
+const spacing = (values) => (values.length > 1 ? values[1] - values[0] : Math.abs(values[0]) || 1);
+
 function curvesOf(plot) {
   return engines.flatMap((engine, method) => {
     const rows = engine.table.all, start = engine.table.rows[0];
     if (!start) return [];
     if (!plot.error) return plot.parts.map((_, k) => ({ colour: engines.length > 1 ? methodColour(method) : partColour(k, plot.parts.length), rows, value: (row) => row[plot.at + k] }));
-    const indices = plot.parts.map((_, k) => plot.at + k), size = Math.hypot(...indices.map((k) => start[k])) || 1;
+    const indices = plot.parts.map((_, k) => plot.at + k), size = sizeOf(plot, start, indices);
     return [{ colour: methodColour(method), rows: rows.slice(1), value: (row) => Math.log10(Math.max(LEAST, errorOf(row, start, indices, size))) }];
   });
+}
+
+// What errors are divided by: the size at the start, or the scale where that is round-off of it.
+function sizeOf({ scale = 0 }, start, indices) {
+  const size = Math.hypot(...indices.map((k) => start[k]));
+  return (size < 1e-13 * scale ? scale : size) || 1;
 }
 
 function errorOf(row, start, indices, size) {
@@ -98,19 +108,20 @@ function axes(pen, [width, height], [x0, x1, y0, y1], { log, labels, across = 4,
   pen.lineWidth = 1;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  for (const y of ticks(y0, y1, Math.max(2, height / 46)).filter((y) => !log || Number.isInteger(y))) {
+  const levels = ticks(y0, y1, Math.max(2, height / 46)).filter((y) => !log || Number.isInteger(y));
+  for (const y of levels) {
     pen.strokeStyle = css(theme.grid);
     pen.beginPath();
     pen.moveTo(margin.left, py(y));
     pen.lineTo(width - margin.right, py(y));
     pen.stroke();
     pen.fillStyle = css(theme.quiet);
-    pen.fillText(log ? `10${[...String(y)].map((c) => SUPERSCRIPT[c]).join("")}` : brief(y), margin.left - 6, py(y));
+    pen.fillText(log ? `10${[...String(y)].map((c) => SUPERSCRIPT[c]).join("")}` : brief(y, spacing(levels)), margin.left - 6, py(y));
   }
   pen.textAlign = "center";
   pen.textBaseline = "alphabetic";
   const marks = ticks(x0, x1, across);
-  marks.forEach((x) => pen.fillText(brief(x), Math.min(width - 16, Math.max(margin.left + 4, px(x))), height - margin.bottom + 13));
+  marks.forEach((x) => pen.fillText(brief(x, spacing(marks)), Math.min(width - 16, Math.max(margin.left + 4, px(x))), height - margin.bottom + 13));
   if (labels) {
     pen.textAlign = "right";
     pen.fillText(labels[0], width - margin.right, height - 3);

@@ -4,7 +4,7 @@ let now = t0, playing = duration > 0 && !still, before = null;
 
 function clock(t) {
   const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(duration || 1))));
-  return `${t.toFixed(digits)} ${motion.unit || "s"}`;
+  return `${t.toFixed(digits)} ${motion.unit ?? "s"}`;
 }
 
 function show() {
