@@ -103,6 +103,11 @@ class AbstractActuated(LagrangianSystem):
         return self.system.picture
 
     @property
+    def units(self) -> Any:
+        """The units of the system."""
+        return self.system.units
+
+    @property
     def definite(self) -> bool:
         """As the system says."""
         return self.system.definite
