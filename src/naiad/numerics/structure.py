@@ -88,7 +88,7 @@ def _by_columns(linear: Function, n: int, coupled: int) -> Function:
 
 
 class Chain(AbstractStructure):
-    """Blocks of `size` unknowns coupled to their neighbours, then `border` unknowns coupled to all: O(n).
+    """Blocks of `size` unknowns coupled to their neighbours, then `border` unknowns coupled to all: O(n) operations.
 
     The Jacobian [[T, U], [V, W]] has a block tridiagonal T. Its columns are probed three colours at a time, T is
     eliminated by a scan over the blocks, and the border by its Schur complement W - V T^-1 U.
