@@ -431,6 +431,10 @@ def test_a_base_that_is_fixed_to_the_world_is_refused_and_one_that_floats_in_it_
     world = '<link name="world"/><joint name="base" type="{}"><parent link="world"/><child link="head"/></joint>'
     with pytest.raises(InputError, match="joint 'base' fixes the base to the world"):
         read_urdf(eel(tmp_path, EEL.replace("</robot>", world.format("fixed") + "</robot>")))
+    worse = EEL.replace('type="revolute"', 'type="prismatic"').replace("</robot>", world.format("fixed") + "</robot>")
+    both = r"joint 'neck' is of type 'prismatic'.*\. Also joint 'base' fixes the base to the world"
+    with pytest.raises(InputError, match=both):
+        read_urdf(eel(tmp_path, worse))
     floating = read_urdf(eel(tmp_path, EEL.replace("</robot>", world.format("floating") + "</robot>")))
     assert floating.robot.bodies == ("head", "tail")
 

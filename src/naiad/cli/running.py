@@ -137,8 +137,8 @@ def _progress(title: str) -> "Iterator[Progress]":
     with Bars(*columns, TextColumn("{task.fields[label]}", style="dim"), console=console, transient=True) as bars:
         task, doing = bars.add_task(title, total=1.0, label=""), ""
 
-        def compiling(busy: bool) -> None:
-            bars.update(task, label="compiling" if busy else doing)
+        def compiling(busy: bool | str) -> None:
+            bars.update(task, label=busy if isinstance(busy, str) else "compiling" if busy else doing)
 
         def report(fraction: float, label: str) -> None:
             nonlocal doing

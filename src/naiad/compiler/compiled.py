@@ -133,8 +133,11 @@ class Compiled:
         options["most_scalars"] = self._most_scalars
         return functools.partial(Compiled, **options, backend=self._backend), (self.function,)
 
-    def __call__(self, *args: Any) -> Any:
-        """The function of these arguments; arrays come back as NumPy arrays."""
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The function of these arguments, which are given by place; arrays come back as NumPy arrays."""
+        if named:
+            names = ", ".join(f"{name}=" for name in named)
+            raise InputError(f"compile: {_place(self.function)} was given {names}; give its arguments by their place.")
         signature, leaves = self._signature(args)
         entry = self._entry(signature, args)
         return entry.tree.unflatten(entry.alone(leaves))
@@ -195,7 +198,7 @@ class Compiled:
         """The function of arguments like these as a module of WebAssembly, for browsers and Node; the numbers that are
         given here are those that it begins with."""
         signature, leaves = self._signature(args)
-        with making():
+        with making(lambda: f"{_subject(self.function, args)} to WebAssembly"):
             program, tree, _ = self._traced(signature, args, wasm=True)
             names = Names(_argument_names(self.function, args), _leaf_names(tree.unflatten(range(tree.num_leaves))))
             return wasm_module(program, leaves, _masks(signature, leaves), names, _place(self.function))
@@ -251,6 +254,7 @@ class Compiled:
     def _none_made(self, everything: list[Any], structure: Any, static: tuple[Any, ...]) -> Made:
         """Nothing yet for arguments of a structure with these leaves."""
         counts = [argument.num_leaves for argument in structure.children()]
+        _check_count(self.function, len(counts))
         if _most_arguments(self.function) == math.inf:
             _check_numbers("compile: parameters", self._parameters, len(counts))
         folds = [number in self._parameters for number, count in enumerate(counts) for _ in range(count)]
@@ -308,7 +312,7 @@ class Compiled:
                 code, layout, lanes, stats, example = pickle.loads(stored)
                 return Entry.of(self._backend.load(code, layout, lanes), jax.tree.structure(example), stats)
         started = time.perf_counter()
-        with making():
+        with making(lambda: _subject(self.function, args) + ("" if lanes == 1 else ", for many rows")):
             program, tree, traced = self._traced(signature, args, apart=apart, packs=lanes == 1 and self._backend.packs)
             lanes = lanes or self._backend.lanes_of(program.length)
             source = self._backend.source(program, lanes, shared)
@@ -468,11 +472,31 @@ def _most_arguments(function: Callable[..., Any]) -> float:
 
 def _check_numbers(name: str, numbers: Any, count: float) -> None:
     """Refuse what are no numbers of arguments, of which there are so many: the option would do nothing."""
-    some = isinstance(numbers, Sequence | np.ndarray)
+    some = isinstance(numbers, Sequence) or (isinstance(numbers, np.ndarray) and numbers.ndim > 0)
     whole = some and all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in numbers)
     if not whole or not all(0 <= each < count for each in numbers):
         among = "counted from 0" if count == math.inf else f"from 0 to {count - 1}" if count else "of which it has none"
         raise InputError(f"{name} = {numbers!r}; expected a sequence of numbers of arguments, {among}.")
+
+
+def _check_count(function: Callable[..., Any], count: int) -> None:
+    """Refuse a call with another number of arguments than the function takes."""
+    try:
+        inspect.signature(function, follow_wrapped=False).bind(*range(count))
+    except TypeError as error:
+        raise InputError(f"compile: {_place(function)} is called with {count} arguments: {error}.") from None
+    except ValueError:  # a function without a signature
+        return
+
+
+def _subject(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """What is compiled, in words: a user's function with its line, or one of naiad's and the system that it is for."""
+    own = getattr(inspect.unwrap(function), "__module__", None) or ""
+    if not own.startswith("naiad."):
+        return _place(function)
+    systems = (getattr(arg, "system", arg) for arg in args)
+    system = next((type(each).__name__ for each in systems if hasattr(each, "lagrangian")), None)
+    return f"{own}.{getattr(function, '__name__', 'function')}" + (f" for {system}" if system else "")
 
 
 def _place(function: Callable[..., Any]) -> str:

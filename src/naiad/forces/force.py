@@ -12,8 +12,9 @@ from naiad.errors import InputError
 from naiad.forces.signals import AbstractSignal
 from naiad.groups import Pose
 from naiad.mechanics import Scalar
+from naiad.mechanics.functions import mistake_of
 from naiad.numerics import Module, static
-from naiad.numerics.arguments import checked_throughout
+from naiad.numerics.arguments import checked, checked_throughout
 
 Vector = Float[Array, "3"]
 Wrench = Float[Array, "6"]
@@ -48,7 +49,7 @@ class GivenForce(AbstractForce):
         return jnp.asarray(self.function(motion))
 
 
-@checked_throughout
+@checked
 def checked_forces(forces: Any) -> tuple[AbstractForce, ...]:
     """Forces as users give them, one or several: `AbstractForce`s or functions of a `Motion`; or an `InputError`."""
     given = tuple(forces) if isinstance(forces, tuple | list) else (forces,)
@@ -89,8 +90,13 @@ def _checked(force: Any) -> AbstractForce:
     if not callable(force):
         raise InputError(f"{force!r} is no force; expected one such as Drag(...), or a function of a `Motion`.")
     made = force if isinstance(force, AbstractForce) else GivenForce(force)
+    own = made.function if isinstance(made, GivenForce) else made
     with jax.enable_x64(True):
-        rest = Motion(jnp.eye(3), *[jnp.zeros(3)] * 4, t=0.0)
+        rest = Motion(jnp.eye(3), *[jnp.zeros(3)] * 4, t=jnp.zeros(()))
+        name = getattr(own, "__name__", type(own).__name__)
+        mistake = mistake_of(f"The force {name}", own, {"motion": rest})
+        if mistake is not None:
+            raise InputError(mistake)
         shape = jax.eval_shape(made, rest).shape
     if shape != (6,):
         raise InputError(f"A force has shape {shape}; expected (6,): torque, then force, in the body frame.")

@@ -1,6 +1,7 @@
 """What a Lie group is to this library."""
 
 import abc
+import inspect
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from naiad.groups.arguments import explained_arguments
 from naiad.numerics.linalg import transpose
 from naiad.numerics.module import Module
 
@@ -27,6 +29,10 @@ class AbstractGroup(Module):
 
     Velocities are left-trivialised: xi = g^-1 g'. An element is an array or a named tuple of arrays.
     """
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        _explain(cls)
 
     free: ClassVar[Any] = False
     """Whether all numbers make an element, so that no round-off leaves the group."""
@@ -136,3 +142,17 @@ class AbstractGroup(Module):
     def ad_dual(self, x: Float[Array, " dim"], mu: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """ad*_x mu, defined by <ad*_x mu, y> = <mu, ad_x y>."""
         return transpose(lambda y: self.ad(x, y), mu)
+
+
+def _explain(cls: type) -> None:
+    """Let the methods of a group that take arguments say which of these is wrong."""
+    for name, value in list(vars(cls).items()):
+        if inspect.isfunction(value) and not name.startswith("_") and _takes_arguments(value):
+            setattr(cls, name, explained_arguments(value))
+
+
+def _takes_arguments(method: Any) -> bool:
+    return len(inspect.signature(method).parameters) > 1
+
+
+_explain(AbstractGroup)

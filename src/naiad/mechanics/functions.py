@@ -37,7 +37,8 @@ _REMEDIES = {
 def explained(function: F) -> F:
     """Where a function of a system or of a run fails, and one of the functions that a user wrote is why, say so.
 
-    Nothing is looked at unless it fails; what no function explains is raised as it is.
+    The frames of naiad and of JAX between the call and that function are left out. Nothing is looked at unless it
+    fails; what no function explains is raised as it is.
     """
 
     @functools.wraps(function)
@@ -45,13 +46,17 @@ def explained(function: F) -> F:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            if isinstance(error, NaiadError) and error.__cause__ is None:
+            refused = error
+            if not isinstance(error, NaiadError) or error.__cause__ is not None:
+                system = _first_system((*args, *kwargs.values()))
+                mistake = None if system is None else _first_mistake(system, kwargs, differentiated=True)
+                if mistake is None:
+                    raise
+                refused = InputError(mistake)
+            elif not isinstance(error, InputError):
                 raise
-            system = _first_system((*args, *kwargs.values()))
-            mistake = None if system is None else _first_mistake(system, kwargs, differentiated=True)
-            if mistake is None:
-                raise
-        raise InputError(mistake)
+        vars(refused).pop("__notes__", None)  # JAX's, on frames that are not shown
+        raise refused.with_traceback(None)  # the frames of naiad and of JAX tell a user nothing
 
     return typing.cast("F", called)
 
@@ -86,6 +91,11 @@ def takes_system(function: Callable[..., Any]) -> bool:
         return False
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(each.kind in positional and each.default is each.empty for each in given) == 3
+
+
+def mistake_of(name: str, function: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
+    """What is wrong with a function that a user wrote, if it fails with arguments of these shapes."""
+    return _Written(name, function, arguments).mistake()
 
 
 class _Written(NamedTuple):

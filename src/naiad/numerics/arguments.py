@@ -2,6 +2,7 @@
 
 import builtins
 import collections.abc
+import difflib
 import functools
 import inspect
 import math
@@ -9,6 +10,7 @@ import numbers
 import os
 import re
 import reprlib
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -88,7 +90,7 @@ class Door:
         for label, place, default, kind in plan:
             value = kwargs[place] if isinstance(place, str) else args[place]
             if value is not default and not kind.fits(value):
-                raise InputError(f"{self.name}: {label} = {shown(value)}; expected {kind.words}.{_remedy(value)}")
+                raise InputError(f"{self.name}: {label} = {shown(value)}; expected {kind.words}.{_remedy(value, kind)}")
 
     def _planned(self, count: int, names: list[str]) -> "list[tuple[str, int | str, Any, Kind]]":
         """Of a call with so many arguments by place, and some by name: what is looked at, where it is in the call, its
@@ -130,6 +132,7 @@ class Kind(NamedTuple):
 
     fits: Callable[[Any], bool]
     words: str
+    classes: tuple[type, ...] = ()
 
 
 ANYTHING = Kind(lambda _: True, "anything")
@@ -149,7 +152,8 @@ def kind_of(annotation: Any) -> Kind:
         if ANYTHING in kinds:
             return ANYTHING
         words = list(dict.fromkeys(kind.words for kind in kinds))
-        return Kind(lambda x: any(kind.fits(x) for kind in kinds), " or ".join(words))
+        classes = tuple(each for kind in kinds for each in kind.classes)
+        return Kind(lambda x: any(kind.fits(x) for kind in kinds), " or ".join(words), classes)
     if origin is Literal:
         return Kind(lambda x: isinstance(x, str | int) and x in inner, f"one of {', '.join(map(repr, inner))}")
     if hasattr(annotation, "dim_str"):  # of jaxtyping
@@ -164,7 +168,7 @@ def kind_of(annotation: Any) -> Kind:
         return _mapping_kind(kind_of(inner[1]) if inner else ANYTHING)
     cls = origin or annotation
     if isinstance(cls, type) and cls is not object and not getattr(cls, "_is_protocol", False):
-        return Kind(_of_class(cls), _article(cls.__name__))
+        return Kind(_of_class(cls), _article(cls.__name__), (cls,))
     return ANYTHING
 
 
@@ -191,8 +195,35 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-def _remedy(value: Any) -> str:
-    return f" Give an instance of it: {value.__name__}(...)." if isinstance(value, type) else ""
+def _remedy(value: Any, kind: Kind) -> str:
+    """What to give instead of a class, or of the name of one."""
+    if isinstance(value, type):
+        return f" Give an instance of it: {value.__name__}(...)."
+    if not isinstance(value, str) or not kind.classes:
+        return ""
+    known = {cls.__name__.lower(): cls for each in kind.classes for cls in _public_subclasses(each)}
+    near = difflib.get_close_matches(re.sub(r"\W|_", "", value.lower()), known, n=1, cutoff=0.7)
+    return f" Give an instance: {_called(known[near[0]])}." if near else ""
+
+
+def _public_subclasses(cls: type) -> list[type]:
+    """The classes of naiad that can be made of a kind."""
+    found = [each for sub in cls.__subclasses__() for each in _public_subclasses(sub)]
+    own = cls.__module__.startswith("naiad.") and not cls.__name__.startswith("_") and not inspect.isabstract(cls)
+    return [cls, *found] if own else found
+
+
+def _called(cls: type) -> str:
+    """How a class of naiad is called by its users."""
+    home = "nd" if getattr(sys.modules["naiad"], cls.__name__, None) is cls else ".".join(cls.__module__.split(".")[:2])
+    return f"{home}.{cls.__name__}({'' if _needs_nothing(cls) else '...'})"
+
+
+def _needs_nothing(cls: type) -> bool:
+    parameters = inspect.signature(cls).parameters.values()
+    return all(
+        each.default is not each.empty or each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters
+    )
 
 
 def _resolved(annotation: Any, scope: dict[str, Any]) -> Any:

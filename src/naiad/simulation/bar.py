@@ -1,12 +1,14 @@
 """A bar on long runs."""
 
 import contextlib
+import inspect
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 from naiad.compiler.telling import telling
+from naiad.errors import InputError
 from naiad.simulation.plan import Plan
 
 
@@ -26,7 +28,7 @@ class Bar:
     def __init__(self, plan: Plan | Span, *, shown: bool | Callable[[float], None] | None):
         self._total = plan.last - plan.first
         self._first = plan.first
-        self._tell = shown if callable(shown) else None
+        self._tell = _teller(shown) if callable(shown) else None
         self._shown = self._tell is None and (sys.stderr.isatty() if shown is None else bool(shown))
         self._bar: Any = None
         self._task: Any = None
@@ -60,8 +62,8 @@ class Bar:
             if self._bar is not None:
                 self._bar.stop()
 
-    def _compiling(self, busy: bool) -> None:
-        self._doing = "compiling" if busy else "simulating"
+    def _compiling(self, busy: bool | str) -> None:
+        self._doing = busy if isinstance(busy, str) else "compiling" if busy else "simulating"
         self._draw()
 
     def _draw(self) -> None:
@@ -89,3 +91,15 @@ class Bar:
         self._task = bar.add_task(self._doing, total=self._total, completed=self._done)
         bar.start()
         self._bar = bar
+
+
+def _teller(tell: Callable[[float], None]) -> Callable[[float], None]:
+    """The function that is told the fraction done, if it can be called with it."""
+    try:
+        inspect.signature(tell).bind(0.0)
+    except TypeError as error:
+        name = getattr(tell, "__name__", type(tell).__name__)
+        raise InputError(f"progress: {name} cannot be called with one number, the fraction done: {error}.") from None
+    except ValueError:  # a function without a signature
+        pass
+    return tell

@@ -30,6 +30,10 @@ def read_toml(
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} is not TOML: {error}") from error
+    except RecursionError:
+        raise InputError(
+            f"{path}: lists or tables nested too deeply to be read; expected one table [parameters]."
+        ) from None
     study, values = found.pop("study", name), [found.pop(table, {}) for table in tables]
     found.pop("naiad", None)
     if found:

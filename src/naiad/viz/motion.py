@@ -97,7 +97,8 @@ def _drawable(dataset: "xr.Dataset") -> tuple[list[Body], list[String]]:
         raise InputError(
             "there is nothing to animate: rotations in the plane or in space (R with 2x2 or 3x3 matrices, q with "
             "quaternions, beta), positions (x with 2 or 3 components) and strings (nodes) can be shown; the "
-            f"dataset has {names}"
+            f"dataset has {names}. Let the system say what is seen of it: "
+            'picture = naiad.mechanics.Picture(seen=lambda g, t: {"x": ...})'
         )
     return found, lines
 

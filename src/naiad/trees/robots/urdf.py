@@ -111,15 +111,23 @@ def urdf_robot(path: str | os.PathLike[str]) -> Robot:
     order = ordered(file, list(links), {name: ends for name, (ends, _) in joints.items()})
     number_of = {name: i for i, name in enumerate(order)}
     own: dict[str, Joint] = {}
+    refused: list[str] = []
     for name, ((parent, below), element) in joints.items():
         where = f"{file}: joint {name!r}"
         if parent == "world" and element.get("type") == "fixed" and links[parent].inertial is None:
-            raise InputError(
+            refused.append(
                 f"{where} fixes the base to the world; naiad's trees float or hang on a ball joint: leave the link "
                 "'world' out."
             )
-        own[below] = _joint(element, name, number_of[parent], where, notes)
+            continue
+        try:
+            own[below] = _joint(element, name, number_of[parent], where, notes)
+        except InputError as error:
+            refused.append(str(error))
+            continue
         notes += own[below].notes
+    if refused:
+        raise InputError(" ".join([refused[0], *(each.replace(f"{file}: ", "Also ", 1) for each in refused[1:])]))
     found = [links[name]._replace(joint=own.get(name)) for name in order]
     return Robot(root.get("name") or Path(path).stem, tuple(found), tuple(notes))
 
