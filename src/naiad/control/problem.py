@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.control.transcription import AbstractTranscription, Controlled, GaussSteps
-from naiad.control.units import Units
+from naiad.control.units import ProblemUnits
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
@@ -36,7 +36,7 @@ class Problem(Module):
     ending: Any
     model: Any
     begin: Any
-    units: Units
+    units: ProblemUnits
     controls: int = static()
     constants: int = static()
     unknown: int = static()

@@ -14,7 +14,7 @@ from naiad.control.interior import Rules
 from naiad.control.iterate import Numbers
 from naiad.control.newton import NewtonTables
 from naiad.control.problem import Problem
-from naiad.control.units import Units
+from naiad.control.units import ProblemUnits
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
@@ -65,7 +65,7 @@ class Task(NamedTuple):
             return self._replace(problem=self.problem.replaced(units=units)), ends[0], ends[1]
         return self._replace(route=route), ends[0], ends[1]
 
-    def _units(self, route: Route) -> Units:
+    def _units(self, route: Route) -> ProblemUnits:
         """By the momenta along the geodesic, or beside it, and by the cost there with the controls that it takes."""
         problem, n, numbers = self.problem, self.problem.group.dim, self.numbers
         newton = NewtonTables.of(problem, route, numbers)
@@ -79,7 +79,7 @@ class Task(NamedTuple):
         control = min(momentum / (self.T * slope) if slope > 0.0 else largest, largest)
         cost = newton.cost_with(control)
         newton.release()
-        return Units.of(momentum, abs(cost), control)
+        return ProblemUnits.of(momentum, abs(cost), control)
 
     def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Route:
         """The first iterate: along the geodesic, bent aside if wanted; the one that is known, if it is that."""
@@ -139,7 +139,7 @@ def pose(
         ending=ending,
         model=model,
         begin=begin,
-        units=Units(),
+        units=ProblemUnits(),
         controls=nu,
         constants=int(free_time) + theta.size,
         unknown=theta.size,
@@ -152,7 +152,7 @@ def pose(
 
 
 posed = checked(pose, "the problem")
-_UNITS: dict[Any, Units] = {}  # of problems whose ends are sound, by all of their numbers
+_UNITS: dict[Any, ProblemUnits] = {}  # of problems whose ends are sound, by all of their numbers
 
 
 def _times(times: Any, T: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from naiad.mechanics import State
 SMALLEST, LARGEST = 1e-2, 1e3  # momenta and costs between these are as good as one
 
 
-class Units(NamedTuple):
+class ProblemUnits(NamedTuple):
     """Those of momenta, controls and costs; those of multipliers follow. Tables have numbers in them, iterates outside
     of tables do not."""
 
@@ -18,7 +18,7 @@ class Units(NamedTuple):
     cost: Any = 1.0
 
     @classmethod
-    def of(cls, momentum: float, cost: float, control: float) -> "Units":
+    def of(cls, momentum: float, cost: float, control: float) -> "ProblemUnits":
         """For numbers of these sizes."""
         if all(SMALLEST < size < LARGEST or size == 0.0 for size in (momentum, cost)):
             return cls()
