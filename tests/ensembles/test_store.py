@@ -4,6 +4,7 @@ import errno
 import functools
 import os
 import pickle
+import shutil
 import signal
 import time
 import traceback
@@ -11,6 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
+import zarr
 
 import naiad as nd
 from naiad.ensembles import Mean, Variance, many, store
@@ -69,6 +71,23 @@ def test_what_is_on_disk_is_what_is_in_memory(tmp_path):
     np.testing.assert_array_equal(plain["Pi"], memory.record["Pi"])
     assert plain["Pi"].attrs["units"] == "kg m^2/s"
     np.testing.assert_array_equal(plain["J"], CASES["J"])
+
+
+def spoilt(path, name):
+    """A number that another program writes into an array of a store, with a checksum of its own."""
+    array = zarr.open_group(path, mode="r+", use_consolidated=False)[name]
+    array[(-1,) * array.ndim] = 77 if array.dtype.kind in "iu" else np.nan
+
+
+def test_a_number_that_another_program_wrote_is_damage(tmp_path):
+    """In what is along time, in what is not, in crossings, and in what the runs have of their own."""
+    memory = nd.simulate_many(BODIES, STATES, out=tmp_path / "whole.zarr", **OPTIONS)
+    for name in ("Pi", "pointing", "monitor_energy", "node", "crossing_time", "job/npz"):
+        path = tmp_path / f"{name.replace('/', '-')}.zarr"
+        shutil.copytree(tmp_path / "whole.zarr", path)
+        spoilt(path, name)
+        with pytest.raises(InputError, match=rf"\.zarr is damaged \(a chunk, {name}/c.*, was changed"):
+            same(nd.load_many(path, BODIES, METHOD, **FUNCTIONS), memory)
 
 
 def test_noise_and_steps_of_their_own(tmp_path):

@@ -15,7 +15,7 @@ import zarr
 
 from naiad.errors import InputError, RunError
 from naiad.files import whole_file
-from naiad.io import layout, places, read, write
+from naiad.io import layout, open_lazily, places, read, write
 
 
 def example(seed: int = 0) -> xr.Dataset:
@@ -271,9 +271,9 @@ def test_newer_format(tmp_path):
     write(example(), tmp_path / "a.zarr")
     root = tmp_path / "a.zarr" / "zarr.json"
     node = json.loads(root.read_text())
-    node["attributes"]["naiad_format"] = 3
+    node["attributes"]["naiad_format"] = 4
     root.write_text(json.dumps(node))
-    with pytest.raises(InputError, match="has format 3, this naiad reads up to format 2; install a newer"):
+    with pytest.raises(InputError, match="has format 4, this naiad reads up to format 3; install a newer"):
         read(tmp_path / "a.zarr")
 
 
@@ -300,6 +300,34 @@ def test_every_kind_of_damage_is_found(tmp_path):
                 assert re.match(r"\S*a\.zarr is (damaged|not a naiad store)[^\n]*$", complaint)
             file.write_bytes(content)
     same_bits(read(path), whole)
+
+
+@pytest.mark.parametrize("name", ["R", "odd", "z"])
+def test_a_number_that_another_program_wrote_is_damage(tmp_path, name):
+    """Its chunk is sound, with a checksum of its own, but it is not the one that was written."""
+    path = tmp_path / "a.zarr"
+    write(example(), path)
+    zarr.open_group(path, mode="r+")[name][2] = np.nan
+    says = rf"a\.zarr is damaged \(a chunk, {name}/c/.* was changed after naiad wrote it\)"
+    with pytest.raises(InputError, match=says):
+        read(path)
+    seen = open_lazily(path)
+    with pytest.raises(InputError, match=says):
+        seen[name].load()
+
+
+def test_stores_without_checksums_of_their_chunks_are_read(tmp_path):
+    """Those of format 2, whose chunks nothing is known of."""
+    path = tmp_path / "a.zarr"
+    write(example(), path)
+    node = json.loads((path / "zarr.json").read_text())
+    own = {name: value for name, value in node["attributes"].items() if name != "naiad_checksum"} | {"naiad_format": 2}
+    for word in ("checksums", "tails"):
+        del own["naiad_layout"][word]
+    node["attributes"] = {**own, "naiad_checksum": layout.digest(own)}
+    (path / "zarr.json").write_text(json.dumps(node))
+    same_bits(read(path), example())
+    xr.testing.assert_identical(open_lazily(path).load(), read(path))
 
 
 def test_a_damaged_store_may_be_replaced(tmp_path):

@@ -1,5 +1,6 @@
 """Long runs: what was appended is what is read, whatever ends the process."""
 
+import contextlib
 import errno
 import itertools
 import os
@@ -290,3 +291,65 @@ def test_a_change_of_kind_is_refused_and_spoils_nothing(tmp_path, change, messag
             out.append(change(rows(3, 4)))
         out.append(rows(3, 5))
     xr.testing.assert_identical(read(tmp_path / "a.zarr"), rows(0, 5))
+
+
+@pytest.mark.parametrize("row", [3, 70, 128, 130])
+def test_a_row_that_another_program_wrote_is_damage(tmp_path, monkeypatch, row):
+    """In full chunks and in the last one, of a run that goes on, that was ended, and that is finished."""
+    monkeypatch.setattr(layout, "CHUNK_ROWS", 64)
+    path = tmp_path / "a.zarr"
+    out = Writer(path)
+    for k in range(0, 131, 10):
+        out.append(rows(k, min(k + 10, 131)))
+        out.flush()
+    xr.testing.assert_identical(read(tmp_path / "a.zarr.partial"), rows(0, 131))
+
+    def changed(place, value):
+        array = zarr.open_group(place, mode="r+", use_consolidated=False)["energy"]
+        before = float(array[row])
+        array[row] = value
+        return before
+
+    before = changed(tmp_path / "a.zarr.partial", np.nan)
+    with pytest.raises(InputError, match=r"energy.* (was|were) changed after naiad wrote (it|them)"):
+        read(tmp_path / "a.zarr.partial")
+    changed(tmp_path / "a.zarr.partial", before)
+    out.close()
+    xr.testing.assert_identical(read(path), rows(0, 131))
+    changed(path, np.nan)
+    with pytest.raises(
+        InputError, match=r"a\.zarr is damaged \(a chunk, energy/c/\d, was changed after naiad wrote it\)"
+    ):
+        read(path)
+
+
+def test_what_an_ended_process_left_is_checked_when_it_is_gone_on_with(tmp_path, monkeypatch):
+    """Rows of the last chunk that were committed; those beyond may be anything."""
+    monkeypatch.setattr(layout, "CHUNK_ROWS", 64)
+    partial = tmp_path / "a.zarr.partial"
+    with contextlib.suppress(ZeroDivisionError), Writer(tmp_path / "a.zarr") as out:
+        out.append(rows(0, 100))
+        raise ZeroDivisionError
+    array = zarr.open_group(partial, mode="r+", use_consolidated=False)["energy"]
+    array.resize((110,))
+    array[100:] = np.nan  # written and not committed
+    right, array[99] = float(array[99]), np.nan
+    with pytest.raises(InputError, match="rows of energy were changed after naiad wrote them"):
+        Writer.reopened(tmp_path / "a.zarr")
+    array[99] = right
+    with Writer.reopened(tmp_path / "a.zarr") as out:
+        out.keep({"time": 90})
+        out.append(rows(90, 150))
+    xr.testing.assert_identical(read(tmp_path / "a.zarr"), rows(0, 150))
+
+
+def test_rows_that_are_dropped_are_gone_before_others_are_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(layout, "CHUNK_ROWS", 64)
+    out = Writer(tmp_path / "a.zarr")
+    out.append(rows(0, 150))
+    out.flush()
+    out.keep({"time": 70})
+    xr.testing.assert_identical(read(tmp_path / "a.zarr.partial"), rows(0, 70))
+    out.append(rows(70, 75))
+    out.close()
+    xr.testing.assert_identical(read(tmp_path / "a.zarr"), rows(0, 75))

@@ -9,6 +9,7 @@ takes long leaves where it stands in a file too, every few seconds.
 
 import contextlib
 import io
+import itertools
 import time
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +27,7 @@ from naiad.ensembles.table import Arrays, series
 from naiad.errors import InputError, NaiadError, RunError
 from naiad.files import clear_errors
 from naiad.io import keys, layout, places
+from naiad.io.checksums import Checksums
 from naiad.io.claim import Claim
 from naiad.io.sites import Bucket, Folder
 from naiad.mechanics import State, identity
@@ -40,6 +42,7 @@ BLOCKS = ".blocks"  # what the blocks left, until all are there
 JOB = "job"  # the group with what the runs have of their own
 NPZ = "npz"  # its one array, the bytes of a file of arrays, of which there would be many small ones
 REDUCED = "reduced"  # the group of statistics
+CHECKSUMS = "checksums"  # in the file of a block: array, key and checksum of each of its chunks
 PART = "reduced/"  # before the names of the parts of statistics, in the file of a block
 HALFWAY = "halfway-2.npz"  # where a block stands; the number is that of its form: what has another one begins anew
 HALFWAY_SECONDS = 5.0
@@ -64,11 +67,11 @@ class Shelf:
         """Write a block: its rows along time, and then the file with all else, which says that it is whole."""
         with self._clear_errors():
             along = series(kept.arrays)
-            for name, values in along.items():
-                layout.put_rows(self._store, name, number, values, self.size)
+            rows = [(name, *layout.put_rows(self._store, name, number, x, self.size)) for name, x in along.items()]
             others = {name: x for name, (_, x) in (kept.arrays | kept.met).items() if name not in along}
             parts = {f"{PART}{name}/{key}": x for name, part in kept.parts.items() for key, x in part.items()}
-            keys.put(self._store, _key(number, "npz"), _packed(others | parts), last=True)
+            kept_sums = {CHECKSUMS: np.array(rows, dtype=str).reshape(-1, 3)}
+            keys.put(self._store, _key(number, "npz"), _packed(others | parts | kept_sums), last=True)
             keys.remove(self._store, _key(number, HALFWAY))
 
     def keep(self, number: int, block: Block, *, now: bool = False) -> None:
@@ -118,7 +121,7 @@ class Shelf:
         own = attributes(self._store, self.place)
         names = [*own["arrays"], *own["crossings"]]
         with self._clear_errors():
-            lengths = self._put_columns(own)
+            lengths, sums = self._put_columns(own)
             for name, variable in coordinates.items():
                 layout.write_small_array(self._store, name, variable)
             groups = [JOB]
@@ -126,7 +129,7 @@ class Shelf:
                 _put_dataset(self._store, reduced)
                 groups.append(REDUCED)
             kept = {name: value for name, value in own.items() if name not in (*layout.RESERVED, "naiad_format")}
-            layout.commit(self._store, kept, [*names, *coordinates], list(coordinates), lengths, groups)
+            layout.commit(self._store, kept, [*names, *coordinates], list(coordinates), lengths, groups, sums)
 
     def finish(self, claim: Claim, *, overwrite: bool) -> None:
         """Remove what the blocks left, and put the store in its place."""
@@ -135,15 +138,19 @@ class Shelf:
             self.place.finish(overwrite=overwrite)
         claim.release()
 
-    def _put_columns(self, own: Mapping[str, Any]) -> dict[str, int]:
-        """The rows of all blocks in the arrays that are not along time, some blocks at a time; how many crossings."""
+    def _put_columns(self, own: Mapping[str, Any]) -> tuple[dict[str, int], Checksums]:
+        """The rows of all blocks in the arrays that are not along time, some blocks at a time; how many crossings, and
+        the checksums of the chunks along time."""
         import xarray as xr
 
         some = max(1, GATHERED // self.size)
         most, growing = min(some * self.size, own["runs"]), {}
+        sums: Checksums = {}
         for piece, first in enumerate(range(0, self._count(), some)):
             numbers = range(first, min(first + some, self._count()))
             blocks = [_unpacked(keys.get(self._store, _key(number, "npz")) or b"") for number in numbers]
+            for name, key, found in itertools.chain.from_iterable(block[CHECKSUMS] for block in blocks):
+                sums.setdefault(str(name), {})[str(key)] = str(found)
             for name, (dims, about) in own["columns"].items():
                 rows = xr.Variable(dims, np.concatenate([block[name] for block in blocks]), about)
                 if dims[0] == "crossing":
@@ -152,7 +159,7 @@ class Shelf:
                 if piece == 0:
                     layout.create_plain_array(self._store, name, rows, own["runs"], most)
                 layout.put_rows(self._store, name, piece, rows.to_numpy(), most)
-        return {"crossing": next(iter(growing.values())).shape[0]} if growing else {}
+        return {"crossing": next(iter(growing.values())).shape[0]} if growing else {}, sums
 
     def _count(self) -> int:
         return -(-attributes(self._store, self.place)["runs"] // self.size)

@@ -18,6 +18,7 @@ from naiad.ensembles.store import Shelf, attributes, named_arrays, reduced, rest
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod, default_method
 from naiad.io.sites import Bucket, Folder, site
+from naiad.io.store import checked_store
 from naiad.mechanics import LagrangianSystem, State, identity
 from naiad.mechanics.functions import explained
 from naiad.numerics.arguments import checked
@@ -47,7 +48,8 @@ def load_many(
     if not place.is_finished():
         begun = ": it was interrupted, and nd.resume_many goes on with it" if place.is_begun() else ""
         raise InputError(f"{place} is not an ensemble that naiad wrote{begun}.")
-    job, cases, _ = _known(place.store(finished=True), str(place), systems, method, (outputs, monitors, sections))
+    store = checked_store(place.store(finished=True), str(place))
+    job, cases, _ = _known(store, str(place), systems, method, (outputs, monitors, sections))
     return opened(place, job, cases)
 
 
@@ -150,7 +152,7 @@ def opened(place: Folder | Bucket, job: Job, cases: Cases | None) -> Ensemble:
     """A finished ensemble, its arrays read when they are used."""
     import zarr
 
-    store = place.store(finished=True)
+    store = checked_store(place.store(finished=True), str(place))
     group, known = zarr.open_group(store, mode="r"), attributes(store, place)
     arrays = named_arrays(group, known["arrays"])
     return Ensemble(job, arrays, named_arrays(group, known["crossings"]), cases, store, reduced(store))

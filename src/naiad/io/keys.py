@@ -19,6 +19,22 @@ def get(store: "Store", key: str) -> bytes | None:
     return None if found is None else found.to_bytes()
 
 
+def ending(store: "Store", key: str, size: int) -> bytes:
+    """The last bytes of a file, which is there."""
+    from zarr.abc.store import SuffixByteRequest
+    from zarr.core.buffer import default_buffer_prototype
+    from zarr.core.sync import sync
+
+    from naiad.io.durable import DurableStore
+
+    if isinstance(store, DurableStore):
+        with (store.root / key).open("rb") as file:
+            file.seek(-min(size, (store.root / key).stat().st_size), 2)
+            return file.read()
+    found = sync(store.get(key, default_buffer_prototype(), SuffixByteRequest(size)))
+    return b"" if found is None else found.to_bytes()
+
+
 def put(store: "Store", key: str, *contents: Any, last: bool = False) -> None:
     """Write a file, whole or not at all; the `last`, which says that others are there, once these are safe."""
     from zarr.core.buffer import default_buffer_prototype

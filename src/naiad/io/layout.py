@@ -2,9 +2,10 @@
 
 The root attributes are the dataset's own and four of naiad's: `naiad_format`, `naiad_layout` (the variables in order,
 which of them are coordinates, the committed length of each growing dimension, and a digest of the metadata of each
-array), `coordinates`, by which `xarray.open_zarr` knows the coordinates too, and `naiad_checksum`, a digest of all the
-others. An array may be longer than its committed length (a process was killed between writing rows and committing
-them): what lies beyond does not count. Format 1 had no digests.
+array, and the checksums of chunks), `coordinates`, by which `xarray.open_zarr` knows the coordinates too, and
+`naiad_checksum`, a digest of all the others. An array may be longer than its committed length (a process was killed
+between writing rows and committing them): what lies beyond does not count. Format 1 had no digests, format 2 no
+checksums of chunks.
 """
 
 import hashlib
@@ -17,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError
-from naiad.io import keys
+from naiad.io import checksums, keys
 
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
     from zarr.abc.store import Store
 
-FORMAT = 2
+FORMAT = 3
 GROWING = ("time", "output_time", "crossing")
 RESERVED = ("naiad_layout", "naiad_checksum", "coordinates")
 CHUNK_BYTES = 4 * 2**20
@@ -72,20 +73,30 @@ def commit(
     coordinates: list[str],
     lengths: Mapping[str, int],
     groups: Sequence[str] | None = None,
+    sums: "checksums.Checksums | None" = None,
+    tails: Mapping[str, str] | None = None,
 ) -> None:
     """Say at the root what the store holds, in one atomic replacement of a file: what is not said does not count.
 
     The disk has what is said before it is said, and the words before this returns. Of a store that is finished, with
-    `groups` of its own or none, the root has a copy of all metadata, where `xarray.open_zarr` looks first.
+    `groups` of its own or none, the root has a copy of all metadata, where `xarray.open_zarr` looks first. `sums` are
+    the checksums of full chunks, where they are known, and `tails` those of the rows in the last chunks; of a finished
+    store the others are read from the files.
     """
     metadata = {name: keys.get(store, f"{name}/zarr.json") or b"" for name in variables}
     arrays = {name: array_digest(each, lengths) for name, each in metadata.items()}
-    layout = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths), "arrays": arrays}
+    layout: dict[str, Any] = {"variables": variables, "coordinates": coordinates, "lengths": dict(lengths)}
+    layout["arrays"] = arrays
+    if groups is not None:
+        found = [key for group in groups for key in keys.names(store, f"{group}/") if key.endswith("/zarr.json")]
+        inner = [key.removesuffix("/zarr.json") for key in found if key.removesuffix("/zarr.json") not in groups]
+        sums = checksums.of_arrays(store, [*variables, *inner], sums or {})
+    layout |= {"checksums": sums or {}, "tails": dict(tails or {})}
     named = {"coordinates": " ".join(coordinates)} if coordinates else {}
     attributes = {**own, **named, "naiad_format": FORMAT, "naiad_layout": layout}
     node = _group({**attributes, "naiad_checksum": digest(attributes)})
     if groups is not None:
-        for key in (key for group in groups for key in keys.names(store, f"{group}/") if key.endswith("/zarr.json")):
+        for key in found:
             metadata[key.removesuffix("/zarr.json")] = keys.get(store, key) or b""
         copies = {name: json.loads(metadata[name]) for name in sorted(metadata)}
         node["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": copies}
@@ -175,8 +186,9 @@ def create_plain_array(store: "Store", name: str, variable: "xr.Variable", lengt
     keys.put(store, f"{name}/zarr.json", json.dumps(node).encode())
 
 
-def put_rows(store: "Store", name: str, number: int, values: np.ndarray, rows: int) -> None:
-    """Piece number so and so of an array of `create_plain_array`; the last may have fewer rows."""
+def put_rows(store: "Store", name: str, number: int, values: np.ndarray, rows: int) -> tuple[str, str]:
+    """Write one piece, by its number, of an array of `create_plain_array`; the last may have fewer rows. Return its key
+    below the array, and its checksum."""
     import google_crc32c
 
     if len(values) < rows:
@@ -184,7 +196,9 @@ def put_rows(store: "Store", name: str, number: int, values: np.ndarray, rows: i
     little = values.dtype.newbyteorder("<")
     content = np.ascontiguousarray(values, little).reshape(-1).view(np.uint8)
     index = ".".join(map(str, (number, *(0 for _ in values.shape[1:]))))
-    keys.put(store, f"{name}/c.{index}", content, google_crc32c.value(content).to_bytes(4, "little"))
+    found = google_crc32c.value(content).to_bytes(4, "little")
+    keys.put(store, f"{name}/c.{index}", content, found)
+    return f"c.{index}", found.hex()
 
 
 def write_array(group: "zarr.Group", name: str, variable: "xr.Variable") -> "zarr.Array[Any]":

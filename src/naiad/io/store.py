@@ -11,7 +11,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.files import clear_errors
-from naiad.io import keys, layout, places
+from naiad.io import checksums, keys, layout, places
 from naiad.numerics.arguments import checked
 
 if TYPE_CHECKING:
@@ -58,9 +58,10 @@ def read(path: str | os.PathLike[str]) -> "xr.Dataset":
     own = _root(path)
     with _clear_damage(path):
         contents = _checked_contents(_files(path), own)
-        group = zarr.open_group(path, mode="r", use_consolidated=False)
-        variables = {name: _variable(path, group, name, contents["lengths"]) for name in contents["variables"]}
+        group = zarr.open_group(_checked(_files(path), contents, path), mode="r", use_consolidated=False)
+        variables = {name: _variable(path, group, name, contents) for name in contents["variables"]}
         coordinates = {name: variables.pop(name) for name in contents["coordinates"]}
+        _check_tails(path, group, contents)
         return xr.Dataset(variables, coordinates, _dataset_attributes(own))
 
 
@@ -74,11 +75,14 @@ def open_lazily(path: str | os.PathLike[str]) -> "xr.Dataset":
 def opened(store: "Store", where: str) -> "xr.Dataset":
     """The same of a store that lies anywhere."""
     import xarray as xr
+    import zarr
 
     with _clear_damage(where):
         own = _understood(where, places.parsed_attributes(keys.get(store, "zarr.json") or b""))
-        lengths = _checked_contents(store, own)["lengths"]
-        dataset = xr.open_zarr(store, chunks=None, consolidated=False)
+        contents = _checked_contents(store, own)
+        lengths, checked_store = contents["lengths"], _checked(store, contents, where)
+        _check_tails(where, zarr.open_group(checked_store, mode="r", use_consolidated=False), contents)
+        dataset = xr.open_zarr(checked_store, chunks=None, consolidated=False)
         dataset.attrs = _dataset_attributes(own)
         texts = {name: each for name, each in dataset.coords.items() if each.dtype.kind in "TO"}
         dataset = dataset.assign_coords({n: (each.dims, layout.restored(each.to_numpy())) for n, each in texts.items()})
@@ -99,9 +103,38 @@ def in_pieces(path: Path, size: int) -> "Iterator[xr.Dataset]":
 
 def committed(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The attributes of the dataset at `path`, and the table of what was committed there."""
+    import zarr
+
     own = _root(path)
     with _clear_damage(path):
-        return _dataset_attributes(own), _checked_contents(_files(path), own)
+        contents = _checked_contents(_files(path), own)
+        _check_tails(path, zarr.open_group(path, mode="r", use_consolidated=False), contents)
+        return _dataset_attributes(own), contents
+
+
+def checked_store(store: "Store", where: str) -> "Store":
+    """The same store, whose chunks are compared with the checksums at its root when they are read."""
+    with _clear_damage(where):
+        own = _understood(where, places.parsed_attributes(keys.get(store, "zarr.json") or b""))
+        return _checked(store, _checked_contents(store, own), where)
+
+
+def _checked(store: "Store", contents: dict[str, Any], where: Any) -> "Store":
+    from naiad.io.checked_store import CheckedStore
+
+    return CheckedStore(store, contents.get("checksums", {}), str(where))
+
+
+def _check_tails(where: Any, group: "zarr.Group", contents: dict[str, Any]) -> None:
+    """Raise an `InputError` if committed rows in the last chunk of an array that grows were changed."""
+    for name, known in contents.get("tails", {}).items():
+        array: Any = group[name]
+        dims = list(map(str, array.metadata.dimension_names))
+        axis = next(i for i, dim in enumerate(dims) if dim in contents["lengths"])
+        stop = contents["lengths"][dims[axis]]
+        rows = slice(stop - stop % array.chunks[axis], stop)
+        if f"{checksums.of_rows(np.asarray(array[(*[slice(None)] * axis, rows)]), axis):08x}" != known:
+            raise _damaged(where, f"rows of {name} were changed after naiad wrote them")
 
 
 @contextlib.contextmanager
@@ -109,6 +142,8 @@ def _clear_damage(path: Any) -> Iterator[None]:
     """Turn whatever a damaged store leads to into one line about it."""
     try:
         yield
+    except InputError:
+        raise
     except MemoryError as error:
         raise InputError(
             f"{path} does not fit into memory, or is damaged; naiad.io.open_lazily opens it without reading it"
@@ -181,8 +216,9 @@ def _understood(where: Any, own: dict[str, Any]) -> dict[str, Any]:
     return own
 
 
-def _variable(path: Path, group: "zarr.Group", name: str, lengths: dict[str, int]) -> "xr.Variable":
+def _variable(path: Path, group: "zarr.Group", name: str, contents: dict[str, Any]) -> "xr.Variable":
     """One variable, cut to the committed lengths, with every chunk present."""
+    lengths = contents["lengths"]
     import xarray as xr
     import zarr
 

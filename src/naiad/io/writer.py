@@ -12,7 +12,7 @@ import numpy as np
 
 from naiad.errors import InputError
 from naiad.files import clear_errors
-from naiad.io import layout, places
+from naiad.io import checksums, layout, places
 from naiad.io.claim import claimed, reclaimed, settle
 from naiad.io.store import committed
 from naiad.numerics.arguments import checked
@@ -20,6 +20,7 @@ from naiad.numerics.arguments import checked
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
+
 
 BUFFER_BYTES = 32 * 2**20
 FLUSH_SECONDS = 1.0
@@ -115,8 +116,11 @@ class Writer:
             self.flush()
 
     def keep(self, lengths: Mapping[str, int]) -> None:
-        """Drop the rows beyond these numbers; they are gone as soon as something else is committed."""
-        self._lengths |= {dim: min(n, self._lengths[dim]) for dim, n in lengths.items()}
+        """Drop the rows beyond these numbers, before others are written in their place."""
+        fewer = self._lengths | {dim: min(n, self._lengths[dim]) for dim, n in lengths.items()}
+        if fewer != self._lengths:
+            self._say(fewer)
+            self._lengths = fewer
 
     def flush(self) -> None:
         """Write what waits in memory and commit it."""
@@ -192,6 +196,13 @@ class Writer:
             dim: {name: _described(dim, array) for name, array in self._arrays.items() if dim in _dims(array)}
             for dim in layout.GROWING
         }
+        self._sums: checksums.Checksums = {name: dict(each) for name, each in contents.get("checksums", {}).items()}
+        self._full = {  # chunks of arrays that grow, along the growing axis, whose checksums are known
+            name: self._lengths[dim] // self._arrays[name].chunks[_dims(self._arrays[name]).index(dim)]
+            for dim, schema in self._schemas.items()
+            for name in schema
+        }
+        self._tails: dict[str, tuple[int, int]] = {}  # up to which row, and the checksum of those in the last chunk
         self._fixed: dict[str, xr.Variable] = {}
         self._waiting: dict[str, list[dict[str, xr.Variable]]] = {dim: [] for dim in layout.GROWING}
         self._waiting_bytes = 0
@@ -226,7 +237,39 @@ class Writer:
     def _say(self, lengths: Mapping[str, int], groups: Sequence[str] | None = None) -> None:
         names = list(self._arrays)
         coordinates = [name for name in names if name in self._coordinates]
-        layout.commit(self._group.store, self._attributes, names, coordinates, lengths, groups)
+        tails = {}
+        for name, array in self._arrays.items():
+            axis = next((i for i, dim in enumerate(_dims(array)) if dim in lengths), None)
+            if axis is None:
+                if name not in self._sums:
+                    self._sums |= checksums.of_arrays(self._group.store, [name], {})
+                continue
+            stop = lengths[_dims(array)[axis]]
+            self._sum_full_chunks(name, axis, stop // array.chunks[axis])
+            if groups is None and stop % array.chunks[axis]:
+                tails[name] = f"{self._tail(name, axis, stop):08x}"
+        layout.commit(self._group.store, self._attributes, names, coordinates, lengths, groups, self._sums, tails)
+
+    def _sum_full_chunks(self, name: str, axis: int, count: int) -> None:
+        """Know the checksums of so many chunks along the growing axis, and of no others."""
+        array, store = self._arrays[name], self._group.store
+        known = self._sums.setdefault(name, {})
+        before = self._full.get(name, 0)
+        for _, key in checksums.full_chunks(array, axis, count, before):
+            known.pop(key, None)
+        new = [key for _, key in checksums.full_chunks(array, axis, before, count) if key not in known]
+        known |= checksums.of_chunks(store, name, new)
+        self._full[name] = count
+
+    def _tail(self, name: str, axis: int, stop: int) -> int:
+        """The checksum of the rows before this one that are in its chunk."""
+        at, found = self._tails.get(name, (-1, 0))
+        if at != stop:
+            array = self._arrays[name]
+            rows = slice(stop - stop % array.chunks[axis], stop)
+            found = checksums.of_rows(np.asarray(array[(*[slice(None)] * axis, rows)]), axis)
+            self._tails[name] = stop, found
+        return found
 
     def _discard(self, partial: Path) -> None:
         """Raise an error unless what an earlier run left may go."""
@@ -270,7 +313,11 @@ class Writer:
         if stop > array.shape[axis]:  # committed rows stay until fewer are committed
             array.resize((*values.shape[:axis], stop, *values.shape[axis + 1 :]))
         if values.size:
+            begin = stop - stop % array.chunks[axis]  # of the last chunk
+            before = self._tail(name, axis, start) if begin < start else 0
             array[(*[slice(None)] * axis, slice(start, stop))] = layout.stored(values)
+            rows = values[(*[slice(None)] * axis, slice(max(0, begin - start), None))]
+            self._tails[name] = stop, checksums.of_rows(rows, axis, before)
         return stop
 
 
