@@ -1,7 +1,7 @@
 """The nearest configuration and velocity that satisfy a constraint."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,16 +14,13 @@ from naiad.mechanics.initial import Given
 from naiad.mechanics.state import Scalar
 from naiad.numerics.checks import is_known
 
-if TYPE_CHECKING:
-    from naiad.mechanics.system import LagrangianSystem
-
 TOLERANCE = 1e-8  # of the constraint and its rate, as for every initial state
 RANK = 1e-11  # singular values below this part of the largest count as zero
 ROUNDS, HALVINGS = 100, 30
 FLAT = 1e-6  # the slope along the constraint, as a part of the distance, at which a minimum is accepted
 
 
-def nearest_on_constraint(system: "LagrangianSystem", given: Given, t: Scalar) -> Given:
+def nearest_on_constraint(system: Any, given: Given, t: Scalar) -> Given:
     """Return the nearest configuration and velocity that satisfy the constraint, in the metric of the inertia.
 
     M = d2 ell/d xi2 is taken at the given configuration and velocity. The configuration g exp(eta) has the least
@@ -74,7 +71,7 @@ class _Point(NamedTuple):
         return self.along.T @ self.y
 
 
-def _nearest_configuration(system: "LagrangianSystem", g: Any, xi: np.ndarray, t: Scalar) -> Any:
+def _nearest_configuration(system: Any, g: Any, xi: np.ndarray, t: Scalar) -> Any:
     """Minimise y.y/2 on the constraint: Newton's method in the tangent space, each step brought back to the constraint
     by shortest Gauss-Newton steps."""
     unit = _unit_increments(execute(_inertia, system, g, xi, t, parameters=(0,)))
@@ -149,7 +146,7 @@ def _lower(look: _Look, here: _Point, step: np.ndarray) -> _Point | None:
     return None
 
 
-def _nearest_velocity(system: "LagrangianSystem", g: Any, xi: np.ndarray, t: Scalar) -> np.ndarray:
+def _nearest_velocity(system: Any, g: Any, xi: np.ndarray, t: Scalar) -> np.ndarray:
     """xi less its part across the constraint, shortest in the metric of the inertia."""
     unit = _unit_increments(execute(_inertia, system, g, xi, t, parameters=(0,)))
     jacobian, rate = execute(_rate, system, g, xi, t, parameters=(0,))
@@ -183,30 +180,30 @@ def _null_space(jacobian: np.ndarray) -> np.ndarray:
     return rows[int(np.sum(sizes > RANK * np.max(sizes, initial=0.0))) :].T
 
 
-def _moved(system: "LagrangianSystem", g: Any, eta: Any) -> Any:
+def _moved(system: Any, g: Any, eta: Any) -> Any:
     return system.group.compose(g, system.group.exp(eta))
 
 
-def _constraint(system: "LagrangianSystem", g: Any, eta: Any, t: Scalar) -> tuple[Any, Any]:
+def _constraint(system: Any, g: Any, eta: Any, t: Scalar) -> tuple[Any, Any]:
     def value(eta: Any) -> Any:
         return jnp.atleast_1d(system.constraint(_moved(system, g, eta), t))
 
     return value(eta), jax.jacfwd(value)(eta)
 
 
-def _curvature(system: "LagrangianSystem", g: Any, eta: Any, multipliers: Any, t: Scalar) -> Any:
+def _curvature(system: Any, g: Any, eta: Any, multipliers: Any, t: Scalar) -> Any:
     """The second derivative of multipliers . constraint by eta."""
     return jax.hessian(lambda eta: multipliers @ jnp.atleast_1d(system.constraint(_moved(system, g, eta), t)))(eta)
 
 
-def _inertia(system: "LagrangianSystem", g: Any, xi: Any, t: Scalar) -> Any:
+def _inertia(system: Any, g: Any, xi: Any, t: Scalar) -> Any:
     return jax.hessian(system.lagrangian, argnums=1)(g, xi, t)
 
 
-def _velocity(system: "LagrangianSystem", g: Any, mu: Any, t: Scalar) -> Any:
+def _velocity(system: Any, g: Any, mu: Any, t: Scalar) -> Any:
     return system.velocity(g, mu, t)
 
 
-def _rate(system: "LagrangianSystem", g: Any, xi: Any, t: Scalar) -> tuple[Any, Any]:
+def _rate(system: Any, g: Any, xi: Any, t: Scalar) -> tuple[Any, Any]:
     jacobian = left_jacobian(system.group, lambda x: jnp.atleast_1d(system.constraint(x, t)), g)
     return jacobian, system.constraint_rate(g, xi, t)

@@ -2,13 +2,10 @@
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 from naiad.errors import InputError
 from naiad.numerics import Module, static
-
-if TYPE_CHECKING:
-    from naiad.mechanics.system import LagrangianSystem
 
 _POWERS = {
     "kg": (1, 0, 0),
@@ -51,7 +48,7 @@ class Units(Module):
 SI = Units()
 
 
-def units_of(system: "LagrangianSystem") -> Units:
+def units_of(system: Any) -> Units:
     """The units of a system."""
     if not isinstance(system.units, Units):
         raise InputError(
