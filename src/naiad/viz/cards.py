@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naiad.errors import InputError, NaiadError
-from naiad.mechanics import units_of
 from naiad.numerics import double
 from naiad.numerics.arguments import checked_throughout
 from naiad.viz.conservation import energy_error
@@ -75,6 +74,8 @@ def _system(system: "LagrangianSystem") -> str:
 
 
 def _run(run: "Trajectory") -> str:
+    from naiad.mechanics import units_of
+
     units = units_of(run.system)
     rows = [
         ("system", type(run.system).__name__),
@@ -94,6 +95,8 @@ def _run(run: "Trajectory") -> str:
 
 
 def _ensemble(ensemble: "Ensemble") -> str:
+    from naiad.mechanics import units_of
+
     job = ensemble.job
     step = units_of(job.program.family.system).of_time(job.schedule.h)
     ends = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in ensemble.outcomes.items())
