@@ -10,7 +10,7 @@ import numpy as np
 
 from naiad.control.doors import end_states
 from naiad.control.guess import centred
-from naiad.control.interior import Method
+from naiad.control.interior import finished
 from naiad.control.iterate import OF_STEPS, Iterate, stacked
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
@@ -89,7 +89,8 @@ class MPC:
         else:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
-        outcome = Method(task.problem, at, numbers, rules).run()
+        outcome = finished(task.problem, at, numbers, rules)
+        self._task = task._replace(problem=outcome.problem)
         self._plan, self.missed = outcome.at, outcome.primal
         return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations
 
