@@ -11,7 +11,7 @@ from naiad.control.derivatives import Directional
 from naiad.control.problem import Problem
 from naiad.control.stages import Staged, values_of
 from naiad.control.transcription import GaussSteps
-from naiad.control.units import Units
+from naiad.control.units import ProblemUnits
 
 ROWS = 3
 
@@ -39,9 +39,8 @@ class Swing(nd.LagrangianSystem):
 
 def test_derivatives_from_stages_are_those_of_the_whole_step():
     """With a free duration, inequalities, forces that depend on place and time, and scaled multipliers."""
-    problem = Problem(
-        Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, Units(1.5, 0.7, 2.0), 1, 1, 0, True, True
-    )
+    units = ProblemUnits(np.array([0.4]), np.array([1.5]), np.array([0.7]), 2.0, np.array([1.3, 0.6]))
+    problem = Problem(Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, units, 1, 1, 0, True, True)
     rng = np.random.default_rng(1)
 
     def drawn(*shape):

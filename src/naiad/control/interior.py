@@ -8,10 +8,11 @@ import enum
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from naiad.compiler import execute_rows
 from naiad.compiler.cores import available, one_core
 from naiad.control.direction import directed
 from naiad.control.ending import Errors
@@ -37,6 +38,7 @@ class Status(enum.StrEnum):
     INFEASIBLE = "infeasible"
     LIMIT = "iteration limit"
     STALLED = "stalled"
+    BEYOND = "beyond the limit"
 
 
 class Rules(NamedTuple):
@@ -68,24 +70,37 @@ class Ended(NamedTuple):
         """The iterate at the end."""
         return self.packed.iterate
 
+    def beyond(self, numbers: Numbers) -> np.ndarray:
+        """Of each node, whether it is beyond the limit of the system."""
+        problem, at = self.problem, self.at
+        if problem.system.limit is None:
+            return np.zeros(len(at.m), bool)
+        h = problem.length(at.theta, numbers.step)
+        given = np.repeat(at.theta[None], len(at.m), axis=0), at.g, numbers.begin + h * np.arange(len(at.m))
+        return ~(execute_rows(_limit, problem, *given, np.full(len(at.m), h), parameters=()) > 0.0)
+
     def followed(self, again: "Ended") -> "Ended":
         """Another end, with the iterations before it."""
         iterations, history = self.iterations + again.iterations, [*self.history, *again.history]
         return again._replace(iterations=iterations, history=history)
 
 
+def _limit(problem: Problem, theta: Any, g: Any, t: Any, h: Any) -> Any:
+    return problem.known(theta).limit(g, t, h)
+
+
 def ended(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, once more from the beginning, with a share of
     the curvature wherever all of it is too much."""
     first = finished(problem, at, numbers, rules, tell)
-    if first.status is Status.SOLVED:
-        return first
-    return first.followed(finished(problem, at, numbers, rules._replace(halvings=HALVINGS), tell))
+    if first.status is not Status.SOLVED:
+        first = first.followed(finished(problem, at, numbers, rules._replace(halvings=HALVINGS), tell))
+    if first.status is Status.SOLVED and first.beyond(numbers).any():
+        return first._replace(status=Status.BEYOND)
+    return first
 
 
-def finished(
-    problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None
-) -> Ended:
+def finished(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, perhaps because parts with a short way to go are
     moved much farther by others, in coarser units, and from there in those that fit the motion."""
     first, fine = Method(problem, at, numbers, rules).run(tell), problem.units

@@ -24,7 +24,8 @@ from naiad.simulation import simulate
 
 class Sampled(NamedTuple):
     """A closed loop: times, states and controls of the samples, the cost of each plan, the iterations and the seconds
-    that each took; `missed` is by how much the plans miss their equations: what stays large has no solution."""
+    that each took; `missed` is by how much the plans miss their equations: what stays large has no solution. It is
+    infinite where a plan leads beyond the limit of the system."""
 
     t: np.ndarray
     states: State
@@ -91,7 +92,8 @@ class MPC:
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
         outcome = finished(task.problem, at, numbers, rules)
         self._task = task._replace(problem=outcome.problem)
-        self._plan, self.missed = outcome.at, outcome.primal
+        self._plan = outcome.at
+        self.missed = math.inf if outcome.beyond(numbers).any() else outcome.primal
         return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations
 
     def _seen(self, state: State) -> State:

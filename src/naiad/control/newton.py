@@ -268,6 +268,14 @@ class NewtonTables:
         steps = np.minimum.reduce(self._limits).tolist()
         return min(steps[0], primal), min(steps[1], dual)
 
+    def forced(self) -> np.ndarray:
+        """After `linearise`, how far inequalities that are not met want places to move: the least that meets each."""
+        n, kept = self.problem.group.dim, self.kept.rows(self.N)
+        slopes, missed = kept.paths[:, :n], np.maximum(kept.path, 0.0)[:, None]
+        steepness = np.sum(slopes**2, axis=1, keepdims=True)
+        moves = np.abs(slopes) * missed / np.where(steepness > 0.0, steepness, 1.0)
+        return np.max(moves, axis=(0, 2), initial=0.0)
+
     def changes(self) -> Change:
         """The changes of all steps."""
         return self.change.rows(self.N)

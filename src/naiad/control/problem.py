@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from naiad.control.transcription import AbstractTranscription, Controlled, GaussSteps
-from naiad.control.units import Units
+from naiad.control.units import ProblemUnits
 from naiad.groups import AbstractGroup
 from naiad.mechanics import LagrangianSystem, Scalar, State
 from naiad.numerics import Module, static
@@ -37,7 +37,7 @@ class Problem(Module):
     ending: Any
     model: Any
     begin: Any
-    units: Units
+    units: ProblemUnits
     controls: int = static()
     constants: int = static()
     unknown: int = static()
@@ -85,7 +85,7 @@ class Problem(Module):
     @property
     def inner_units(self) -> Any:
         """The units of the inner unknowns of a step, as one row or a row each."""
-        place, momentum = jnp.asarray(self.units.place), jnp.asarray(self.units.momentum)
+        place, momentum = (jnp.broadcast_to(each, self.group.dim) for each in self.units[:2])
         return jnp.stack([*[place] * (self.steps.inner - 1), momentum]) if self.staged else place
 
     def parameters(self, theta: Any) -> Any:

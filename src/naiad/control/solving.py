@@ -112,7 +112,8 @@ def solve(
     if starts < 1:
         raise InputError(f"starts = {starts!r}; expected at least 1.")
     first: Any = start(jnp.asarray(task.theta)) if callable(start) else start
-    task, start, target = task.between(first, goal, N)
+    fits = guess is not None and guess.problem.group == system.group
+    task, start, target = task.between(first, goal, N, guess.states.g if fits else None)
     tell = progress if callable(progress) else _shown if progress else None
     counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
@@ -164,9 +165,10 @@ def solve_many(
         for name, states in (("starts", starts), ("goals", goals))
     ]
     began = time.perf_counter()
+    first, *_ = task.between(ends[0][0], ends[1][0], N)
     begun = []
-    for pair in zip(*ends, strict=True):
-        own, start, goal = task.between(*pair, N)
+    for start, goal in zip(*ends, strict=True):
+        own = first if first.fits(start, goal) else task.between(start, goal, N)[0]
         numbers = task.numbers._replace(goal=goal, step=task.step(N))
         begun.append((own.problem, own.beginning(numbers, start, N), numbers))
     outcomes = all_ended(begun, task.rules)

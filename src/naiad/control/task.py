@@ -15,7 +15,7 @@ from naiad.control.interior import Rules
 from naiad.control.iterate import Numbers, stacked
 from naiad.control.newton import NewtonTables
 from naiad.control.problem import Problem
-from naiad.control.units import Units, by_parts, fitting, is_ordinary, parts, places
+from naiad.control.units import ProblemUnits, by_parts, fitting, is_ordinary, moved, parts, places
 from naiad.errors import InputError
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
@@ -49,9 +49,11 @@ class Task(NamedTuple):
         begin = self.problem.begin
         return start if begin is None else jax.tree.map(np.asarray, begin(jnp.asarray(theta)))
 
-    def between(self, start: State, goal: State | None, N: int) -> "tuple[Task, State, State]":
-        """The same in units that fit it, which are those of its user if they do, and both ends, checked."""
-        everything, tree = jax.tree.flatten((self.problem, start, goal, self.numbers.lower, self.numbers.upper))
+    def between(self, start: State, goal: State | None, N: int, guess: Any = None) -> "tuple[Task, State, State]":
+        """The same in units that fit it, which are those of its user if they do, and both ends, checked. Where neither
+        ends nor anything else says how far it is, the places g of a `guess` do."""
+        along = np.zeros(self.problem.group.dim) if guess is None else moved(self.problem.group, guess)
+        everything, tree = jax.tree.flatten((self.problem, start, goal, self.numbers.lower, self.numbers.upper, along))
         key = (tree, self.T, *map(contents, everything))
         units, ends, route = _UNITS.get(key), [start, start if goal is None else goal], None
         if units is None:
@@ -59,7 +61,7 @@ class Task(NamedTuple):
             states = end_states(self.problem.system, **given)
             ends = [states[0], states[-1]]
             route = self.beginning(self.numbers._replace(goal=ends[1], step=self.step(N)), ends[0], N)
-            units = self._units(route)
+            units = self._units(route, along)
             if all(map(operator.is_, jax.tree.leaves(list(given.values())), jax.tree.leaves(states))):
                 if len(_UNITS) >= MOST_KNOWN:
                     _UNITS.clear()
@@ -68,7 +70,17 @@ class Task(NamedTuple):
             return self._replace(problem=self.problem.replaced(units=units)), ends[0], ends[1]
         return self._replace(route=route), ends[0], ends[1]
 
-    def _units(self, route: Route) -> Units:
+    def fits(self, start: State, goal: State) -> bool:
+        """Whether these units are those of the user, and between these ends they can be."""
+        if not self.problem.units.plain:
+            return False
+        ways = execute(_ways, self.problem.system, start, goal, self.T, parameters=(0,))
+        return bool(np.all(self._places(ways, start.g, goal.g) == 1.0))
+
+    def _places(self, ways: np.ndarray, g: Any, f: Any) -> np.ndarray:
+        return places(self.problem.group, ways, stacked([g, f]), self.rules.tolerance)
+
+    def _units(self, route: Route, along: np.ndarray) -> ProblemUnits:
         """By the way to go, the momenta along the geodesic, or beside it, and the cost there with the controls that it
         takes."""
         problem, group, numbers, end = self.problem, self.problem.group, self.numbers, route.end
@@ -79,7 +91,9 @@ class Task(NamedTuple):
             newton.linearise(self.rules.barrier, 0.0)
             paths, slopes = newton.inequalities(), np.abs(newton.ends.slopes)
             ways = np.maximum(ways, newton.wish())
-        place = places(group, ways, stacked([route.first.g, end.g]), self.rules.tolerance)
+            ways = ways if ways.any() else newton.forced()
+        ways = ways if ways.any() else along
+        place = self._places(ways, route.first.g, end.g)
         aside, momenta = route._replace(bends=np.stack([place, place])), newton.momenta()
         if not momenta.any():
             newton.begin(aside)
@@ -109,7 +123,14 @@ class Task(NamedTuple):
         newton.release()
         sizes = np.concatenate([place, np.zeros(problem.constants), momentum])
         ending = np.max(sizes[:, None] * slopes, axis=0, initial=0.0)[slopes.shape[1] - len(problem.units.ending) :]
-        return Units(*map(fitting, (place, momentum, controls)), float(fitting(cost)), fitting(paths), fitting(ending), share, part)
+        return ProblemUnits(
+            *map(fitting, (place, momentum, controls)),
+            float(fitting(cost)),
+            fitting(paths),
+            fitting(ending),
+            share,
+            part,
+        )
 
     def beginning(self, numbers: Numbers, start: State, N: int, bends: np.ndarray | None = None) -> Route:
         """The first iterate: along the geodesic, bent aside if wanted; the one that is known, if it is that."""
@@ -169,7 +190,7 @@ def pose(
         ending=ending,
         model=model,
         begin=begin,
-        units=Units.ones(system.group.dim, nu, inequalities, conditions),
+        units=ProblemUnits.ones(system.group.dim, nu, inequalities, conditions),
         controls=nu,
         constants=int(free_time) + theta.size,
         unknown=theta.size,
@@ -182,7 +203,7 @@ def pose(
 
 
 posed = checked(pose, "the problem")
-_UNITS: dict[Any, Units] = {}  # of problems whose ends are sound, by all of their numbers
+_UNITS: dict[Any, ProblemUnits] = {}  # of problems whose ends are sound, by all of their numbers
 
 
 def _ways(system: LagrangianSystem, start: State, goal: State, T: Any) -> Any:

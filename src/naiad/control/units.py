@@ -1,11 +1,13 @@
 """The units in which a problem is solved: its numbers are of the size of one there, whatever those of its user."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from naiad.compiler import execute
 from naiad.groups import AbstractGroup
 from naiad.mechanics import State
 from naiad.numerics.checks import namespace
@@ -14,7 +16,7 @@ SMALLEST, LARGEST = 1e-2, 1e3  # sizes between these are as good as one
 ROUND_OFF = 32.0 * np.finfo(float).eps  # what rounding leaves of a place, relative to its coordinates
 
 
-class Units(NamedTuple):
+class ProblemUnits(NamedTuple):
     """The units of a problem; those of multipliers follow.
 
     `place` and `momentum` are those of the increments of configurations and of momenta, `control` those of controls:
@@ -36,7 +38,7 @@ class Units(NamedTuple):
     part: Any = 1.0
 
     @classmethod
-    def ones(cls, n: int, controls: int, paths: int, endings: int) -> "Units":
+    def ones(cls, n: int, controls: int, paths: int, endings: int) -> "ProblemUnits":
         """Those of the user, for so many components, controls, inequalities and conditions."""
         one = np.ones
         return cls(one(n), one(n), one(controls), 1.0, one(paths), one(endings), one(n), one(controls))
@@ -83,15 +85,15 @@ class Units(NamedTuple):
         sizes |= {"low": bound, "high": bound, "least": cost, "most": cost, "nu": cost / self.conditions(reaching)}
         return at._replace(**{name: scaled(getattr(at, name), size) for name, size in sizes.items()})
 
-    def coarse(self) -> "Units":
+    def coarse(self) -> "ProblemUnits":
         """The same where parts with a short way move as the others do, by no more than one."""
         place = np.maximum(self.place, min(1.0, np.max(self.place)))
         return self._replace(place=place, share=np.ones_like(self.share), part=np.ones_like(self.part))
 
-    def between(self, coarse: "Units", group: AbstractGroup, g: Any) -> "Units":
+    def between(self, coarse: "ProblemUnits", group: AbstractGroup, g: Any) -> "ProblemUnits":
         """Coarse ones for a motion through places g, in rows: no coarser than it leads far."""
-        moved = jax.tree.map(lambda leaf: leaf - leaf[:1], g)
-        return coarse._replace(place=np.maximum(self.place, np.minimum(coarse.place, fitting(reach(group, moved)))))
+        place = np.maximum(self.place, np.minimum(coarse.place, fitting(moved(group, g))))
+        return coarse._replace(place=place)
 
 
 def fitting(sizes: Any) -> Any:
@@ -108,8 +110,9 @@ def is_ordinary(sizes: Any, least: float = SMALLEST) -> bool:
 
 def places(group: AbstractGroup, ways: np.ndarray, ends: Any, tolerance: float) -> np.ndarray:
     """The units of places for a motion over these ways, between ends in rows: as large as the way of each part of the
-    group, but no finer than what rounding leaves. A part without a way of its own is taken along: by as much as the
-    others at most, and no more than one."""
+    group, but no finer than what rounding leaves, and no more than a radian for what turns. A part without a way of its
+    own is taken along: by as much as the others at most, and no more than one."""
+    ways = np.where(turning(group), np.minimum(ways, 1.0), ways)
     ways, least = by_parts(group, ways), ROUND_OFF / tolerance * reach(group, ends)
     moving = ways > tolerance * least
     if not moving.any():
@@ -125,16 +128,34 @@ def by_parts(group: AbstractGroup, sizes: np.ndarray) -> np.ndarray:
     return found
 
 
+@functools.cache
 def parts(group: AbstractGroup) -> list[np.ndarray]:
     """The components of each part, in the order of the leaves of an element, with a row for each copy."""
-    found = (np.asarray(part, int) for part in group.split(np.arange(group.dim)))
+    found = (np.asarray(part, int) for part in group.split(jnp.arange(group.dim)))
     return [part.reshape(-1, part.shape[-1]) if part.ndim else part.reshape(1, 1) for part in found]
+
+
+@functools.cache
+def turning(group: AbstractGroup) -> np.ndarray:
+    """Of each component, whether it turns something."""
+    return execute(_spins, group, parameters=(0,)) > 0.0
+
+
+def _spins(group: AbstractGroup) -> Any:
+    return jax.lax.map(group.spin, jnp.eye(group.dim))
+
+
+def moved(group: AbstractGroup, g: Any) -> np.ndarray:
+    """How far a motion through places in rows leads from the first, for each component."""
+    return reach(group, jax.tree.map(lambda leaf: leaf - leaf[:1], g))
 
 
 def reach(group: AbstractGroup, g: Any) -> np.ndarray:
     """The largest coordinates of places in rows, for each component."""
-    found = np.zeros(group.dim)
-    for rows, leaf in zip(parts(group), jax.tree.leaves(g), strict=True):
+    leaves, found = jax.tree.leaves(g), np.zeros(group.dim)
+    if len(leaves) != len(parts(group)):
+        return np.full(group.dim, max(np.max(np.abs(leaf)) for leaf in leaves))
+    for rows, leaf in zip(parts(group), leaves, strict=True):
         sizes = np.abs(leaf).reshape(len(leaf), len(rows), -1).max(axis=(0, 2))
         for row, size in zip(rows, sizes, strict=True):
             found[row] = size

@@ -16,6 +16,12 @@ NO_COST = 1e15  # larger costs are those of a motion that has run away
 def complaint(problem: Problem, outcome: Ended, numbers: Numbers) -> str:
     """A line on why an outcome is not solved, and what to do."""
     status, at = outcome.status, outcome.at
+    if status is Status.BEYOND:
+        k = int(np.argmax(outcome.beyond(numbers)))
+        return (
+            f"{status}: node {k} of {at.steps} of the optimum is where {type(problem.system).__name__} cannot go. "
+            f"{problem.system.limit_words} Keep the motion away from there by path(g, xi, u, t)."
+        )
     worst, missed, unit = _worst(problem, at, numbers)
     after = f"{status}: after {outcome.iterations} iterations"
     if not np.isfinite(outcome.cost + outcome.dual + missed):
