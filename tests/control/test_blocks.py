@@ -47,7 +47,14 @@ def model(system, theta):
 @pytest.mark.parametrize("steps", [VariationalSteps(nd.Variational()), GaussSteps(nd.VPRK("gauss2"))])
 def test_blocks_are_the_dense_elimination(steps):
     """With a free duration and a parameter, inequalities, forces and costs that depend on everything, and units."""
-    given = (push, cost, path, None, None, model, None, ProblemUnits(1.5, 0.7, 2.0))
+    units = ProblemUnits(
+        np.array([0.4, 0.5, 0.6, 2.0, 2.1, 2.2]),
+        np.linspace(1.0, 2.0, 6),
+        np.array([0.7, 0.8, 0.9]),
+        2.0,
+        np.array([1.3, 0.6]),
+    )
+    given = (push, cost, path, None, None, model, None, units)
     problem = Problem(Floating(np.ones(())), steps, *given, 3, 2, 1, True, True)
     group, sizes, rng = problem.group, Sizes.of(problem), np.random.default_rng(2)
     n, inner, c, own, q = 6, 6 * steps.inner, 2, 3 * steps.stages, 2 * steps.stages

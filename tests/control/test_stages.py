@@ -16,9 +16,6 @@ from naiad.control.units import ProblemUnits
 ROWS = 3
 
 
-UNITS = ProblemUnits(1.5, 0.7, 2.0)
-
-
 def push(g, u, t):
     return g * u * (1.0 + 0.1 * t)
 
@@ -42,20 +39,8 @@ class Swing(nd.LagrangianSystem):
 
 def test_derivatives_from_stages_are_those_of_the_whole_step():
     """With a free duration, inequalities, forces that depend on place and time, and scaled multipliers."""
-    problem = Problem(
-        Swing(),
-        GaussSteps(nd.VPRK("gauss2")),
-        push,
-        cost,
-        path,
-        *[None] * 4,
-        ProblemUnits(1.5, 0.7, 2.0),
-        1,
-        1,
-        0,
-        True,
-        True,
-    )
+    units = ProblemUnits(np.array([0.4]), np.array([1.5]), np.array([0.7]), 2.0, np.array([1.3, 0.6]))
+    problem = Problem(Swing(), GaussSteps(nd.VPRK("gauss2")), push, cost, path, *[None] * 4, units, 1, 1, 0, True, True)
     rng = np.random.default_rng(1)
 
     def drawn(*shape):

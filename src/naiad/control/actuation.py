@@ -30,13 +30,13 @@ class Directions(Module):
         return jnp.asarray(self.B) @ u
 
 
-def gain(push: Any, g: Any, u: np.ndarray) -> float:
-    """The largest derivative of a force in a control."""
-    return float(np.abs(push.B).max() if isinstance(push, Directions) else execute(_gain, push, g, u, parameters=()))
+def gains(push: Any, g: Any, u: np.ndarray) -> np.ndarray:
+    """The derivatives of a force in the controls, a column each."""
+    return push.B if isinstance(push, Directions) else execute(_gains, push, g, u, parameters=())
 
 
-def _gain(push: Any, g: Any, u: Any) -> Float[Array, ""]:
-    return jnp.max(jnp.abs(jax.jacfwd(lambda u: push(g, u, 0.0))(u)))
+def _gains(push: Any, g: Any, u: Any) -> Float[Array, "n nu"]:
+    return jax.jacfwd(lambda u: push(g, u, 0.0))(u)
 
 
 @checked_throughout

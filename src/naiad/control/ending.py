@@ -14,7 +14,7 @@ from naiad.control.riccati import Sizes, Value
 from naiad.control.step import Lengths, Weights, limit
 from naiad.mechanics import State
 
-CONDITION_SLACK = 1e-6  # the conditions of the end stand as |r|^2 / (2 CONDITION_SLACK), besides their multipliers
+CONDITION_SLACK = 1e-6  # see `end_blocks`
 SHORTENED = 0.5  # the part of a free duration by which a step may shorten it: of next to none nothing is learnt
 NO_PIVOT = 1e300  # larger than any, and finite: costs to go are mixed
 
@@ -85,7 +85,7 @@ def conditions(problem: Problem, end: End, x: Float[Array, " x"]) -> Float[Array
     if problem.reaching:
         parts += [problem.difference(end.goal.g, state.g), state.mu - end.goal.mu]
     if problem.ending is not None:
-        parts.append(problem.at_end(problem.ending, problem.outside(state), t, theta))
+        parts.append(problem.at_end(problem.ending, problem.outside(state), t, theta) / problem.units.ending)
     return jnp.concatenate([*parts, jnp.zeros(0)])
 
 
@@ -131,8 +131,8 @@ def end_tried(problem: Problem, end: End, step: EndStep, lengths: Lengths, steps
 
 def end_blocks(problem: Problem, end: End, weights: Weights, steps: Duals) -> tuple[EndBlocks, Value, Start, Errors]:
     """The blocks of the ends, the cost to go at the last node, and the errors of the whole iterate, whose steps are
-    given. A condition r = 0 with the multiplier nu stands as nu . r + |r|^2 / (2 CONDITION_SLACK), and the new
-    multiplier is nu + r / CONDITION_SLACK: exact in the limit of the iteration."""
+    given. A condition r = 0 with the multiplier nu stands as nu . r + r . S r / 2, S being diagonal and 1 /
+    CONDITION_SLACK times the `shares`, and the new multiplier is nu + S r: exact in the limit of the iteration."""
     n, sizes, none = problem.group.dim, Sizes.of(problem), jnp.zeros(problem.group.dim)
 
     def lagrange(x, nu):
@@ -143,9 +143,10 @@ def end_blocks(problem: Problem, end: End, weights: Weights, steps: Duals) -> tu
     below, above = end.gaps
     stiff = jnp.concatenate([none, end.least / below + end.most / above, none])
     push = jnp.concatenate([none, weights.barrier / above - weights.barrier / below, none])
-    V = second + slopes @ slopes.T / CONDITION_SLACK
+    stiffness = problem.units.shares(problem.reaching, end.nu.size) / CONDITION_SLACK
+    V = second + (stiffness * slopes) @ slopes.T
     V = 0.5 * (V + V.T) + jnp.diag(stiff)
-    v = slope + slopes @ (end.nu + miss / CONDITION_SLACK) + push
+    v = slope + slopes @ (end.nu + stiffness * miss) + push
     to_go = sizes.spread(V, v, jnp.zeros((sizes.state, sizes.control)))
     first = given(problem) if problem.begin is None else start_blocks(problem, end.start, end.theta)
     last = jnp.concatenate([dual[:n], dual[-n:]]) - steps.last
@@ -168,11 +169,12 @@ def end_stepped(
     the constants and the duration, and for the multipliers."""
     n, c = problem.group.dim, problem.constants
     (below, above), theta = end.gaps, last[n : n + c]
+    stiffness = problem.units.shares(problem.reaching, end.nu.size) / CONDITION_SLACK
     found = EndStep(
         eta=last[:n],
         m=last[n + c :],
         theta=theta,
-        nu=end.nu + (blocks.miss + last @ blocks.slopes) / CONDITION_SLACK,
+        nu=end.nu + stiffness * (blocks.miss + last @ blocks.slopes),
         least=(weights.barrier - end.least * theta) / below - end.least,
         most=(weights.barrier + end.most * theta) / above - end.most,
         start=() if problem.begin is None else (first[:n], first[n + c :]),

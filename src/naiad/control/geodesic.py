@@ -100,7 +100,8 @@ def along(problem: Problem, route: Route, k: Any) -> tuple[Interval]:
     nodes = jax.lax.map(node, jnp.stack([k, k + 1.0]))
     (g, m), (g_next, m_next) = (jax.tree.map(lambda a, j=j: a[j], nodes) for j in (0, 1))
     x = problem.steps.retraction.inverse(group, group.compose(group.inverse(g), g_next))
-    K, h = problem.steps.guessed(x, 0.5 * (m + m_next), route.duration / end.k), problem.length(end.theta, end.step)
+    mean, h = 0.5 * problem.units.momentum * (m + m_next), problem.length(end.theta, end.step)
+    K = problem.steps.guessed(x, mean, route.duration / end.k)
     slack = jnp.maximum(-problem.path_values(g, K, route.U, end.begin + k * h, h), SLACK)
     none = jnp.zeros(group.dim)
     return (
@@ -113,7 +114,7 @@ def along(problem: Problem, route: Route, k: Any) -> tuple[Interval]:
             g_next=g_next,
             m_next=m_next,
             theta=end.theta,
-            K=K,
+            K=K / problem.inner_units,
             U=route.U,
             sigma=jnp.zeros_like(K),
             lam=none,

@@ -8,7 +8,7 @@ import numpy as np
 from naiad.compiler import execute_rows
 from naiad.control.geodesic import SLACK, inside
 from naiad.control.iterate import Iterate, Numbers, chosen
-from naiad.control.newton import step_values
+from naiad.control.newton import in_units, step_values
 from naiad.control.problem import Problem
 from naiad.control.solution import Solution, lagrange_weights
 from naiad.errors import InputError
@@ -18,14 +18,14 @@ from naiad.mechanics import State
 def centred(problem: Problem, numbers: Numbers, at: Iterate, barrier: float) -> Iterate:
     """The iterate with its controls strictly within their bounds, and slacks and multipliers that fit a barrier, which
     is in the units of the problem."""
-    barrier = barrier * problem.units.cost
+    at, numbers = in_units(problem, at, numbers)
     U, low, high = inside(at.U, numbers.lower, numbers.upper, barrier)
     theta, least, most = inside(at.theta, numbers.least, numbers.most, barrier)
     at = at._replace(U=U, low=low, high=high, theta=theta, least=least, most=most)
-    if not at.rho.size:
-        return at
-    slack = np.maximum(-step_values(problem, at, numbers).path, SLACK)
-    return at._replace(slack=slack, rho=barrier / slack)
+    if at.rho.size:
+        slack = np.maximum(-step_values(problem, at, numbers).path, SLACK)
+        at = at._replace(slack=slack, rho=barrier / slack)
+    return at if problem.units.plain else problem.units.out(at, problem.reaching)
 
 
 def resampled(

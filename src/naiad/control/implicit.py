@@ -73,12 +73,13 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
     start: Start = jax.tree.map(lambda a: np.array(a[0]), newton.start.rows(1))
     plain, slope = newton.closing.memory.copy(), newton.values.rows(newton.N + 1).V[-1, :, wider.state_size]
     x0, u0 = _changed(newton, barrier, start.miss, start.slopes[:c])
+    stiffness = problem.units.shares(problem.reaching, len(at.nu)) / CONDITION_SLACK
     found = []
     for moved in start.slopes[c:]:
         newton.closing.memory[...] = plain
         for _ in range(ROUNDS):
             x, u = _changed(newton, barrier, start.miss + moved, start.slopes[:c])
-            slope += newton.ends.slopes @ ((x[-1] - x0[-1]) @ newton.ends.slopes) / CONDITION_SLACK
+            slope += newton.ends.slopes @ (stiffness * ((x[-1] - x0[-1]) @ newton.ends.slopes))
         found.append((x - x0, u - u0))
     newton.release()
     x, u = (np.stack(each) for each in zip(*found, strict=True))
@@ -89,7 +90,7 @@ def sensitivity(solution: Solution, model: Callable[..., Any], theta: Any) -> Se
         T=constants[:, 0] if free else np.zeros(count),
         theta=constants[:, free:],
         u=problem.units.control * u.reshape(count, *solution.u.shape),
-        eta=x[..., :n],
+        eta=problem.units.place * x[..., :n],
         mu=problem.units.momentum * x[..., n + c + count :],
     )
 

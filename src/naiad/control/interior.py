@@ -8,8 +8,11 @@ import enum
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from naiad.compiler import execute_rows
 from naiad.compiler.cores import available, one_core
 from naiad.control.direction import directed
 from naiad.control.ending import Errors
@@ -35,6 +38,7 @@ class Status(enum.StrEnum):
     INFEASIBLE = "infeasible"
     LIMIT = "iteration limit"
     STALLED = "stalled"
+    BEYOND = "beyond the limit"
 
 
 class Rules(NamedTuple):
@@ -49,9 +53,10 @@ class Rules(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The iterate at the end, how and after how many iterations the method ended, the cost, the errors, and both with
-    the barrier in each iteration."""
+    """The problem in the units in which it was solved, the iterate at the end, how and after how many iterations the
+    method ended, the cost, the errors, and both with the barrier in each iteration."""
 
+    problem: Problem
     packed: Packed
     status: Status
     iterations: int
@@ -65,35 +70,69 @@ class Ended(NamedTuple):
         """The iterate at the end."""
         return self.packed.iterate
 
+    def beyond(self, numbers: Numbers) -> np.ndarray:
+        """Of each node, whether it is beyond the limit of the system."""
+        problem, at = self.problem, self.at
+        if problem.system.limit is None:
+            return np.zeros(len(at.m), bool)
+        h = problem.length(at.theta, numbers.step)
+        given = np.repeat(at.theta[None], len(at.m), axis=0), at.g, numbers.begin + h * np.arange(len(at.m))
+        return ~(execute_rows(_limit, problem, *given, np.full(len(at.m), h), parameters=()) > 0.0)
+
+    def followed(self, again: "Ended") -> "Ended":
+        """Another end, with the iterations before it."""
+        iterations, history = self.iterations + again.iterations, [*self.history, *again.history]
+        return again._replace(iterations=iterations, history=history)
+
+
+def _limit(problem: Problem, theta: Any, g: Any, t: Any, h: Any) -> Any:
+    return problem.known(theta).limit(g, t, h)
+
 
 def ended(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
     """The method from an iterate to its end; where that is no optimum, once more from the beginning, with a share of
     the curvature wherever all of it is too much."""
-    first = Method(problem, at, numbers, rules).run(tell)
-    if first.status is Status.SOLVED:
+    first = finished(problem, at, numbers, rules, tell)
+    if first.status is not Status.SOLVED:
+        first = first.followed(finished(problem, at, numbers, rules._replace(halvings=HALVINGS), tell))
+    if first.status is Status.SOLVED and first.beyond(numbers).any():
+        return first._replace(status=Status.BEYOND)
+    return first
+
+
+def finished(problem: Problem, at: Iterate | Route, numbers: Numbers, rules: Rules, tell: Tell | None = None) -> Ended:
+    """The method from an iterate to its end; where that is no optimum, perhaps because parts with a short way to go are
+    moved much farther by others, in coarser units, and from there in those that fit the motion."""
+    first, fine = Method(problem, at, numbers, rules).run(tell), problem.units
+    coarse = fine.coarse()
+    if first.status is Status.SOLVED or all(map(np.array_equal, coarse, fine)):
         return first
-    again = Method(problem, at, numbers, rules._replace(halvings=HALVINGS)).run(tell)
-    history = [*first.history, *again.history]
-    return again._replace(iterations=first.iterations + again.iterations, history=history)
+    rough = Method(problem.replaced(units=coarse), at, numbers, rules).run(tell)
+    if rough.status is not Status.SOLVED:
+        return first
+    units, rough = fine.between(coarse, problem.group, rough.at.g), first.followed(rough)
+    if np.array_equal(units.place, coarse.place):
+        return rough
+    return rough.followed(Method(problem.replaced(units=units), rough.at, numbers, rules).run(tell))
 
 
 def all_ended(
-    problem: Problem, begun: Sequence[tuple[Iterate | Route, Numbers]], rules: Rules, tell: Tell | None = None
+    begun: Sequence[tuple[Problem, Iterate | Route, Numbers]], rules: Rules, tell: Tell | None = None
 ) -> list[Ended]:
     """The method from many iterates of problems of one form, on all cores; it tells of the first."""
 
-    def run(each: tuple[Iterate | Route, Numbers]) -> Ended:
+    def run(each: tuple[Problem, Iterate | Route, Numbers]) -> Ended:
         with one_core():
-            return ended(problem, *each, rules)
+            return ended(*each, rules)
 
     cores = min(available(), len(begun) - 1)
     if cores < 2:
-        return [ended(problem, *each, rules, tell if k == 0 else None) for k, each in enumerate(begun)]
-    kernels(problem)  # which are made once, before all
+        return [ended(*each, rules, tell if k == 0 else None) for k, each in enumerate(begun)]
+    kernels(begun[0][0])  # which are made once, before all
     pool = ThreadPoolExecutor(cores, thread_name_prefix="naiad-control")
     try:
         others = [pool.submit(run, each) for each in begun[1:]]
-        return [ended(problem, *begun[0], rules, tell), *(each.result() for each in others)]
+        return [ended(*begun[0], rules, tell), *(each.result() for each in others)]
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -124,7 +163,7 @@ class Method:
             if status is not None:
                 packed = self.newton.packed()
                 self.newton.release()
-                return Ended(packed, status, iteration, cost, largest, errors.dual, history)
+                return Ended(self.newton.problem, packed, status, iteration, cost, largest, errors.dual, history)
             self._advance()
         raise AssertionError("the last iteration has a status")
 

@@ -54,7 +54,8 @@ def lagrange(problem: Problem, at: Interval, z: Float[Array, " z"], y: Float[Arr
     plain = n + problem.constants
     eta, theta, U, K = jnp.split(z, (n, plain, plain + problem.control_size))
     sigma, lam, gamma, rho = jnp.split(y, (inner, inner + n, inner + 2 * n))
-    K, U, sigma = K.reshape(-1, n), U.reshape(stages, problem.controls), sigma.reshape(-1, n)
+    K, U = problem.inner_units * K.reshape(-1, n), U.reshape(stages, problem.controls)
+    sigma, gamma = sigma.reshape(-1, n) / problem.units.momentum, gamma / problem.units.momentum
     h = problem.length(theta, at.step)
     g, t = problem.moved(at.g, eta), at.begin + at.k * h
     value = problem.steps.principle(problem.known(theta), problem.controlled(), g, K, U, t, h, sigma, gamma)

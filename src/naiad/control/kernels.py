@@ -162,10 +162,10 @@ def _zeros(function: Callable[[], Any]) -> Any:
 
 
 def _blocks(problem: Problem, at: Interval, weights: Weights) -> tuple[Swept, Kept, Bounded]:
-    return *blocks(problem, at, weights.barrier, weights.curvature), bounded(at)
+    return *blocks(problem, at, weights.barrier, weights.curvature), bounded(problem, at)
 
 
 def _tried(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> tuple[Interval, Measured, Duals]:
     trial = taken(problem, at, step, lengths)
     missed = values_of(problem, trial)
-    return trial, measured(trial, missed), duals(problem, trial, missed.dual)
+    return trial, measured(problem, trial, missed), duals(problem, trial, missed.dual)

@@ -41,23 +41,25 @@ def gaps(at: Interval) -> tuple[Any, Any]:
     return at.U - at.lower, at.upper - at.U
 
 
-def finite_logs(*gaps: Any) -> Any:
-    """The sum of the logarithms of gaps, of those that there are."""
-    return sum(jnp.sum(jnp.where(jnp.isfinite(gap), jnp.log(gap), 0.0)) for gap in gaps)
+def finite_logs(*gaps: Any, weights: Any = 1.0) -> Any:
+    """The weighted sum of the logarithms of gaps, of those that there are."""
+    return sum(jnp.sum(weights * jnp.where(jnp.isfinite(gap), jnp.log(gap), 0.0)) for gap in gaps)
 
 
-def measured(at: Interval, values: Values) -> Measured:
+def measured(problem: Problem, at: Interval, values: Values) -> Measured:
     """Of the equations at an iterate."""
     parts = (values.balance, values.psi, values.momentum, values.path + at.slack)
     misses = jnp.abs(jnp.concatenate(parts))
-    return Measured(values.cost, jnp.sum(misses), jnp.max(misses), finite_logs(at.slack, *gaps(at)))
+    logs = finite_logs(at.slack) + finite_logs(*gaps(at), weights=problem.units.part)
+    return Measured(values.cost, jnp.sum(misses), jnp.max(misses), logs)
 
 
 def duals(problem: Problem, at: Interval, dual: Any) -> Duals:
     """Of the gradient of a step."""
     n, c, own = problem.group.dim, problem.constants, problem.control_size
     by_eta, by_theta, by_U, by_K = jnp.split(dual, (n, n + c, n + c + own))
-    largest = jnp.max(jnp.abs(jnp.concatenate([by_U + (at.high - at.low).reshape(-1), by_K])))
+    by_U = by_U.reshape(at.U.shape) / problem.units.part + at.high - at.low
+    largest = jnp.max(jnp.abs(jnp.concatenate([by_U.reshape(-1), by_K])))
     pairs = ((at.rho, at.slack), *zip((at.low, at.high), gaps(at), strict=True))
     least, most = jnp.full((), jnp.inf), jnp.full((), -jnp.inf)
     for multiplier, gap in pairs:

@@ -10,7 +10,7 @@ import numpy as np
 
 from naiad.control.doors import end_states
 from naiad.control.guess import centred
-from naiad.control.interior import Method
+from naiad.control.interior import finished
 from naiad.control.iterate import OF_STEPS, Iterate, stacked
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
@@ -24,7 +24,8 @@ from naiad.simulation import simulate
 
 class Sampled(NamedTuple):
     """A closed loop: times, states and controls of the samples, the cost of each plan, the iterations and the seconds
-    that each took; `missed` is by how much the plans miss their equations: what stays large has no solution."""
+    that each took; `missed` is by how much the plans miss their equations: what stays large has no solution. It is
+    infinite where a plan leads beyond the limit of the system."""
 
     t: np.ndarray
     states: State
@@ -89,8 +90,10 @@ class MPC:
         else:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
-        outcome = Method(task.problem, at, numbers, rules).run()
-        self._plan, self.missed = outcome.at, outcome.primal
+        outcome = finished(task.problem, at, numbers, rules)
+        self._task = task._replace(problem=outcome.problem)
+        self._plan = outcome.at
+        self.missed = math.inf if outcome.beyond(numbers).any() else outcome.primal
         return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations
 
     def _seen(self, state: State) -> State:

@@ -18,6 +18,7 @@ from naiad.control.measures import Duals, Measured
 from naiad.control.problem import Problem
 from naiad.control.riccati import Change
 from naiad.control.stages import values_of
+from naiad.control.units import is_ordinary
 
 LARGEST_SPARE = 2**25  # bytes of tables that are kept
 MOST_SPARE = 4  # of the same size
@@ -161,19 +162,33 @@ class NewtonTables:
         """The iterate, with a memory of its own: tables are used again."""
         own = self.kernels.rows, self.at.copied(self.N), self.end.memory[0, :, 0].copy()
         units = self.problem.units
-        return Packed(*own, None if units.plain else partial(units.out, momenta=momenta_of(self.problem)))
+        return Packed(*own, None if units.plain else partial(units.out, reaching=self.problem.reaching))
 
-    def momenta(self) -> float:
-        """The largest momentum at the nodes."""
+    def momenta(self) -> np.ndarray:
+        """The largest momentum at the nodes, of each component."""
         parts = self.kernels.forms.at.parts
-        return float(max(np.abs(self.at.memory[:, parts[name]]).max() for name in ("m", "m_next")))
+        return np.max([np.abs(self.at.memory[:, parts[name]]).max(axis=(0, 2)) for name in ("m", "m_next")], axis=0)
 
-    def cost_with(self, control: float) -> float:
-        """The cost at the iterate, all controls being this one."""
+    def cost_with(self, controls: Any) -> float:
+        """The cost at the iterate with these controls at all stages."""
         self._stay()
-        forms = self.kernels.forms
-        self.step.memory[:, forms.step.parts["U"]] = control - self.at.memory[:, forms.at.parts["U"]]
+        forms, stages = self.kernels.forms, self.problem.steps.stages
+        wanted = np.tile(np.broadcast_to(controls, self.problem.controls), stages)
+        self.step.memory[:, forms.step.parts["U"]] = wanted[:, None] - self.at.memory[:, forms.at.parts["U"]]
         return self.tried(1.0, 0.0).cost
+
+    def inequalities(self) -> np.ndarray:
+        """After `linearise`, the largest value of each of the user's inequalities along the iterate."""
+        found = np.abs(self.kept.rows(self.N).path)
+        return found.reshape(self.N * self.problem.steps.stages, -1).max(axis=0)
+
+    def wish(self) -> np.ndarray:
+        """After `linearise`, how far from the iterate the conditions and the cost of the end want the last place: no
+        farther than one, as long as both are of the size of one."""
+        n, nx = self.problem.group.dim, self.problem.state_size
+        V = self.values.rows(self.N + 1).V[-1]
+        found = np.abs(np.linalg.pinv(V[:, :nx], rcond=1e-12) @ V[:, nx])[:n]
+        return np.minimum(found, 1.0) if is_ordinary([*self.ends.miss, self.measure().cost], least=0.0) else found
 
     # -- equations
 
@@ -253,26 +268,27 @@ class NewtonTables:
         steps = np.minimum.reduce(self._limits).tolist()
         return min(steps[0], primal), min(steps[1], dual)
 
+    def forced(self) -> np.ndarray:
+        """After `linearise`, how far inequalities that are not met want places to move: the least that meets each."""
+        n, kept = self.problem.group.dim, self.kept.rows(self.N)
+        slopes, missed = kept.paths[:, :n], np.maximum(kept.path, 0.0)[:, None]
+        steepness = np.sum(slopes**2, axis=1, keepdims=True)
+        moves = np.abs(slopes) * missed / np.where(steepness > 0.0, steepness, 1.0)
+        return np.max(moves, axis=(0, 2), initial=0.0)
+
     def changes(self) -> Change:
         """The changes of all steps."""
         return self.change.rows(self.N)
 
 
-def momenta_of(problem: Problem) -> slice:
-    """The conditions of the end that are momenta."""
-    n = problem.group.dim
-    return slice(n, 2 * n) if problem.reaching else slice(0)
-
-
 def in_units(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[Iterate, Numbers]:
     """An iterate and the numbers of a problem in its units."""
     units = problem.units
-    return (at, numbers) if units.plain else (units.into(at, momenta_of(problem)), units.numbers(numbers))
+    return (at, numbers) if units.plain else (units.into(at, problem.reaching), units.numbers(numbers))
 
 
 def step_values(problem: Problem, at: Iterate, numbers: Numbers) -> Values:
-    """The equations of the steps of an iterate, in rows, in the units of the problem; without the gradient."""
-    at, numbers = in_units(problem, at, numbers)
+    """The equations of the steps of an iterate that is in the units of the problem, in rows; without the gradient."""
     return execute_rows(_equations, problem, at.intervals(numbers), parameters=())
 
 

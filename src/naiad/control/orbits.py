@@ -20,6 +20,7 @@ from naiad.numerics.checks import floats, number, positive
 NEGLIGIBLE = 1e-7  # of the largest singular value: along the orbit, its family and symmetries nothing is asked
 ITERATIONS = 30
 HALVINGS = 12
+AT_REST = 1e3  # tolerances: where a state moves by less in a period, it rests
 FARTHEST = 0.2  # change of the period from an orbit to the next of its family, relatively: more may be another's
 
 
@@ -137,14 +138,16 @@ def _found(
     energy: float | None,
     tolerance: float,
 ) -> PeriodicOrbit:
-    """The best of the iterations."""
+    """The best of the iterations, before they come to a state of rest, which is no orbit."""
     best = None
     for _ in range(ITERATIONS):
         miss, slopes, own, gradient = execute(_missed, system, method, state, T, steps, parameters=())
         off = np.append(miss, 0.0 if energy is None else own - energy)
         if not (np.all(np.isfinite(slopes)) and np.all(np.isfinite(off))):
             break
-        size = float(np.max(np.abs(off)))
+        size, moved = float(np.max(np.abs(off))), T * float(np.max(np.abs(slopes[-1])))
+        if best is not None and moved <= AT_REST * tolerance:
+            break
         if best is None or size < best.miss:
             multipliers = np.linalg.eigvals(slopes[:-1].T + np.eye(len(miss)))
             order = np.argsort(-np.abs(multipliers))

@@ -23,8 +23,9 @@ class Problem(Module):
     difference from the goal, where `reaching` says that there is one. The unknown constants theta are the duration, if
     `free_time`, then as many `unknown` parameters, and any more that are given; without the duration they make the
     system, `model(system, theta)`. The first node is `begin(parameters)`, if that is given, and the functions of the
-    end take the unknown parameters too, if there are any. Momenta, controls and costs are in `units`; the functions of
-    the problem know nothing of that.
+    end take the unknown parameters too, if there are any. Increments of configurations, momenta,
+    controls, costs, and what must vanish or not be positive are in `units`; the functions of the problem know nothing
+    of that.
     """
 
     system: LagrangianSystem
@@ -70,17 +71,22 @@ class Problem(Module):
 
     def controlled(self) -> Controlled:
         """What acts and what it costs."""
-        momentum, control, cost = self.units
+        control, cost = self.units.control, self.units.cost
 
         def path(g: Any, xi: Any, u: Any, t: Any) -> Any:
-            return self.path(g, xi, control * u, t)
+            return self.path(g, xi, control * u, t) / self.units.path
 
         return Controlled(
             lambda g, u, t: self.push(g, control * u, t),
             lambda g, xi, u, t: self.cost(g, xi, control * u, t) / cost,
             path,
-            1.0 / momentum,
         )
+
+    @property
+    def inner_units(self) -> Any:
+        """The units of the inner unknowns of a step, as one row or a row each."""
+        place, momentum = (jnp.broadcast_to(each, self.group.dim) for each in self.units[:2])
+        return jnp.stack([*[place] * (self.steps.inner - 1), momentum]) if self.staged else place
 
     def parameters(self, theta: Any) -> Any:
         """The unknown parameters among the constants."""
@@ -104,20 +110,26 @@ class Problem(Module):
 
     def moved(self, g: Any, eta: Float[Array, " n"]) -> Any:
         """g cay(eta): increments of configurations are measured by the Cayley map, which is the cheapest."""
-        return self.group.compose(g, CHART.tau(self.group, eta))
+        return self.group.compose(g, CHART.tau(self.group, self.units.place * eta))
 
     def difference(self, g: Any, f: Any) -> Float[Array, " n"]:
         """eta of f = g cay(eta)."""
-        return CHART.inverse(self.group, self.group.compose(self.group.inverse(g), f))
+        return CHART.inverse(self.group, self.group.compose(self.group.inverse(g), f)) / self.units.place
+
+    def carried(self, eta: Float[Array, " n"], lam: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The multipliers of increments of a node, for increments from where it is moved by eta."""
+        place = self.units.place
+        return place * CHART.dtau_inv_dual(self.group, -place * eta, lam / place)
 
     def passed(self, g: Any, g_next: Any, eta: Float[Array, " n"], x: Float[Array, " n"]) -> Float[Array, " n"]:
-        """The increment of the next node where a step leads by x from g cay(eta)."""
+        """The increment of the next node where a step leads by x, which has no units, from g cay(eta)."""
         apart = self.group.compose(self.group.inverse(g_next), g)
-        ahead = self.group.compose(CHART.tau(self.group, eta), self.steps.retraction.tau(self.group, x))
-        return CHART.inverse(self.group, self.group.compose(apart, ahead))
+        moved = CHART.tau(self.group, self.units.place * eta)
+        ahead = self.group.compose(moved, self.steps.retraction.tau(self.group, x))
+        return CHART.inverse(self.group, self.group.compose(apart, ahead)) / self.units.place
 
     def path_values(self, g: Any, K: Any, U: Any, t: Scalar, h: Scalar) -> Float[Array, " c"]:
-        """`path` at all stages of a step."""
+        """`path` at all stages of a step, whose inner unknowns have no units."""
         if self.path is None:
             return jnp.zeros(0)
         return self.steps.path(self.controlled(), self.group, g, K, U, t, h)

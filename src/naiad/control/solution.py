@@ -23,11 +23,12 @@ class Solution:
     """An optimal motion, or how far the method came.
 
     `t` and `states` are those of the nodes, `u` the controls at the times `t_u` in the steps (of shape (N, stages));
-    `T` is the duration. `status` is solved, infeasible, iteration limit or stalled, and `message` says in a line what
-    is wrong, if anything is. `costates` are the multipliers of the increments of configuration and momentum at the
-    nodes after the first: the discrete costates. `bound_multipliers` and `path_multipliers` are those of the
-    inequalities, not negative, `end_multipliers` those of the conditions at the end. `error_estimate` is that of the
-    cost, if it was asked for. `history` has cost, errors and barrier of each iteration.
+    `T` is the duration. `status` is solved, infeasible, iteration limit, stalled, or beyond the limit: an optimum of
+    which a node is where the system cannot be (see its `limit`). `message` says in a line what is wrong, if anything
+    is. `costates` are the multipliers of the increments of configuration and momentum at the nodes after the first: the
+    discrete costates. `bound_multipliers` and `path_multipliers` are those of the inequalities, not negative,
+    `end_multipliers` those of the conditions at the end. `error_estimate` is that of the cost, if it was asked for.
+    `history` has cost, errors and barrier of each iteration.
     """
 
     cost: float

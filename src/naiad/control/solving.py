@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from naiad.compiler import execute
 from naiad.control.doors import end_states
 from naiad.control.guess import resampled
 from naiad.control.interior import Ended, Status, Tell, all_ended
@@ -18,6 +19,7 @@ from naiad.control.solution import Solution
 from naiad.control.task import Task, pose, posed
 from naiad.control.worst import complaint
 from naiad.errors import InputError
+from naiad.groups import AbstractGroup
 from naiad.integrators import AbstractMethod
 from naiad.mechanics import LagrangianSystem, State
 from naiad.numerics.arguments import checked
@@ -110,7 +112,8 @@ def solve(
     if starts < 1:
         raise InputError(f"starts = {starts!r}; expected at least 1.")
     first: Any = start(jnp.asarray(task.theta)) if callable(start) else start
-    task, start, target = task.between(first, goal, N)
+    fits = guess is not None and guess.problem.group == system.group
+    task, start, target = task.between(first, goal, N, guess.states.g if fits else None)
     tell = progress if callable(progress) else _shown if progress else None
     counts = [count for count in (N // 4, N // 2) if estimate and count >= 2]
     coarse: list[Solution] = []
@@ -162,12 +165,15 @@ def solve_many(
         for name, states in (("starts", starts), ("goals", goals))
     ]
     began = time.perf_counter()
-    task, *_ = task.between(ends[0][0], ends[1][0], N)
-    each = [task.numbers._replace(goal=goal, step=task.step(N)) for goal in ends[1]]
-    at = [task.beginning(numbers, start, N) for numbers, start in zip(each, ends[0], strict=True)]
-    outcomes = all_ended(task.problem, list(zip(at, each, strict=True)), task.rules)
-    seconds = (time.perf_counter() - began) / len(each)
-    return [_solution(task, *pair, seconds) for pair in zip(each, outcomes, strict=True)]
+    first, *_ = task.between(ends[0][0], ends[1][0], N)
+    begun = []
+    for start, goal in zip(*ends, strict=True):
+        own = first if first.fits(start, goal) else task.between(start, goal, N)[0]
+        numbers = task.numbers._replace(goal=goal, step=task.step(N))
+        begun.append((own.problem, own.beginning(numbers, start, N), numbers))
+    outcomes = all_ended(begun, task.rules)
+    seconds = (time.perf_counter() - began) / len(begun)
+    return [_solution(task, each[2], outcome, seconds) for each, outcome in zip(begun, outcomes, strict=True)]
 
 
 def _apart(one: Solution, other: Solution) -> bool:
@@ -203,7 +209,7 @@ def _best(
         at = [resampled(guess, task.problem, numbers, task.started(start, guess.theta), N, task.sizes, WARM_BARRIER)]
     else:
         at = [task.beginning(numbers, start, N, bends) for bends in _bends(task.problem, start, goal, starts, seed)]
-    outcomes = all_ended(task.problem, [(each, numbers) for each in at], rules, tell)
+    outcomes = all_ended([(task.problem, each, numbers) for each in at], rules, tell)
     best = min(outcomes, key=lambda each: (each.status is not Status.SOLVED, each.cost))
     return _solution(task, numbers, best, time.perf_counter() - began)
 
@@ -214,14 +220,19 @@ def _bends(problem: Problem, start: State, goal: State, count: int, seed: int) -
     if count == 1 and seed >= 0:
         return [None]
     rng = generator(seed)
-    length = max(0.1, float(np.linalg.norm(group.log(group.compose(group.inverse(start.g), goal.g)))))
-    others = ASIDE * length * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
+    way, place = execute(_way, group, start.g, goal.g, parameters=()), problem.units.place
+    length = max(0.1, float(np.linalg.norm(way / place)))
+    others = ASIDE * length * place * rng.standard_normal((count - 1, 2, group.dim)) / np.sqrt(group.dim)
     return [None, *others]
+
+
+def _way(group: AbstractGroup, g: Any, f: Any) -> Any:
+    return group.log(group.compose(group.inverse(g), f))
 
 
 def _solution(task: Task, numbers: Numbers, outcome: Ended, seconds: float) -> Solution:
     """An outcome as a result."""
-    problem, status = task.problem, outcome.status
+    problem, status = outcome.problem, outcome.status
     T = float(outcome.at.theta[0]) if problem.free_time else task.T
     if T > RUN_AWAY * task.T:
         message = (

@@ -52,6 +52,8 @@ def stage_lagrange(problem: Problem, at: Stage, z: Any, y: Any) -> Any:
     eta, theta, u, Theta, inc = jnp.split(z, np.cumsum(_stage_sizes(problem))[:-1])
     zeta, dTheta, dinc, rho = jnp.split(y, (n, 2 * n, 3 * n))
     steps: Any = problem.steps
+    place, momentum = problem.units.place, problem.units.momentum
+    Theta, inc, zeta, dTheta, dinc = place * Theta, place * inc, zeta / momentum, dTheta / momentum, dinc / momentum
     h = problem.length(theta, at.step)
     g, t, system, controlled = problem.moved(at.g, eta), at.begin + at.k * h, problem.known(theta), problem.controlled()
     value = steps.work(system, controlled, g, t, h, at.b, at.c, u, Theta, inc, dTheta, dinc, zeta=zeta)
@@ -64,7 +66,9 @@ def frame_lagrange(problem: Problem, at: Frame, z: Any, y: Any) -> Any:
     """What a step leads to and its balance, of z = (eta, x, pi) and y = (tau, lam, gamma)."""
     (eta, x, pi), (tau, lam, gamma) = jnp.split(z, 3), jnp.split(y, 3)
     steps: Any = problem.steps
-    return steps.frame(problem.group, x, pi, tau, gamma) + lam @ problem.passed(at.g, at.g_next, eta, x)
+    momentum, x = problem.units.momentum, problem.units.place * x
+    value = steps.frame(problem.group, x, momentum * pi, tau / momentum, gamma / momentum)
+    return value + lam @ problem.passed(at.g, at.g_next, eta, x)
 
 
 def _stage_sizes(problem: Problem) -> tuple[int, ...]:

@@ -192,11 +192,12 @@ def _deviations(plan: Solution, model: LagrangianSystem) -> np.ndarray:
     """The default weights of deviations."""
     first, goal = (jax.tree.map(lambda leaf, k=k: leaf[k], plan.states) for k in (0, -1))
     way, inertia = execute(_way, model, first, goal, parameters=(0,))
-    size = TOLERATED * max(float(np.linalg.norm(way)), 0.1)
-    slow = np.linalg.inv(inertia) * plan.T / WITHIN
+    place = plan.problem.units.place
+    size = TOLERATED * max(float(np.linalg.norm(way / place)), 0.1)
+    slow = np.linalg.inv(inertia) * plan.T / WITHIN / place[:, None]
     n = len(way)
     Q = np.zeros((2 * n, 2 * n))
-    Q[:n, :n], Q[n:, n:] = np.eye(n), slow.T @ slow
+    Q[:n, :n], Q[n:, n:] = np.diag(place**-2.0), slow.T @ slow
     return Q / size**2
 
 
@@ -217,7 +218,12 @@ def _holding(
         step = linear_step(held, goal, dt=plant.length, method=method)
         off = execute(increment, plant.model, goal, step.end, parameters=(0,))
         u = u - np.linalg.lstsq(step.B, off, rcond=None)[0]
-    if np.max(np.abs(off)) > AT_REST or np.any(u < plant.lower) or np.any(u > plant.upper):
+    units = plan.problem.units
+    if (
+        np.max(np.abs(off) / np.concatenate([units.place, units.momentum])) > AT_REST
+        or np.any(u < plant.lower)
+        or np.any(u > plant.upper)
+    ):
         return None, np.zeros((len(u), len(Q))), Q
     assert step is not None
     many = AFTER * len(plan.u)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from naiad.control.blocks import Kept
 from naiad.control.interval import Interval
 from naiad.control.measures import gaps
-from naiad.control.problem import CHART, Problem
+from naiad.control.problem import Problem
 from naiad.control.riccati import Bounded, Change
 
 
@@ -46,10 +46,11 @@ class Step(NamedTuple):
     high: Any
 
 
-def bounded(at: Interval) -> Bounded:
+def bounded(problem: Problem, at: Interval) -> Bounded:
     """What bounds add to Newton's equations."""
-    low, high = gaps(at)
-    return Bounded((at.low / low + at.high / high).reshape(-1), (1.0 / high - 1.0 / low).reshape(-1))
+    (low, high), part = gaps(at), problem.units.part
+    stiff, push = part * (at.low / low + at.high / high), part * (1.0 / high - 1.0 / low)
+    return Bounded(stiff.reshape(-1), push.reshape(-1))
 
 
 def stepped(problem: Problem, at: Interval, weights: Weights, kept: Kept, change: Change) -> tuple[Step, Lengths]:
@@ -113,7 +114,7 @@ def taken(problem: Problem, at: Interval, step: Step, lengths: Lengths) -> Inter
         K=along(at.K, step.K),
         U=along(at.U, step.U),
         sigma=towards(at.sigma, step.sigma),
-        lam=CHART.dtau_inv_dual(group, -eta_next, towards(at.lam, step.lam)),
+        lam=problem.carried(eta_next, towards(at.lam, step.lam)),
         gamma=towards(at.gamma, step.gamma),
         rho=at.rho + dual * step.rho,
         slack=along(at.slack, step.slack),

@@ -27,12 +27,11 @@ Rows = Float[Array, "inner n"]
 
 class Controlled(NamedTuple):
     """What acts and what it costs: the force map push(g, u, t), the cost rate cost(g, xi, u, t), and path(g, xi, u, t)
-    <= 0 or None; and what actions and forces are multiplied by, for the units of momenta."""
+    <= 0 or None."""
 
     push: Any
     cost: Any
     path: Any
-    part: Any = 1.0
 
 
 class AbstractTranscription(Module):
@@ -149,7 +148,7 @@ class VariationalSteps(AbstractTranscription):
             kinetic, left, right = rule.slopes(system, tau, g, xi, t, h)
             change = turn @ kinetic - before @ left + gamma @ right
         rate = controlled.cost(g, xi, u, t) + controlled.cost(end, xi, u, t + h)
-        return 0.5 * h * rate + controlled.part * (value + change)
+        return 0.5 * h * rate + (value + change)
 
     def path(self, controlled, group, g, K, U, t, h):
         return controlled.path(g, K[0], U[0], t)
@@ -241,7 +240,7 @@ class GaussSteps(AbstractTranscription):
         force = controlled.push(point, u, time)
         if system.total_force is not None:
             force = force + system.total_force(point, Xi, time)
-        return h * b * (controlled.cost(point, Xi, u, time) + controlled.part * (change + force @ delta))
+        return h * b * (controlled.cost(point, Xi, u, time) + (change + force @ delta))
 
     def path(self, controlled, group, g, K, U, t, h):
         a, c = jnp.asarray(self.method.tableau.a), jnp.asarray(self.method.tableau.c)

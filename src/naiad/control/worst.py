@@ -5,9 +5,10 @@ import numpy as np
 
 from naiad.control.interior import Ended, Status
 from naiad.control.iterate import Iterate, Numbers
-from naiad.control.newton import NewtonTables, momenta_of, step_values
+from naiad.control.newton import NewtonTables, in_units, step_values
 from naiad.control.problem import Problem
 
+ALIKE = 0.1  # of the most that is missed: what misses so much is as bad
 FAR = 1e-6  # what is missed by more is named
 NO_COST = 1e15  # larger costs are those of a motion that has run away
 
@@ -15,7 +16,13 @@ NO_COST = 1e15  # larger costs are those of a motion that has run away
 def complaint(problem: Problem, outcome: Ended, numbers: Numbers) -> str:
     """A line on why an outcome is not solved, and what to do."""
     status, at = outcome.status, outcome.at
-    worst, missed = _worst(problem, at, numbers)
+    if status is Status.BEYOND:
+        k = int(np.argmax(outcome.beyond(numbers)))
+        return (
+            f"{status}: node {k} of {at.steps} of the optimum is where {type(problem.system).__name__} cannot go. "
+            f"{problem.system.limit_words} Keep the motion away from there by path(g, xi, u, t)."
+        )
+    worst, missed, unit = _worst(problem, at, numbers)
     after = f"{status}: after {outcome.iterations} iterations"
     if not np.isfinite(outcome.cost + outcome.dual + missed):
         what = worst if not np.isfinite(missed) else "the cost" if not np.isfinite(outcome.cost) else "a derivative"
@@ -23,36 +30,37 @@ def complaint(problem: Problem, outcome: Ended, numbers: Numbers) -> str:
     if abs(outcome.cost) > NO_COST * problem.units.cost:
         return f"{after} the cost is {outcome.cost:.3g}: there may be no least one; give bounds, or another cost."
     if status is Status.INFEASIBLE:
-        return f"{after} {worst} is missed by {missed:.3g}; {_remedy(problem, at, numbers)}"
-    far = f" ({worst} is missed by {missed:.3g})" if missed > FAR else ""
+        return f"{after} {worst} is missed by {unit * missed:.3g}; {_remedy(problem, at, numbers)}"
+    far = f" ({worst} is missed by {unit * missed:.3g})" if missed > FAR else ""
     return (
         f"{after} there are errors of {outcome.primal:.1e} (equations){far} and {outcome.dual:.1e} (optimality); give "
         "more iterations, a guess, or a larger tolerance."
     )
 
 
-def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float]:
-    """The equation or inequality that misses most, in words, and by how much."""
+def _worst(problem: Problem, at: Iterate, numbers: Numbers) -> tuple[str, float, float]:
+    """The equation or inequality that misses most, in words, by how much, and the unit of that; of several that miss
+    about as much, the goal comes first, and places before momenta."""
     newton = NewtonTables.of(problem, at, numbers)
     newton.linearise(0.0, 0.0)
-    steps, conditions = step_values(problem, at, numbers), newton.ends.miss.copy()
-    conditions[momenta_of(problem)] *= problem.units.momentum
-    N, count = at.steps, max(1, at.rho.shape[1] // problem.steps.stages)
+    steps, units = step_values(problem, *in_units(problem, at, numbers)), problem.units
+    N, count, n = at.steps, max(1, at.rho.shape[1] // problem.steps.stages), problem.group.dim
     names = components(problem)
     found = []
-    for k, value in enumerate(np.abs(conditions)):
-        found.append((value, f"the goal's {names[k]}" if k < len(names) else f"ending[{k - len(names)}]"))
+    for k, (value, unit) in enumerate(zip(newton.ends.miss, units.conditions(problem.reaching), strict=True)):
+        found.append((value, unit, f"the goal's {names[k]}" if k < len(names) else f"ending[{k - len(names)}]"))
     path = np.maximum(steps.path, 0.0)
     if path.size:
         k, j = np.unravel_index(np.argmax(path), path.shape)
-        found.append((path[k, j], f"path[{j % count}] in step {k} of {N}"))
-    momentum, balance = (problem.units.momentum * each for each in (steps.momentum, steps.balance))
-    for words, values in (("motion", steps.psi), ("balance of momentum", momentum), ("balance", balance)):
+        found.append((path[k, j], units.path[j % count], f"path[{j % count}] in step {k} of {N}"))
+    balances = ("balance of momentum", steps.momentum, units.momentum), ("balance", steps.balance, units.momentum)
+    for words, values, unit in (("motion", steps.psi, units.place), *balances):
         k, j = np.unravel_index(np.argmax(np.abs(values)), values.shape)
-        found.append((abs(values[k, j]), f"the {words} of step {k} of {N}"))
-    found = [(np.inf if np.isnan(value) else value, words) for value, words in found]
-    value, words = max(found, key=lambda each: each[0])
-    return words, float(value)
+        found.append((values[k, j], unit[j % n], f"the {words} of step {k} of {N}"))
+    found = [(np.inf if np.isnan(value) else abs(value), unit, words) for value, unit, words in found]
+    worst = max(each[0] for each in found)
+    value, unit, words = next(each for each in found if each[0] >= ALIKE * worst)
+    return words, float(value), float(unit)
 
 
 def components(problem: Problem) -> list[str]:
