@@ -221,6 +221,13 @@ def test_a_turn_of_next_to_nothing_is_turned():
         assert plan.cost == pytest.approx(0.75 * 9.0 * angle**2, rel=1e-2)
 
 
+def test_a_short_way_far_from_the_origin_is_gone_as_exactly_as_places_are_known():
+    plain, _ = carts(1.0, 1.0, 2)
+    for place, way in ((1.0, 1e-9), (1e3, 1e-6), (1e6, 1e-3)):
+        plan = nd.control.solve(CARTS, at(place), at(place + way), 2.0, N, order=2)
+        assert plan.cost == pytest.approx(0.5 * plain.cost * (place + way - place) ** 2, rel=1e-4)
+
+
 def test_a_short_way_that_bounds_do_not_allow_is_infeasible():
     for size in (1e-9, 1.0, 1e6):
         plan, _ = carts(size, size, 2, 0.6)

@@ -10,7 +10,7 @@ import numpy as np
 
 from naiad.control.doors import end_states
 from naiad.control.guess import centred
-from naiad.control.interior import finished
+from naiad.control.interior import Method, finished
 from naiad.control.iterate import OF_STEPS, Iterate, stacked
 from naiad.control.plant import Actuated
 from naiad.control.task import posed
@@ -86,12 +86,12 @@ class MPC:
         task = self._task
         numbers = task.numbers._replace(goal=goal, step=task.step(N), begin=float(t))
         if self._plan is None:
-            at, rules = task.beginning(numbers, state, N), task.rules
+            outcome = finished(task.problem, task.beginning(numbers, state, N), numbers, task.rules)
+            self._task = task._replace(problem=outcome.problem)
         else:
             at = centred(task.problem, numbers, self._shifted(self._plan, state), self._barrier)
             rules = task.rules._replace(barrier=self._barrier, iterations=self._iterations, checked=False)
-        outcome = finished(task.problem, at, numbers, rules)
-        self._task = task._replace(problem=outcome.problem)
+            outcome = Method(task.problem, at, numbers, rules).run()
         self._plan = outcome.at
         self.missed = math.inf if outcome.beyond(numbers).any() else outcome.primal
         return outcome.at.U[0].mean(axis=0), outcome.cost, outcome.iterations

@@ -186,7 +186,7 @@ class NewtonTables:
         """After `linearise`, how far from the iterate the conditions and the cost of the end want the last place: no
         farther than one, as long as both are of the size of one."""
         n, nx = self.problem.group.dim, self.problem.state_size
-        V = self.values.rows(self.N + 1).V[-1]
+        V = np.nan_to_num(self.values.rows(self.N + 1).V[-1])
         found = np.abs(np.linalg.pinv(V[:, :nx], rcond=1e-12) @ V[:, nx])[:n]
         return np.minimum(found, 1.0) if is_ordinary([*self.ends.miss, self.measure().cost], least=0.0) else found
 

@@ -78,7 +78,7 @@ class Task(NamedTuple):
         return bool(np.all(self._places(ways, start.g, goal.g) == 1.0))
 
     def _places(self, ways: np.ndarray, g: Any, f: Any) -> np.ndarray:
-        return places(self.problem.group, ways, stacked([g, f]), self.rules.tolerance)
+        return places(self.problem.group, np.nan_to_num(ways), stacked([g, f]), self.rules.tolerance)
 
     def _units(self, route: Route, along: np.ndarray) -> ProblemUnits:
         """By the way to go, the momenta along the geodesic, or beside it, and the cost there with the controls that it
@@ -90,7 +90,7 @@ class Task(NamedTuple):
         if (problem.path, problem.ending, problem.end_cost) != (None, None, None):
             newton.linearise(self.rules.barrier, 0.0)
             paths, slopes = newton.inequalities(), np.abs(newton.ends.slopes)
-            ways = np.maximum(ways, newton.wish())
+            ways = ways if problem.reaching else np.maximum(ways, newton.wish())
             ways = ways if ways.any() else newton.forced()
         ways = ways if ways.any() else along
         place = self._places(ways, route.first.g, end.g)
@@ -98,7 +98,7 @@ class Task(NamedTuple):
         if not momenta.any():
             newton.begin(aside)
             momenta = newton.momenta()
-        by_controls = gains(problem.push, route.first.g, route.U[0])
+        by_controls = np.nan_to_num(gains(problem.push, route.first.g, route.U[0]))
         slope, bounds = np.abs(by_controls).max(), np.abs([numbers.lower, numbers.upper])
         largest = np.max(bounds, initial=0.0, where=np.isfinite(bounds)) or np.inf
         control = min(np.max(momenta) / (self.T * slope) if slope > 0.0 else largest, largest)
