@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.compiler.fingerprint import Unfingerprintable, fingerprint, origins, walk
+from naiad.compiler.fingerprint import Unfingerprintable, Version, fingerprint, modules, origins, walk
 
 SOURCE = str(pathlib.Path(nd.__file__ or "").parents[1])
 IMPORTS = """
@@ -440,6 +440,36 @@ def test_what_is_not_used_of_a_users_module_does_not_count(module):
         if hasattr(theirs.unused, "close"):
             theirs.unused.close()
     assert len(set(digests)) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("def thing(x): return nd.numerics.hat(x)", {"naiad:numerics.hat"}),
+        ("from naiad import numerics\ndef thing(x): return numerics.hat(x)", {"naiad.numerics:hat"}),
+        ("def thing(x):\n    from naiad.numerics import hat\n    return hat(x)", {"naiad.numerics:hat"}),
+        ("def thing(x):\n    import naiad.groups\n    return x", {"naiad.groups"}),
+        ("def thing(x): return getattr(nd, 'SO3')", {"naiad"}),
+        ("thing = nd", {"naiad"}),
+        ("thing = nd.SO3()", {"naiad.groups.so3"}),
+        ("thing = {nd.SO3}", {"naiad.groups.so3"}),
+        ("class thing(nd.SO3): pass", {"naiad.groups.so3"}),
+    ],
+)
+def test_a_walk_collects_the_names_in_naiad(source, names):
+    followed = walk.Walk()
+    followed.visit(made(source), "thing")
+    assert followed.names == names
+
+
+def test_a_version_within_a_process_reads_no_files(monkeypatch):
+    monkeypatch.setattr(modules, "digest_of", lambda names: ",".join(sorted(names)))
+    version = Version(made("def thing(x): return nd.numerics.hat(x)"))
+    first = version.fingerprint()
+    monkeypatch.setattr(modules, "digest_of", lambda names: "another")
+    assert version.fingerprint() != first
+    monkeypatch.setattr(modules, "digest_of", None)
+    assert version.current() == Version(made("def thing(x): return nd.numerics.hat(x)")).current()
 
 
 def test_a_function_put_into_an_installed_module_counts(monkeypatch):

@@ -43,6 +43,13 @@ class Source(NamedTuple):
     names: dict[str, str]
 
 
+class _Record(NamedTuple):
+    """A module: the digest of its source and of the targets of its imports, and the modules that it imports from."""
+
+    digest: str
+    imported: frozenset[str]
+
+
 class Package:
     """The files of naiad in `folder`, read when they are needed.
 
@@ -55,15 +62,13 @@ class Package:
         self._files: dict[str, Path] = {}
         self._sources: dict[str, Source] = {}
         self._targets: dict[str, str] = {}
+        self._records: dict[str, _Record] = {}
         self._table: dict[str, Any] | None = None
         self._grew = False
 
     def digest(self, modules: Iterable[str]) -> str:
         """Return the digest of what modules say, and of where the names come from that they import."""
-        digest = hashlib.sha256()
-        for module in sorted(modules):
-            links = [(use, target) for use, target in self._links(module)]
-            digest.update(json.dumps([module, self._source(module).tree, links]).encode())
+        digest = hashlib.sha256("\n".join(self._record(module).digest for module in sorted(modules)).encode())
         self._save()
         return digest.hexdigest()
 
@@ -77,15 +82,17 @@ class Package:
         while waiting:
             module = waiting.pop()
             found.add(module)
-            waiting |= {_module_of(target) for _, target in self._links(module)} - found
+            waiting |= self._record(module).imported - found
         return found
 
-    def _links(self, module: str) -> Iterator[tuple[str, str]]:
-        """Each name that a module uses, with its target, where that counts."""
-        for use in self._source(module).uses:
-            target = self.target(use)
-            if target != f"{NAIAD}:__version__" and not _is_separate(_module_of(target), module):
-                yield use, target
+    def _record(self, module: str) -> "_Record":
+        if module not in self._records:
+            source = self._source(module)
+            targets = {use: self.target(use) for use in source.uses if self.target(use) != f"{NAIAD}:__version__"}
+            links = {use: target for use, target in targets.items() if not _is_separate(_module_of(target), module)}
+            digest = hashlib.sha256(json.dumps([module, source.tree, links]).encode()).hexdigest()
+            self._records[module] = _Record(digest, frozenset(map(_module_of, links.values())))
+        return self._records[module]
 
     def target(self, name: str) -> str:
         """Return where a name comes from: "naiad:SO3" from "naiad.groups.so3:SO3".
