@@ -31,7 +31,7 @@ named in every key."""
 _FORMAT = "modules 1"
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """What the digest needs to know about one file.
 
     `tree`: digest of the syntax tree. `uses`: names in naiad that the code uses, each as a module and a name in it
@@ -60,7 +60,7 @@ class Package:
     def __init__(self, folder: Path):
         self.folder = folder
         self._files: dict[str, Path] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, SourceFile] = {}
         self._targets: dict[str, str] = {}
         self._records: dict[str, _Record] = {}
         self._table: dict[str, Any] | None = None
@@ -126,7 +126,7 @@ class Package:
             self._files[module] = plain if module != NAIAD and plain.is_file() else package / "__init__.py"
         return self._files[module]
 
-    def _source(self, module: str) -> Source:
+    def _source(self, module: str) -> SourceFile:
         if module not in self._sources:
             file = self.file(module)
             text = file.read_bytes()
@@ -135,11 +135,11 @@ class Package:
             if table.get(module, ("",))[0] != content:
                 table[module] = (content, *read_source(text, module, is_package=file.name == "__init__.py"))
                 self._grew = True
-            self._sources[module] = Source(*table[module][1:])
+            self._sources[module] = SourceFile(*table[module][1:])
         return self._sources[module]
 
     def _stored(self) -> dict[str, Any]:
-        """What was read before, also by other processes: the digest of a file's content and its `Source`, by module."""
+        """What was read before, also by other processes: by module, the digest of the content and the `SourceFile`."""
         if self._table is None:
             cache = default_cache()
             data = None if cache is None else replace(cache, suffix="sources").load(self._key)
@@ -184,7 +184,7 @@ def _own_package() -> Package:
     return Package(Path(sys.modules[NAIAD].__file__ or "").parent)
 
 
-def read_source(text: bytes, module: str, *, is_package: bool) -> Source:
+def read_source(text: bytes, module: str, *, is_package: bool) -> SourceFile:
     """Read a file of naiad."""
     reader = _Reader(module if is_package else module.rpartition(".")[0], is_package=is_package)
     reader.write(ast.parse(text))
@@ -225,12 +225,12 @@ class _Reader:
         self._chains: dict[str, set[str]] = {}  # of each name, the attributes that are taken from it
         self._skips = 0  # the blocks for type checkers around the node at hand
 
-    def source(self) -> Source:
+    def source(self) -> SourceFile:
         uses = set(self._modules)
         for name, target in self._imports:
             uses |= {_dotted(target, chain) for chain in self._chains.get(name, {""})}
         text = "\n".join(self._text)
-        return Source(
+        return SourceFile(
             hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), sorted(uses), dict(self._imports)
         )
 
