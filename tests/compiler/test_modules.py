@@ -242,6 +242,14 @@ def test_a_package_says_what_it_loads_when_it_is_asked():
     assert (found.uses, found.names) == (["naiad.groups:SO3"], {"R": "naiad.groups:SO3"})
 
 
+def test_what_a_package_changes_counts_for_its_modules(package):
+    text = "from naiad.some.a import A\nfrom naiad.some.b import B, C\nA.method = B()\n"
+    assert read(text, "naiad.some", is_package=True).changes == ["naiad.some.a:A", "naiad.some.b:B"]
+    assert read(text).changes == []
+    assert package.target("naiad:TreeVariational") == "naiad.trees.variational:TreeVariational"
+    assert "naiad.trees.variational" in package.reached({"naiad.trees.tree"})
+
+
 # The package
 
 
@@ -273,8 +281,8 @@ def test_names_are_followed_to_where_they_come_from(package):
         home = importlib.import_module(module)
         for attribute in filter(None, rest.split(".")):
             if isinstance(home, types.ModuleType):
-                inner = f"{home.__name__}.{attribute}"
-                home = getattr(home, attribute, None) or importlib.import_module(inner)
+                missing = not hasattr(home, attribute)  # a module that was not imported yet
+                home = importlib.import_module(f"{home.__name__}.{attribute}") if missing else getattr(home, attribute)
         return home
 
     uses = {use for module in all_modules() if module in sys.modules for use in package._source(module).uses}
@@ -285,7 +293,7 @@ def test_names_are_followed_to_where_they_come_from(package):
     assert package.target("naiad:models.ConnectedBodies.step") == "naiad.trees.connected_bodies:ConnectedBodies.step"
 
 
-def test_no_module_changes_another_when_it_is_imported():
+def test_no_module_changes_another_when_it_is_imported_but_packages_their_own():
     """It would be the other's code without being reached from it. The rules of the front end are reached together."""
     assigns = r"[A-Za-z_][\w.\[\]'\"]*[.\]][\w ]*[-+*/|&]?=[^=]"
     looks = re.compile(rf"^(?:(?:if|for|while|with|try)\b|{assigns}|[A-Za-z_][\w.]*\()", re.MULTILINE)
@@ -298,7 +306,9 @@ def test_no_module_changes_another_when_it_is_imported():
         "compiler/backends/llvm/kernel.py: os.register_at_fork(after_in_child=_pool.cache_clear)",
         "hydro/exterior_map.py: _inverse.defjvp(_inverse_moved, symbolic_zeros=True)",  # its own
         "numerics/arguments.py: _SHORT.maxstring = _SHORT.maxother = 80",  # its own
+        "strings/__init__.py: StringSystem.default_method = StringVariational()",  # counts for its modules
         "studies/sweeps/worker.py: main()",  # a process of its own
+        "trees/__init__.py: TreeSystem.default_method = TreeVariational()",
     ]
 
 

@@ -106,13 +106,6 @@ class StringSystem(LagrangianSystem):
     }
 
     @property
-    def default_method(self) -> Any:
-        """`StringVariational()`, which `simulate` takes if no method is given."""
-        from naiad.strings.variational import StringVariational  # imports this module
-
-        return StringVariational()
-
-    @property
     def group(self) -> Product:
         """R^{3 N}, times R for a reel, times R^M for what stretches on it, times SO(3) for a body."""
         return Product(q=Power(Rn(3), self.elements), **self.ends)

@@ -40,13 +40,6 @@ class TreeSystem(LagrangianSystem):
     labels = place("x", "position of the root")
 
     @property
-    def default_method(self) -> Any:
-        """`TreeVariational()`, which `simulate` takes if no method is given."""
-        from naiad.trees.variational import TreeVariational  # imports this module
-
-        return TreeVariational()
-
-    @property
     def group(self) -> AbstractGroup:
         """SO(3)^N x R^3, or SO(3)^N if the root is pinned."""
         return self.tree.group

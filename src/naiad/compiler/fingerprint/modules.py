@@ -2,8 +2,8 @@
 
 Code that is stored on disk stays valid as long as this digest is the same. Comments, docstrings and the layout of a
 file do not change it. Imports are read from the syntax tree, those inside functions too, so nothing has to be loaded.
-What cannot be seen in this way is a module that changes another one when it is imported: naiad has none (see
-`tests/compiler/test_modules.py`).
+What cannot be seen in this way is a module that changes another one when it is imported. In naiad only packages do
+that, to modules of their own, for which it counts (see `tests/compiler/test_modules.py`).
 """
 
 import ast
@@ -28,19 +28,21 @@ SEPARATE = (
 """Packages that count only for code that is in one of them: what draws computes nothing, and the back end in use is
 named in every key."""
 
-_FORMAT = "modules 1"
+_FORMAT = "modules 2"
 
 
 class SourceFile(NamedTuple):
     """What the digest needs to know about one file.
 
     `tree`: digest of the syntax tree. `uses`: names in naiad that the code uses, each as a module and a name in it
-    ("naiad:SO3"). `names`: what each imported name stands for ({"SO3": "naiad.groups:SO3"}).
+    ("naiad:SO3"). `names`: what each imported name stands for ({"SO3": "naiad.groups:SO3"}). `changes`: of a package,
+    the names in statements that change something on import.
     """
 
     tree: str
     uses: list[str]
     names: dict[str, str]
+    changes: list[str]
 
 
 class _Record(NamedTuple):
@@ -88,7 +90,9 @@ class Package:
     def _record(self, module: str) -> "_Record":
         if module not in self._records:
             source = self._source(module)
-            targets = {use: self.target(use) for use in source.uses if self.target(use) != f"{NAIAD}:__version__"}
+            package = module.rpartition(".")[0]
+            uses = source.uses + (self._source(package).changes if package else [])
+            targets = {use: self.target(use) for use in uses if self.target(use) != f"{NAIAD}:__version__"}
             links = {use: target for use, target in targets.items() if not _is_separate(_module_of(target), module)}
             digest = hashlib.sha256(json.dumps([module, source.tree, links]).encode()).hexdigest()
             self._records[module] = _Record(digest, frozenset(map(_module_of, links.values())))
@@ -187,8 +191,16 @@ def _own_package() -> Package:
 def read_source(text: bytes, module: str, *, is_package: bool) -> SourceFile:
     """Read a file of naiad."""
     reader = _Reader(module if is_package else module.rpartition(".")[0], is_package=is_package)
-    reader.write(ast.parse(text))
-    return reader.source()
+    tree = ast.parse(text)
+    reader.write(tree)
+    return reader.source([each for each in tree.body if is_package and _changes_something(each)])
+
+
+def _changes_something(statement: ast.stmt) -> bool:
+    """Whether a statement is a call, or assigns to a part of something."""
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(target, ast.Attribute | ast.Subscript) for target in statement.targets)
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
 
 
 def _module_of(name: str) -> str:
@@ -225,14 +237,16 @@ class _Reader:
         self._chains: dict[str, set[str]] = {}  # of each name, the attributes that are taken from it
         self._skips = 0  # the blocks for type checkers around the node at hand
 
-    def source(self) -> SourceFile:
+    def source(self, changes: list[ast.stmt]) -> SourceFile:
+        """Return what was read, with the names in statements that change something."""
         uses = set(self._modules)
         for name, target in self._imports:
             uses |= {_dotted(target, chain) for chain in self._chains.get(name, {""})}
         text = "\n".join(self._text)
-        return SourceFile(
-            hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), sorted(uses), dict(self._imports)
-        )
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        named = {node.id for each in changes for node in ast.walk(each) if isinstance(node, ast.Name)}
+        changed = sorted(target for name, target in self._imports if name in named)
+        return SourceFile(digest, sorted(uses), dict(self._imports), changed)
 
     def write(self, node: Any) -> None:
         """Write a node, a list of nodes, or a constant."""
