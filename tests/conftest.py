@@ -1,12 +1,9 @@
 """Settings of all tests."""
 
-import atexit
 import gc
 import importlib.metadata
 import os
-import shutil
 import signal
-import tempfile
 from pathlib import Path
 
 # Tests compile many short programs and run each for a moment: let XLA compile quickly rather than well. Its newer
@@ -20,9 +17,11 @@ os.environ["XLA_FLAGS"] = " ".join(
     ]
 )
 
-if "PYTEST_XDIST_WORKER" not in os.environ:  # one cache for all workers, and nothing from or into the user's
-    os.environ["NAIAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="naiad-tests-")
-    atexit.register(shutil.rmtree, os.environ["NAIAD_CACHE_DIR"], ignore_errors=True)
+# Compiled code is kept for the other workers and for the next run, apart from the user's. Its key knows all that it is
+# made of; a test that wants to see code being made takes `cache=False`, or a cache of its own.
+os.environ["NAIAD_CACHE_DIR"] = os.environ.get(
+    "NAIAD_TEST_CACHE_DIR", str(Path(__file__).parents[1] / "build" / "machine-code")
+)
 
 import pytest
 from hypothesis import settings

@@ -139,7 +139,10 @@ class Reach:
             RECORD.mkdir(parents=True, exist_ok=True)
             options = ["-n", "2", "--cov=naiad", "--cov-context=test", "--cov-report=", f"--junitxml={times}"]
             run = [sys.executable, "-m", "pytest", *PYTEST, *options]
-            if subprocess.run(run, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(lines)}).returncode:
+            with tempfile.TemporaryDirectory(prefix="naiad-mutate-") as empty:  # what is on disk is not traced
+                environment = {**os.environ, "COVERAGE_FILE": str(lines), "NAIAD_TEST_CACHE_DIR": empty}
+                failed = subprocess.run(run, cwd=ROOT, env=environment).returncode
+            if failed:
                 times.unlink(missing_ok=True)
                 raise SystemExit("the tests fail as the code stands")
         self.lines = CoverageData(str(lines))
@@ -196,6 +199,7 @@ def verdict(mutant: Mutant, tests: list[str]) -> str:
         names = Path(folder) / "tests.txt"
         names.write_text("\n".join(tests))
         environment = {**os.environ, "PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["NAIAD_TEST_CACHE_DIR"] = f"{folder}/cache"
         paths = f"pythonpath={folder}/src {ROOT}"
         command = [sys.executable, "-m", "pytest", "-x", *PYTEST, "-o", paths, f"@{names}"]
         try:

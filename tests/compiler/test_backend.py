@@ -11,6 +11,7 @@ from jax import lax
 
 import naiad.compiler as nc
 from naiad.compiler.backends import LLVM, Backend
+from naiad.compiler.fingerprint import Version
 from naiad.compiler.ir.operations import DTYPES, OPERATIONS
 from naiad.compiler.ir.program import Branch, Loop, Program
 from tests.compiler.compare import assert_close, assert_same
@@ -139,7 +140,9 @@ def test_what_a_back_end_is_counts_in_the_key():
         def tag(self):
             return ("second edition",)
 
-    keys = {nc.compile(jnp.sin, backend=backend)._key("version") for backend in (Interpreter(), Second(), LLVM())}
+    keys = {
+        nc.compile(jnp.sin, backend=backend)._key(Version(jnp.sin)) for backend in (Interpreter(), Second(), LLVM())
+    }
     assert len(keys) == 3
 
 
@@ -167,4 +170,4 @@ def test_code_without_passes_of_llvm_gives_the_same_numbers_and_has_a_key_of_its
     plain, usual = (nc.compile(function, backend=backend, cache=False) for backend in (LLVM(level=0), LLVM()))
     for one, other in zip(plain(x), usual(x), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-15)
-    assert len({nc.compile(jnp.sin, backend=LLVM(level=level))._key("version") for level in (0, 1)}) == 2
+    assert len({nc.compile(jnp.sin, backend=LLVM(level=level))._key(Version(jnp.sin)) for level in (0, 1)}) == 2

@@ -1,5 +1,6 @@
 """The cache gives back what was stored or nothing, trusts nobody else, and never breaks a run."""
 
+import dataclasses
 import errno
 import os
 import pathlib
@@ -47,6 +48,16 @@ def foreign(monkeypatch, *paths: pathlib.Path) -> None:
     inodes = [(path.lstat().st_dev, path.lstat().st_ino) for path in paths]
     for name in ("stat", "lstat", "fstat"):
         monkeypatch.setattr(os, name, reported(getattr(os, name)))
+
+
+def test_entries_of_two_kinds_lie_side_by_side(cache):
+    sources = dataclasses.replace(cache, suffix="sources")
+    cache.store(KEY, b"code")
+    assert sources.load(KEY) is None
+    sources.store(KEY, b"sources")
+    assert (cache.load(KEY), sources.load(KEY)) == (b"code", b"sources")
+    sources.clear()
+    assert not list(cache.folder.iterdir())
 
 
 def test_what_is_stored_is_loaded(cache):

@@ -24,7 +24,7 @@ from naiad.compiler import engine
 from naiad.compiler.backends import LLVM, Resident
 from naiad.compiler.backends.llvm import backend, machine
 from naiad.compiler.compiled import Compiled
-from naiad.compiler.fingerprint import origins
+from naiad.compiler.fingerprint import Version, modules
 from naiad.compiler.telling import telling
 from naiad.errors import InputError, RunWarning
 from tests.compiler.compare import LANES, assert_close, assert_same, leaves
@@ -604,9 +604,10 @@ def test_an_axis_of_length_one_stretches_in_registers_and_in_memory(columns):
 def test_the_compiler_itself_is_part_of_every_key(monkeypatch):
     """Otherwise code that an older compiler made wrongly would be loaded after it was mended."""
     compiled = nc.compile(plain)
-    before = compiled._key("version", 1)
-    monkeypatch.setattr(origins, "naiad_digest", lambda: "another")
-    assert compiled._key("version", 1) != before is not None
+    before, seen, digest_of = compiled._key(Version(plain), 1), set(), modules.digest_of
+    monkeypatch.setattr(modules, "digest_of", lambda names: seen.update(names) or digest_of(names) + " another")
+    assert compiled._key(Version(plain), 1) != before is not None
+    assert seen == {"naiad.compiler.compiled", "naiad.compiler.backends.llvm.backend"}
 
 
 def plain(x):

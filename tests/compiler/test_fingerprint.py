@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import naiad as nd
-from naiad.compiler.fingerprint import Unfingerprintable, fingerprint, origins, walk
+from naiad.compiler.fingerprint import Unfingerprintable, Version, fingerprint, modules, origins, walk
 
 SOURCE = str(pathlib.Path(nd.__file__ or "").parents[1])
 IMPORTS = """
@@ -442,6 +442,36 @@ def test_what_is_not_used_of_a_users_module_does_not_count(module):
     assert len(set(digests)) == 1
 
 
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("def thing(x): return nd.numerics.hat(x)", {"naiad:numerics.hat"}),
+        ("from naiad import numerics\ndef thing(x): return numerics.hat(x)", {"naiad.numerics:hat"}),
+        ("def thing(x):\n    from naiad.numerics import hat\n    return hat(x)", {"naiad.numerics:hat"}),
+        ("def thing(x):\n    import naiad.groups\n    return x", {"naiad.groups"}),
+        ("def thing(x): return getattr(nd, 'SO3')", {"naiad"}),
+        ("thing = nd", {"naiad"}),
+        ("thing = nd.SO3()", {"naiad.groups.so3"}),
+        ("thing = {nd.SO3}", {"naiad.groups.so3"}),
+        ("class thing(nd.SO3): pass", {"naiad.groups.so3"}),
+    ],
+)
+def test_a_walk_collects_the_names_in_naiad(source, names):
+    followed = walk.Walk()
+    followed.visit(made(source), "thing")
+    assert followed.names == names
+
+
+def test_a_version_within_a_process_reads_no_files(monkeypatch):
+    monkeypatch.setattr(modules, "digest_of", lambda names: ",".join(sorted(names)))
+    version = Version(made("def thing(x): return nd.numerics.hat(x)"))
+    first = version.fingerprint()
+    monkeypatch.setattr(modules, "digest_of", lambda names: "another")
+    assert version.fingerprint() != first
+    monkeypatch.setattr(modules, "digest_of", None)
+    assert version.current() == Version(made("def thing(x): return nd.numerics.hat(x)")).current()
+
+
 def test_a_function_put_into_an_installed_module_counts(monkeypatch):
     thing = made("def thing(x): return jnp.sin(x)")
     before = fingerprint(thing)
@@ -481,9 +511,9 @@ def test_installed_packages_have_a_version_and_hashes(name):
     assert re.fullmatch(r"\S+-\d[^ ]* [0-9a-f]{64}", origins.origin_of(name) or "")
 
 
-def test_the_standard_library_goes_with_python_and_naiad_by_its_files():
+def test_the_standard_library_goes_with_python_and_naiad_by_its_name():
     assert origins.origin_of("math") == origins.origin_of("collections.abc") == origins.PYTHON
-    assert re.fullmatch("naiad [0-9a-f]{64}", origins.origin_of("naiad.groups.so3") or "")
+    assert origins.origin_of("naiad.groups.so3") == "naiad"
     assert origins.origin_of("__main__") is origins.origin_of(__name__) is origins.origin_of("nowhere") is None
 
 
@@ -492,29 +522,6 @@ def test_a_users_module_may_shadow_the_standard_library(tmp_path, monkeypatch):
     shadow.__file__ = str(tmp_path / "calendar.py")
     monkeypatch.setitem(sys.modules, "calendar", shadow)
     assert origins.origin_of("calendar") is None
-
-
-def test_naiads_digest_follows_its_files(tmp_path, monkeypatch):
-    digest = origins.naiad_digest.__wrapped__
-    package = types.ModuleType("naiad")
-    package.__file__ = str(tmp_path / "__init__.py")
-    (tmp_path / "__init__.py").write_text("")
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "a.py").write_text("a = 1")
-    monkeypatch.setitem(sys.modules, "naiad", package)
-    os.utime(tmp_path / "__init__.py", (0, 0))
-    before = digest()
-    (tmp_path / "__pycache__").mkdir()
-    (tmp_path / "__pycache__" / "a.pyc").write_text("noise")
-    assert digest() == before
-    (tmp_path / "deep" / "a.py").write_text("a = 2")
-    assert digest() != before
-
-
-def test_naiad_changed_under_a_running_process_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(origins, "started", lambda: 0.0)
-    with pytest.raises(Unfingerprintable, match="restart"):
-        origins.naiad_digest.__wrapped__()
 
 
 def test_the_start_of_the_process_is_known():

@@ -9,7 +9,7 @@ import trimesh
 
 import naiad as nd
 from naiad import hydro
-from naiad.hydro.meshes import coarse, facets, galerkin, refinement
+from naiad.hydro.meshes import added, coarse, facets, galerkin, refinement
 from naiad.hydro.meshes.added import LARGEST
 from naiad.hydro.meshes.sdf import inertial
 from naiad.hydro.meshes.soundness import winding
@@ -267,7 +267,8 @@ def test_what_is_mended_is_told():
 
 
 def test_more_triangles_than_can_be_solved_with(monkeypatch):
-    monkeypatch.setattr("naiad.hydro.meshes.added.LARGEST", 500)
+    monkeypatch.setattr(added, "LARGEST", 500)
+    monkeypatch.setattr(added, "default_cache", lambda: None)  # which may know the answer
     mesh = hydro.Mesh(*box(1.0, 1.0, 1.0), tolerance=2e-3)
     says = r"to tolerance = 0.002 needs \d+ triangles or more; naiad solves with up to 500. Give a larger tolerance.$"
     with pytest.raises(nd.InputError, match=says):
@@ -285,6 +286,13 @@ def test_what_was_solved_is_kept(monkeypatch):
     assert first[1:] == again[1:]
     with pytest.raises(TypeError):  # another tolerance is another problem
         _ = hydro.Mesh(*ellipsoid(1, 1.0, 0.9, 0.8), tolerance=0.011).solution
+
+
+def test_a_mesh_is_solved_again_when_the_code_that_solves_has_changed(monkeypatch):
+    surface = Surface.given(*ellipsoid(1, 1.0, 0.9, 0.8))
+    before = added._key(surface, 0.01)
+    monkeypatch.setattr(added, "digest_of", lambda names: f"another of {sorted(names)}")
+    assert before != added._key(surface, 0.01) is not None
 
 
 DIGITS = {"obj": {"digits": 16}}
@@ -360,7 +368,6 @@ def test_a_vehicle_with_a_hull_from_a_mesh_moves_as_one_with_its_inertia():
 
 
 def test_it_tells_how_far_it_is(monkeypatch):
-    from naiad.hydro.meshes import added
     from naiad.hydro.meshes.telling import telling
 
     monkeypatch.setattr(added, "default_cache", lambda: None)

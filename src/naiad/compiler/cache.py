@@ -27,20 +27,24 @@ a 0. That is one of sixteen: to look at all entries takes longer than to store o
 POSIX = hasattr(os, "getuid")  # where files have owners and modes
 _MAGIC = b"naiad object code, format 1\n"
 _HEADER = len(_MAGIC) + hashlib.sha256().digest_size
-_ENTRY = re.compile(r"[0-9a-f]{1,128}\.bin")
+_ENTRY = re.compile(r"[0-9a-f]{1,128}\.(bin|sources)")
 _PART = re.compile(r"\.part-[A-Za-z0-9_]+")
 _STALE_PART_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
 class Cache:
-    """Bytes by key, kept in `folder` between runs."""
+    """Bytes by key, kept in `folder` between runs.
+
+    `suffix` says what they are: "bin" is compiled code, "sources" what is known about source files.
+    """
 
     folder: Path
+    suffix: str = "bin"
 
     def load(self, key: str) -> bytes | None:
         """What was stored under `key`; None if nothing was, or if it cannot be trusted, and then it is removed."""
-        name = _entry(key)
+        name = self._entry(key)
         if not self._trusted():
             return None
         path = self.folder / name
@@ -62,7 +66,7 @@ class Cache:
 
     def store(self, key: str, data: bytes) -> None:
         """Keep `data` under `key`. A disk that is full or cannot be written costs a warning, not the run."""
-        name = _entry(key)
+        name = self._entry(key)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._trusted():
@@ -83,6 +87,13 @@ class Cache:
     def size(self) -> int:
         """Bytes of all entries together."""
         return sum(status.st_size for file, status in self._files() if _ENTRY.fullmatch(file.name))
+
+    def _entry(self, key: str) -> str:
+        """The file name of `key`."""
+        name = f"{key}.{self.suffix}"
+        if not _ENTRY.fullmatch(name):
+            raise ValueError(f"the key of a cache entry is up to 128 lower-case hexadecimal digits, not {key!r}")
+        return name
 
     def _write(self, name: str, contents: bytes) -> None:
         """Written aside and moved into place, so that a reader sees a whole entry or none."""
@@ -170,14 +181,6 @@ def default_cache() -> Cache | None:
         return Cache(Path(base) / "naiad")
     home = os.path.expanduser("~") if os.environ.get("HOME", "unset") else ""
     return Cache(Path(home) / ".cache" / "naiad") if os.path.isabs(home) else None
-
-
-def _entry(key: str) -> str:
-    """The file name of `key`."""
-    name = f"{key}.bin"
-    if not _ENTRY.fullmatch(name):
-        raise ValueError(f"the key of a cache entry is up to 128 lower-case hexadecimal digits, not {key!r}")
-    return name
 
 
 def _ours(name: str) -> bool:

@@ -28,7 +28,7 @@ from naiad.compiler.backends import (
 from naiad.compiler.cache import default_cache
 from naiad.compiler.cores import available
 from naiad.compiler.device import Device, check_device, placed
-from naiad.compiler.fingerprint import Unknown, Version, fingerprint, is_reachable
+from naiad.compiler.fingerprint import Unfingerprintable, Unknown, Version, fingerprint, is_reachable
 from naiad.compiler.front.arrays import kind
 from naiad.compiler.front.rules import Unsupported
 from naiad.compiler.ir.program import Memories, Program, Slot
@@ -305,7 +305,7 @@ class Compiled:
     ) -> Entry:
         cache = default_cache() if self._caches else None
         made, *forms = signature
-        key = None if cache is None else self._key(version, made.folding, *forms, lanes, shared, apart)
+        key = None if cache is None else self._key(made.version, made.folding, *forms, lanes, shared, apart)
         stored = cache.load(key) if cache is not None and key is not None else None
         if stored is not None:
             with contextlib.suppress(Exception):  # the class of a result may have changed its state or its name
@@ -368,13 +368,13 @@ class Compiled:
             program.memories = Memories(_starts(args, program.inputs), _starts(trees[0], program.outputs), apart)
         return program, trees[0], traced
 
-    def _key(self, version: str | Unknown, *how: Any) -> str | None:
+    def _key(self, version: Version, *how: Any) -> str | None:
         """The key of the cache on disk; None where what is computed is not known before it is traced."""
-        if isinstance(version, Unknown):
+        maker = (Compiled, type(self._backend), self._backend.tag(), jax.__version__)  # the compiler, by its modules
+        try:
+            return fingerprint(version.fingerprint(), self._fma, self._most_scalars, how, maker)
+        except Unfingerprintable:
             return None
-        maker = (type(self._backend), self._backend.tag())
-        ours = (Compiled, jax.__version__, *maker)  # a class of ours stands for all of our code
-        return fingerprint(version, self._fma, self._most_scalars, how, ours)
 
 
 @checked

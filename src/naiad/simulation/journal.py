@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from naiad import io
+from naiad.compiler import Compiled
+from naiad.compiler.backends import default_backend
 from naiad.compiler.fingerprint import Unfingerprintable, fingerprint
 from naiad.errors import InputError
 from naiad.io import places
 from naiad.io.writer import PARTIAL
+from naiad.simulation.drive import chunks
 from naiad.simulation.pages import Pages
 from naiad.simulation.plan import Chunk, Plan
 from naiad.simulation.record import Columns
@@ -87,7 +90,8 @@ class Pieces:
 
 def _place(folder: Path, plan: Plan, first: Chunk) -> Path | None:
     try:
-        return folder / f"{fingerprint(plan, first.standing)[:32]}.zarr"
+        code = chunks, Compiled, default_backend()
+        return folder / f"{fingerprint(plan, first.standing, code)[:32]}.zarr"
     except Unfingerprintable:
         return None
 

@@ -34,3 +34,5 @@ __all__ = [
     "TensionOnly",
     "Tip",
 ]
+
+StringSystem.default_method = StringVariational()  # here, since the step knows the system and not the other way round

@@ -146,6 +146,3 @@ def _moved(
         R = factor.advance(g.R, increment.R)
         parts["R"], correction = renormalised(factor, R) if renormalise else (R, correction)
     return g._replace(**parts), correction
-
-
-StringSystem.default_method = StringVariational()  # here, since the step knows the system and not the other way round

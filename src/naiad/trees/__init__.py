@@ -35,3 +35,5 @@ __all__ = [
     "read_urdf",
     "write_urdf",
 ]
+
+TreeSystem.default_method = TreeVariational()  # here, since the step knows the system and not the other way round

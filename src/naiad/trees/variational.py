@@ -127,6 +127,3 @@ def _along_joints(tree: Tree, g: Any, mu: Float[Array, " n"]) -> Float[Array, " 
     moments = passed.at[parents].add(-passed[1:])
     Pi, p = split(tree, mu)
     return joined(tree, Pi + jnp.einsum("nji,nj->ni", g.R, moments), p)
-
-
-TreeSystem.default_method = TreeVariational()  # here, since the step knows the system and not the other way round

@@ -33,7 +33,7 @@ def origin_of(module: Any) -> str | None:
         return None
     top = module.partition(".")[0]
     if top == NAIAD:
-        return f"naiad {naiad_digest()}"
+        return NAIAD  # by name: `Walk.names` has what a digest of its files needs
     home = sys.modules.get(module) or sys.modules.get(top)
     if home is None:
         return None
@@ -80,22 +80,6 @@ def environment() -> str:
     folders = [path for path in sys.path if os.path.basename(path) in _SITES and os.path.isdir(path)]
     names = {name for folder in folders for name in os.listdir(folder)}
     return " ".join(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))
-
-
-@functools.cache
-def naiad_digest() -> str:
-    """Of all files of the package, which must be those that this process has loaded."""
-    loaded = [m.__file__ for name, m in list(sys.modules.items()) if name.partition(".")[0] == NAIAD and m.__file__]
-    if max(map(os.path.getmtime, loaded)) > started():
-        raise Unfingerprintable("naiad's files changed after this process started; restart it to cache compiled code")
-    package = sys.modules[NAIAD]
-    folder = Path(package.__file__ or "").parent
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.parent.name != "__pycache__":
-            data = path.read_bytes()
-            digest.update(f"{path.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
-    return digest.hexdigest()
 
 
 def started() -> float:

@@ -91,6 +91,9 @@ class Walk:
     being written. What it read and may change is in `sights`; where something cannot be followed, the walk goes on, so
     that they are complete, and there is no digest.
 
+    Code of naiad is written by its name, and `names` collects these names: what is behind them counts by its source
+    files (see `modules.digest_of`).
+
     With `own_only` code of Python, of packages and of naiad counts by its name alone, and functions of the user by what
     they do, not by theirs: the user's own code is known again in other versions of what it stands on.
     """
@@ -98,6 +101,7 @@ class Walk:
     def __init__(self, within: "Walk | None" = None, *, own_only: bool = False):
         self.own_only = own_only if within is None else within.own_only
         self.sights: list[Sight] = [] if within is None else within.sights
+        self.names: set[str] = set() if within is None else within.names
         self._refusals: list[origins.Unfingerprintable] = [] if within is None else within._refusals
         self._hash = hashlib.sha256()
         self._seen: dict[int, tuple[int, Any]] = {} if within is None else dict(within._seen)
@@ -137,7 +141,10 @@ class Walk:
         """Whose a module is; None for the user's own."""
         if self.own_only:
             return origins.owner_of(module)
-        return origins.origin_of(module)
+        origin = origins.origin_of(module)
+        if isinstance(module, str) and _is_of_naiad(module):
+            self.names.add(module)
+        return origin
 
     def watch(self, look: Callable[[], tuple[Any, ...]]) -> None:
         """Remember what a look gives now."""
@@ -301,9 +308,13 @@ class Walk:
     def _load(self, value: Any, path: tuple[str, ...]) -> None:
         """Write what name.attribute... loads, following the attributes through modules."""
         self.write("load", *path)
-        for name in path[1:]:
-            if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == origins.NAIAD:
+        for k, name in enumerate(path[1:], start=1):
+            if not isinstance(value, types.ModuleType) or (self.own_only and _is_of_naiad(value.__name__)):
                 break
+            if _is_of_naiad(value.__name__):
+                self.write("naiad", value.__name__)
+                self.names.add(f"{value.__name__}:{'.'.join(path[k:])}")
+                return
             try:
                 module, value = value, getattr(value, name, ABSENT)
             except Exception as error:
@@ -321,6 +332,10 @@ class Walk:
             module = importlib.util.resolve_name(module, scope.get("__package__") or scope.get("__name__"))
         top = module.partition(".")[0]
         spec = None if top in sys.modules else importlib.util.find_spec(top)
+        if top == origins.NAIAD:
+            self.write("import", module, top, *names)
+            self.names |= {f"{module}:{name}" for name in names} or {module}
+            return
         origin = self._origin(module) if spec is None else origins.package_of(top, spec.origin)
         origin = top if self.own_only and origin is not None else origin
         self.write("import", module, origin or "", *names)
@@ -450,7 +465,7 @@ class Walk:
         parts: tuple[Any, ...] = (*reduced, None, None, None, None)[:6]
         make, arguments, state, items, pairs, setter = parts
         self.write("instance")
-        if cls.__module__.partition(".")[0] != origins.NAIAD:  # whose objects do not change what they compute
+        if not _is_of_naiad(cls.__module__):  # whose objects do not change what they compute
             members = [part for base in cls.__mro__ for part in vars(base).values() if type(part) is Slot]
             slots = [part for part in members if not part.__name__.startswith("__")]  # Python's own are made anew
             self.watch(lambda: parts_of_instance(thing, slots))
@@ -462,6 +477,10 @@ class Walk:
             self._named("state", state)
         else:
             self.visit(state, "state")
+
+
+def _is_of_naiad(module: str) -> bool:
+    return module.partition(".")[0] == origins.NAIAD
 
 
 def _is_module_class(cls: type) -> bool:

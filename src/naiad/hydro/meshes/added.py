@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from naiad.compiler.cache import default_cache
+from naiad.compiler.fingerprint import Unfingerprintable
+from naiad.compiler.fingerprint.modules import digest_of
 from naiad.errors import InputError
 from naiad.hydro.meshes import coarse, facets, galerkin, refinement
 from naiad.hydro.meshes.surface import Surface
@@ -38,21 +40,31 @@ class Added(NamedTuple):
 
 def added(given: Surface, tolerance: float) -> Added:
     """From the cache, or solved and kept there."""
-    key = hashlib.sha256(b"added inertia 3" + np.float64(tolerance).tobytes())
-    key.update(given.vertices.tobytes())
-    key.update(given.triangles.astype(np.int64).tobytes())
     cache = default_cache()
-    kept = None if cache is None else cache.load(key.hexdigest())
+    key = None if cache is None else _key(given, tolerance)
+    kept = None if cache is None or key is None else cache.load(key)
     if kept is not None:
         numbers = np.load(io.BytesIO(kept), allow_pickle=False)
         of_triangles, of_facets, both, count = map(float, numbers[36:])
         return Added(numbers[:36].reshape(6, 6), of_triangles, of_facets, both, int(count))
     found = _solved(given, tolerance)
-    if cache is not None:
+    if cache is not None and key is not None:
         file = io.BytesIO()
         np.save(file, np.concatenate([found.inertia.ravel(), found[1:]]), allow_pickle=False)
-        cache.store(key.hexdigest(), file.getvalue())
+        cache.store(key, file.getvalue())
     return found
+
+
+def _key(given: Surface, tolerance: float) -> str | None:
+    """The key of the cache: the surface, and the code that solves; None if that code is not known."""
+    try:
+        code = digest_of(frozenset({__name__}))
+    except Unfingerprintable:
+        return None
+    key = hashlib.sha256(f"added inertia {code}".encode() + np.float64(tolerance).tobytes())
+    key.update(given.vertices.tobytes())
+    key.update(given.triangles.astype(np.int64).tobytes())
+    return key.hexdigest()
 
 
 def _solved(given: Surface, tolerance: float) -> Added:
