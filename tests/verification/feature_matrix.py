@@ -152,28 +152,32 @@ def run(feature: str, method: str, family: str, features: frozenset[str], door: 
         drawn = draw(family, features, seed)
     except InputError as error:
         return Cell(*asked, "refused", words=str(error))
-    errors = []
+    errors: list[float] = []
     try:
-        for steps in STEPS:
-            times = T1 / steps * np.arange(steps)
-            size = how.noise_size(drawn.system)
-            noise = drawn.increments(times, T1 / steps) if size else None
-            end, t = DOORS[door](drawn, how, steps, noise)
-            found = drawn.flat(jax.tree.map(np.asarray, end), t)
-            errors.append(float(np.max(np.abs(found - drawn.reference(t)))))
+        for finer in (1, 4):  # an error may pass through zero: one that does not fall is looked at again
+            errors = [_error(drawn, how, door, finer * steps) for steps in STEPS]
+            if errors[-1] <= ROUND_OFF or errors[-1] <= errors[0] / LEAST_GAIN:
+                return Cell(*asked, "right", tuple(errors))
     except InputError as error:
         acting = features | {"force"} if door == "linear_step" else features
         named = any(FEATURES[each].words in str(error) for each in acting) or _misfit(how, drawn, str(error))
         return Cell(*asked, "refused" if named else "fault", tuple(errors), str(error))
     except Exception as error:
         return Cell(*asked, "fault", tuple(errors), f"{type(error).__name__}: {error}")
-    converges = errors[-1] <= ROUND_OFF or errors[-1] <= errors[0] / LEAST_GAIN
-    return Cell(*asked, "right" if converges else "wrong", tuple(errors))
+    return Cell(*asked, "wrong", tuple(errors))
+
+
+def _error(drawn: Drawn, method: AbstractMethod, door: str, steps: int) -> float:
+    """How far the end of a run in so many steps is from that of the equations by hand."""
+    times = T1 / steps * np.arange(steps)
+    noise = drawn.increments(times, T1 / steps) if method.noise_size(drawn.system) else None
+    end, t = DOORS[door](drawn, method, steps, noise)
+    return float(np.max(np.abs(drawn.flat(jax.tree.map(np.asarray, end), t) - drawn.reference(t))))
 
 
 def _misfit(method: AbstractMethod, drawn: Drawn, words: str) -> bool:
     """Whether a refusal is one of the family, or of an overridden hook, by name."""
     names = (type(drawn.system).__name__, "Actuated")
     return any(name in words for name in names) and any(
-        each in words for each in ("needs", "in place of what", "takes", "breaks")
+        each in words for each in ("needs", "in place of what", "takes", "breaks", "declares")
     )
