@@ -190,7 +190,7 @@ def stepped(cls: type, problem: str, given: tuple[tuple[str, Any], ...]) -> list
     system, state = STARTS[problem]
     try:
         method = cls(**dict(given))
-        check_method(method, system)
+        check_method(method, system, noise=True)
         noise = np.linspace(-1.0, 1.0, method.noise_size(system))
         with jax.enable_x64(True):
             start = jax.make_jaxpr(lambda state: method.init(system, state, 0.0, H), return_shape=True)

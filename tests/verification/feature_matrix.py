@@ -138,7 +138,9 @@ def cells(seed: int) -> Iterator[tuple[str, str, str, frozenset[str], str, int]]
             doors = tuple(DOORS)
             if METHODS[method][0].variable:
                 doors = ("simulate", "resume")
-            elif family == "tree":  # which XLA compiles for half a minute
+            elif not METHODS[method][0].renormalise:  # a linear step does not begin off the group
+                doors = tuple(each for each in DOORS if each != "linear_step")
+            if family == "tree" and not METHODS[method][0].variable:  # which XLA compiles for half a minute
                 doors = ("simulate", "march")
             door = str(rng.choice(doors))
             yield feature, method, family, frozenset({feature, *others}), door, int(rng.integers(2**31))
