@@ -20,7 +20,7 @@ from naiad.mechanics.features import FEATURES
 from tests.verification.feature_matrix import METHODS, Cell, cells, run
 
 TITLE = "## Features by methods"
-WORKERS = 2
+WORKERS, AT_A_TIME = 2, 100
 
 
 def found(seed: int, rounds: int) -> list[Cell]:
@@ -31,20 +31,19 @@ def found(seed: int, rounds: int) -> list[Cell]:
     known = {int(row[0]): Cell(*row[1:]) for row in map(json.loads, lines)}
     asked = dict(enumerate(itertools.islice(cells(seed), rounds * len(FEATURES) * len(METHODS))))
     left = [number for number in asked if number not in known]
-    with (
-        ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn"), max_tasks_per_child=60) as pool,
-        where.open("a", encoding="utf-8") as file,
-    ):
-        futures = {pool.submit(_quiet, asked[number]): number for number in left}
-        for count, done in enumerate(as_completed(futures), 1):
-            number, cell = futures[done], done.result()
-            known[number] = cell
-            file.write(json.dumps([number, *cell]) + "\n")
-            file.flush()
-            if cell.outcome in ("wrong", "fault"):
-                print(f"{number}: {cell}", file=sys.stderr, flush=True)
-            if count % 20 == 0:
-                print(f"{count} of {len(left)}", file=sys.stderr, flush=True)
+    with where.open("a", encoding="utf-8") as file:
+        for first in range(0, len(left), AT_A_TIME):  # in new processes, as compiled code stays in memory
+            with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+                some = left[first : first + AT_A_TIME]
+                futures = {pool.submit(_quiet, asked[number]): number for number in some}
+                for done in as_completed(futures):
+                    number, cell = futures[done], done.result()
+                    known[number] = cell
+                    file.write(json.dumps([number, *cell]) + "\n")
+                    file.flush()
+                    if cell.outcome in ("wrong", "fault"):
+                        print(f"{number}: {cell}", file=sys.stderr, flush=True)
+            print(f"{first + len(some)} of {len(left)}", file=sys.stderr, flush=True)
     return [known[number] for number in asked]
 
 
