@@ -38,8 +38,8 @@ test-long: $(VENV)/.has-test ## Run the tests that take longer, and those of pro
 test-grid: $(VENV)/.has-test ## Run the pairs of method and problem that test-long leaves out
 	$(BIN)/pytest -n 2 -m grid -p no:benchmark
 
-mutate: $(VENV)/.has-test ## Change 40 places of the numerical core, one by one, and see whether the tests that reach them notice
-	$(BIN)/python -m tests.mutate
+mutate: $(VENV)/.has-test ## For 30 minutes, change single places of packages (PART=control) and see whether their tests notice
+	$(BIN)/python -m tests.mutate $(if $(filter command line,$(origin PART)),$(notdir $(PART)))
 
 bench: $(VENV)/.has-bench ## Measure speed
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-columns=min,median,stddev,rounds
