@@ -101,11 +101,17 @@ SYSTEMS = {
     "satellite": (
         models.OblateSatellite,
         {"m": 2.0, "J": J, "GM": 1.3, "J2": 0.1, "radius": 0.7},
-        {"x": (1.5, 0.1, 0.2), "v": (0.1, 0.9, 0.2), "Omega": (0.1, 0.2, 0.5)},
+        {"x": (1.5, 0.1, 0.2), "x_v": (0.1, 0.9, 0.2), "R_Omega": (0.1, 0.2, 0.5)},
         0.05,
         ("any",),
     ),
-    "rotor": (models.RotorSpacecraft, {"I": (2.0, 1.5, 1.0), "J_r": 0.4, "kappa": 1.2}, SPIN, 0.05, ("any",)),
+    "rotor": (
+        models.RotorSpacecraft,
+        {"I": (2.0, 1.5, 1.0), "J_r": 0.4, "kappa": 1.2},
+        {"R_Omega": (0.5, 0.4, -0.3)},
+        0.05,
+        ("any",),
+    ),
     "disk": (models.SlidingDisk, {"m": 1.3, "J": 0.4, "r": 0.8, "c": 0.7, "alpha": 0.9, "k": 1.7}, {}, 0.05, ("bath",)),
     "heat-bath": (
         models.IsothermalRigidBody,
@@ -126,7 +132,7 @@ SYSTEMS = {
         ("string", "any"),
     ),
     "heavy-top": (heavy_top, {"weight": 1.3}, SPIN | PLACE, 0.05, ("any", "newmark")),
-    "ball": (Ball, {"m": 1.4}, {"q": (0.6, 0.0, 0.8), "v": (0.4, 0.5, -0.3), "onto_constraint": True}, 0.05, ("held",)),
+    "ball": (Ball, {"m": 1.4}, {"q": (0, 0, 1), "v": (0.4, 0.5, 0)}, 0.05, ("held",)),
 }
 METHODS = {
     "default": lambda: None,
@@ -280,7 +286,7 @@ CALLS = {  # function, arguments that are right
     ),
     "simulate_many": (nd.simulate_many, {"systems": "BODY", "states": "[STATE, STATE]", **RUN}),
     "propagate": (nd.propagate, {"system": "BODY", "state": "STATE", "dt": "0.1", "steps": "3"}),
-    "audit": (nd.audit, {"system": "BODY", "state": "STATE", "steps": "5"}),
+    "audit": (nd.audit, {"system": "BODY", "state": "STATE", "steps": "20"}),
     "grid": (nd.grid, {"a": "np.ones(3)", "b": "(1.0, 2.0)"}),
     "vprk": (nd.VPRK, {"tableau": "'gauss2'", "retraction": "nd.Cayley()"}),
     "composition": (nd.Composition, {"method": "nd.Variational()", "order": "4"}),
