@@ -267,6 +267,10 @@ BAD = [
     *("np.ones(0)", "jnp.ones(3)", "range(3)", "Exception('e')", "STATE._replace(mu=np.ones(2))", "slice(None)"),
     *("STATE._replace(g='R')", "nd.State(None, None)", "-1.0", "(1.0, -2.0, 3.0)", "(1.0, 2.0, 9.0)", "np.ones(2)"),
 ]
+NEAR = [  # bad values close to one that is right, which is a number or a tuple of numbers
+    *("-np.asarray({})[()]", "0 * np.asarray({})[()]", "np.nan * np.asarray({})", "1e300 * np.asarray({})[()]"),
+    *("np.asarray({}).ravel()[:-1]", "np.asarray({})[()] + 1j", "[{0}, {0}]", "str({})"),
+]
 UNCALLED = {  # what naiad hands its own things to, what takes long, and what writes or reads files by itself
     *("compiler.execute", "compiler.execute_rows", "hydro.PlanarFlow", "hydro.SpatialFlow", "hydro.VortexFlow"),
     *("control.solve", "control.solve_many", "locomotion.optimise_gait", "locomotion.tabulated", "viz.live.live"),

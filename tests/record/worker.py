@@ -68,7 +68,11 @@ class Worker:
             name = rng.choice(list(adapter.CALLS))
             given = dict(adapter.CALLS[name][1])
             spoilt = rng.choice([*given, "unheard_of"])
-            given[spoilt] = rng.choice(adapter.BAD if rng.random() < 0.7 else adapter.GOOD)
+            right = given.get(spoilt)
+            if right is not None and rng.random() < 0.7 and right[0] in "(0123456789":
+                given[spoilt] = rng.choice(adapter.NEAR).format(right)
+            else:
+                given[spoilt] = rng.choice(adapter.BAD if rng.random() < 0.7 else adapter.GOOD)
             if rng.random() < 0.05:
                 del given[spoilt]
             return {"name": name, "args": [], "kwargs": given}
