@@ -1,0 +1,1 @@
+"""Two checkouts of naiad, run side by side on one machine: what differs between them."""
