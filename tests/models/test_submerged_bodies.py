@@ -56,6 +56,14 @@ def test_the_symmetries():
     np.testing.assert_allclose(only.x - g.x[:1], [[0.0, s[4], 0.0]], atol=1e-14)
 
 
+def test_the_limit_is_what_is_left_of_the_gap():
+    """Two spheres of radii 0.6 and 0.5 with centres 1.4 m apart are 0.3 m apart."""
+    spheres = [hydro.Sphere(0.6), hydro.Sphere(0.5)]
+    pair = nd.models.SubmergedBodies.from_shapes(spheres, 1.0, degree=2).replaced(least=0.1)
+    g = Pose(np.tile(np.eye(3), (2, 1, 1)), np.array([(0.0, 0.0, 0.0), (0.0, 1.4, 0.0)]))
+    assert float(pair.limit(g, 0.0, 0.01)) == pytest.approx(0.3 - 0.1, abs=1e-9)
+
+
 @pytest.mark.long
 def test_a_mesh_moves_beside_a_sphere():
     """Momenta of the whole are kept to round-off whatever the mesh, and the energy without drift."""
