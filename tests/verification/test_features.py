@@ -153,6 +153,15 @@ def test_projection_refuses_what_changes_the_invariants():
     check_method(energy, Guided())
 
 
+def test_friction_that_changes_with_time_is_a_dependence_on_time():
+    class Warming(Free):
+        def dissipation(self, q, t):
+            return (1.0 + t) * jnp.eye(2)
+
+    assert missing(frozenset({"linear"}), Warming()) == ["dissipation", "time"]
+    assert missing(frozenset({"linear"}), Damped()) == ["dissipation"]
+
+
 def test_friction_is_a_force():
     class Pushed(Free):
         def force(self, q, v, t):

@@ -68,7 +68,7 @@ FEATURES = {
         lambda system: system.discrete_lagrangian is not None,
     ),
     "override": Feature(("lagrangian",), "what its family derives from parts of its own", _overridden),
-    "time": Feature(("lagrangian", "force", "constraint"), "a dependence on time", depends_on_time),
+    "time": Feature(("lagrangian", "force", "dissipation", "constraint"), "a dependence on time", depends_on_time),
     "linear": Feature(("lagrangian",), "a term of the Lagrangian that is linear in the velocity", _has_linear_terms),
     "limit": Feature(("limit", "limit_words"), "a limit", lambda system: system.limit is not None),
 }

@@ -22,11 +22,11 @@ def keeps_energy(system: LagrangianSystem) -> bool:
 
 @checked_throughout
 def depends_on_time(system: LagrangianSystem) -> bool:
-    """Whether the Lagrangian, a force or a constraint depends on time."""
+    """Whether the Lagrangian, a force, friction or a constraint depends on time."""
     g, xi, t = jax.eval_shape(lambda: (system.group.identity(), jnp.zeros(system.group.dim), jnp.zeros(())))
     if _depends_on_last(system.lagrangian, g, xi, t):
         return True
-    if system.force is not None and _depends_on_last(system.force, g, xi, t):
+    if system.total_force is not None and _depends_on_last(system.total_force, g, xi, t):
         return True
     return system.constraint is not None and _depends_on_last(system.constraint, g, t)
 
